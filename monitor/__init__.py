@@ -1,0 +1,1 @@
+"""Watches chatbots built on retrieval-augmented generation: every answer scored, judged, stored and alerted on."""

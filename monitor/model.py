@@ -1,0 +1,255 @@
+"""The nouns: what comes in, what is thought about it, and what is kept.
+
+Frozen, slotted, keyword-only dataclasses without behaviour beyond small derivations; pydantic stays at the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias, Union
+
+JsonScalar: TypeAlias = str | int | float | bool | None
+Json: TypeAlias = Union[JsonScalar, list["Json"], dict[str, "Json"]]
+
+
+class Verdict(StrEnum):
+    """What an answer is: carried by its documents, a refusal, or made up by the generator."""
+
+    GROUNDED = "grounded"
+    REFUSAL = "refusal"
+    SELF_GENERATED = "self_generated"
+
+    @property
+    def negative(self) -> bool:
+        """True for the two verdicts that alerts count."""
+        return self is not Verdict.GROUNDED
+
+
+class Reason(StrEnum):
+    """Why a verdict was given; the first five name the metric that fell below its threshold."""
+
+    SUPPORT_OFF_QUESTION = "support_off_question"  # SDQ
+    SUPPORT_NOT_RETRIEVED = "support_not_retrieved"  # SDRD
+    ANSWER_OFF_SUPPORT = "answer_off_support"  # SDA
+    RETRIEVAL_OFF_QUESTION = "retrieval_off_question"  # QRD
+    ANSWER_OFF_QUESTION = "answer_off_question"  # QA
+    NO_DOCUMENTS = "no_documents"  # nothing was retrieved
+    NO_SUPPORT = "no_support"  # documents were retrieved, the generator named none of them
+    EMPTY_ANSWER = "empty_answer"
+    REFUSAL_WORDING = "refusal_wording"
+
+
+class Origin(StrEnum):
+    """Who supplied the supporting documents."""
+
+    LOGGED = "logged"
+    SIDECAR = "sidecar"
+    EXTRACTIVE = "extractive"
+
+
+class RefusalKind(StrEnum):
+    """How much of an answer refuses: nothing, part of it, or all of it."""
+
+    NONE = "none"
+    PARTIAL = "partial"
+    FULL = "full"
+
+
+class Mark(StrEnum):
+    """Something about a stored interaction that a reader of it should know."""
+
+    TEXT_REPLACED = "text_replaced"  # U+0000 or lone surrogates became U+FFFD: Postgres cannot store them
+    TIME_DEFAULTED = "time_defaulted"  # the event carried no time; the time it was received stands in
+    TIME_OUT_OF_RANGE = "time_out_of_range"  # far past or future: kept in the default partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where a message stood. `offset` is Kafka's, or for a file the line number counted from 1."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Bytes as they arrived, with headers in order and the time of receipt (timezone-aware).
+
+    `size` is the full length in bytes; where it exceeds `len(value)` the source cut the value at its limit.
+    """
+
+    value: bytes
+    position: Position
+    received_at: datetime
+    headers: tuple[tuple[str, bytes], ...] = ()
+    key: bytes | None = None
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A message that cannot be an interaction, kept whole with the reason. `path` as in `InvalidMessage`."""
+
+    message: Message
+    path: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One retrieved document. `id` is the event's own, or `sha256:<16 hex digits>` of the text where it had none."""
+
+    id: str
+    text: str
+    score: float | None = None
+    source: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportingDocument:
+    """A piece of text that carries the answer; `[start, end)` are character offsets into the document, if located."""
+
+    text: str
+    document_id: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens that the chatbot's generator read and wrote for this answer."""
+
+    input: int | None = None
+    output: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interaction:
+    """One question with its answer, as the chatbot logged it.
+
+    `supporting_documents` is None when the generator was not asked and empty when it said none.
+    `occurred_at` is timezone-aware UTC.
+    """
+
+    id: str
+    app: str
+    occurred_at: datetime
+    question: str
+    answer: str
+    retrieved_documents: tuple[Document, ...]
+    supporting_documents: tuple[SupportingDocument, ...] | None = None
+    environment: str = "production"
+    conversation_id: str | None = None
+    turn: int | None = None
+    reference_answer: str | None = None
+    model: str | None = None
+    prompt_version: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    trace_id: str | None = None
+    latency_ms: float | None = None
+    usage: TokenUsage | None = None
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """The supporting documents that scoring uses, and who supplied them."""
+
+    origin: Origin
+    documents: tuple[SupportingDocument, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """The five RAG adaptability similarities in [-1, 1]; None where a text is missing (metrics.md §1)."""
+
+    sdq: float | None
+    sdrd: float | None
+    sda: float | None
+    qrd: float | None
+    qa: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Each similarity in both readings: to the joined documents, and the maximum over the documents.
+
+    `undefined` names the metrics that have no value, with the reason.
+    """
+
+    joined: Metrics
+    maximum: Metrics
+    undefined: Mapping[str, Reason] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Whether the answer refuses. `correct` is None when it cannot be told whether the documents hold the answer."""
+
+    kind: RefusalKind
+    correct: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probabilities:
+    """Probabilities of the three verdicts; they sum to 1."""
+
+    grounded: float
+    refusal: float
+    self_generated: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """The scores and verdict of one interaction under one profile."""
+
+    interaction: Interaction
+    support: Support
+    scores: Scores
+    metrics: Metrics  # the readings that the profile compared
+    verdict: Verdict
+    rule_verdict: Verdict  # by the thesis's rule alone, for comparison
+    reasons: tuple[Reason, ...]
+    refusal: Refusal
+    probabilities: Probabilities
+    uncalibrated: bool
+    profile_name: str
+    profile_hash: str
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one transaction stores: assessments, dead letters, and how many messages they came from."""
+
+    assessments: tuple[Assessment, ...]
+    dead_letters: tuple[DeadLetter, ...]
+    received: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The ledger of a run: received = assessed + duplicate + dead."""
+
+    received: int = 0
+    assessed: int = 0
+    duplicate: int = 0
+    dead: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            received=self.received + other.received,
+            assessed=self.assessed + other.assessed,
+            duplicate=self.duplicate + other.duplicate,
+            dead=self.dead + other.dead,
+        )
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every received message is accounted for."""
+        return self.received == self.assessed + self.duplicate + self.dead

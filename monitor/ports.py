@@ -1,0 +1,117 @@
+"""Protocols at the seams. The core depends on these; `app.py` alone decides which adapter stands behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from monitor.alert.notification import Notification
+    from monitor.alert.rule import Selector
+    from monitor.alert.state import Alert, Transition
+    from monitor.alert.window import WindowCount
+    from monitor.model import Batch, Interaction, Json, Message, Support, Tally
+
+
+class Source(Protocol):
+    """Where messages come from. One thread calls it."""
+
+    def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
+        """The next messages in order, empty when none came within `timeout` seconds, None at the end of the input.
+
+        Raises:
+            Retriable: the source is out of reach for now.
+            Fatal: it cannot be read at all.
+        """
+
+    def stored(self, messages: Sequence[Message]) -> None:
+        """Told after the transaction that holds `messages` has committed; never before."""
+
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+
+class Completer(Protocol):
+    """Supplies supporting documents for interactions whose generator was not asked."""
+
+    def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
+        """One `Support` per interaction, in order.
+
+        Raises:
+            Retriable: the service behind it is out of reach for now.
+        """
+
+
+class Embedder(Protocol):
+    """Texts to sentence vectors."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model build; a profile belongs to one."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (len(texts), dimensions), in order.
+
+        Raises:
+            Retriable: the provider is out of reach or over its limit for now.
+            Fatal: the provider refuses for good (wrong key, unknown model).
+        """
+
+
+class Store(Protocol):
+    """Keeps everything; one `write` is one transaction."""
+
+    def write(self, batch: Batch) -> Tally:
+        """Stores a batch and its rollup in one transaction. Interactions whose (app, id) is known count as duplicate.
+
+        Raises:
+            Retriable: the database is out of reach for now; nothing of the batch was stored.
+        """
+
+
+class AlertStore(Protocol):
+    """What the alert loop reads and writes."""
+
+    def evaluating(self) -> AbstractContextManager[bool]:
+        """Holds the evaluator's lock for the block; yields False when another replica holds it."""
+
+    def window_counts(
+        self, selector: Selector, signal: str, by: Sequence[str], start: datetime, end: datetime
+    ) -> list[WindowCount]:
+        """Counts from the minute rollup over [start, end), one per combination of the `by` labels that occurs."""
+
+    def alerts(self) -> list[Alert]:
+        """Every alert that is not inactive, and those resolved last."""
+
+    def save(self, transitions: Sequence[Transition], notifications: Sequence[Notification]) -> None:
+        """Writes alerts, their history and the outbox rows of `notifications` in one transaction."""
+
+    def due(self, now: datetime) -> list[Notification]:
+        """Outbox rows that wait for delivery, oldest first; of one alert and receiver only the first."""
+
+    def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
+        """Marks one as sent and keeps the receiver's receipt."""
+
+    def failed(self, notification: Notification, error: str, retry_at: datetime | None) -> None:
+        """Keeps the error; `retry_at` None gives up for good."""
+
+
+class Receiver(Protocol):
+    """Sends one notification once; `notify.py` owns the retries."""
+
+    def send(self, notification: Notification) -> Mapping[str, Json] | None:
+        """Delivers, and returns a receipt that later notifications of the same episode are given back, or None.
+
+        Raises:
+            Retriable: it may succeed later, after `retry_after` seconds if the service said so.
+            Fatal: it never will (revoked token, unknown channel); the message says how to mend it.
+        """

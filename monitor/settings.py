@@ -1,0 +1,140 @@
+"""Settings from the environment (`MONITOR_…`, nested by `__`), secrets from `MONITOR_…_FILE`, below them `monitor.toml`.
+
+Nothing here is read at import: `app.py` and `cli.py` call `load_settings()`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from platformdirs import user_state_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from monitor.errors import WrongSettings
+
+PREFIX = "MONITOR_"
+CONFIG_FILE = Path("monitor.toml")
+
+DialectName = Literal["auto", "native", "cloudevents", "ragas"]
+
+
+class Section(BaseModel):
+    """A group of settings; an unknown name in it is an error, so that a typing slip does not pass in silence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IngestSettings(Section):
+    """What a message may be, and what stands in for fields that a dialect does not carry."""
+
+    dialect: DialectName = "auto"
+    app: str = Field("default", min_length=1, description="app of events that name none")
+    environment: str = Field("production", min_length=1, description="environment of events that name none")
+    max_message_bytes: int = Field(8 * 2**20, gt=0, description="a longer message becomes a dead letter")
+    max_text_chars: int = Field(1_000_000, gt=0, description="a longer text makes its message a dead letter")
+    max_documents: int = Field(1_000, gt=0, description="more retrieved documents make the message a dead letter")
+    batch_events: int = Field(512, gt=0, le=100_000)
+    batch_bytes: int = Field(16 * 2**20, gt=0)
+    batch_ms: int = Field(250, gt=0)
+
+
+class EmbeddingSettings(Section):
+    """Which embedder. `hash` is for tests and benchmarks only: its vectors mean nothing."""
+
+    provider: Literal["minilm", "openai", "hash"] = "minilm"
+    model: str = Field("text-embedding-3-small", description="openai only")
+    dimensions: int | None = Field(None, gt=0, description="openai only: shorter vectors, where the model can")
+    base_url: str | None = Field(None, description="openai only; default: the LLM's")
+    api_key: SecretStr | None = Field(None, description="openai only; default: the LLM's")
+    weights_dir: Path | None = Field(None, description="minilm only: a folder with the published model's files")
+    cache_bytes: int = Field(128 * 2**20, ge=0, description="memory for vectors of texts seen before")
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="minilm only: 0 is one per core")
+
+
+class LLMSettings(Section):
+    """An OpenAI-compatible server."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    model: str | None = None
+
+
+class SlackSettings(Section):
+    """Where alerts go: a bot token with a channel, or an incoming webhook."""
+
+    bot_token: SecretStr | None = None
+    channel: str | None = None
+    webhook_url: SecretStr | None = None
+    api_url: str = "https://slack.com/api/"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, with the default of each."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    state_dir: Path = Field(default_factory=lambda: user_state_path("rag-monitor"))
+    database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded one")
+    profile: str | None = Field(None, description="name of a shipped profile or path of one; default: the embedder's")
+    rules: Path | None = Field(None, description="alert rules; default: the set that ships")
+    public_url: str | None = Field(None, description="where people reach this installation; goes into messages")
+    evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
+    ingest: IngestSettings = IngestSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    llm: LLMSettings = LLMSettings()
+    slack: SlackSettings = SlackSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  ours reads MONITOR_…_FILE instead
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments first, then the environment, then secret files, then `monitor.toml`."""
+        return (
+            init_settings,
+            env_settings,
+            _SecretFileSource(settings_cls),
+            TomlConfigSettingsSource(settings_cls, CONFIG_FILE),
+        )
+
+
+class _SecretFileSource(EnvSettingsSource):
+    """`MONITOR_SLACK__BOT_TOKEN_FILE=/run/secrets/x` sets `slack.bot_token` to what the file holds."""
+
+    def _load_env_vars(self) -> dict[str, str | None]:
+        values: dict[str, str | None] = {}
+        for name, path in os.environ.items():
+            if name.upper().startswith(PREFIX) and name.upper().endswith("_FILE"):
+                try:
+                    values[name[: -len("_FILE")].lower()] = Path(path).read_text(encoding="utf-8").strip()
+                except (OSError, UnicodeDecodeError) as error:
+                    raise WrongSettings(f"{name}: cannot read {path!r}: {error}") from None
+        return values
+
+
+def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401  any field of Settings
+    """Reads the settings.
+
+    Raises:
+        WrongSettings: a value or a name is wrong; the message lists each with where it stands.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)]
+        raise WrongSettings("wrong settings (MONITOR_… in the environment, or monitor.toml):\n" + "\n".join(lines)) from None
+    except ValueError as error:  # a TOML file that does not parse
+        raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
