@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 JsonScalar: TypeAlias = str | int | float | bool | None
-Json: TypeAlias = Union[JsonScalar, list["Json"], dict[str, "Json"]]
+Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
 
 
 class Verdict(StrEnum):
@@ -179,12 +179,13 @@ class Metrics:
 class Scores:
     """Each similarity in both readings: to the joined documents, and the maximum over the documents.
 
-    `undefined` names the metrics that have no value, with the reason.
+    `undefined` names the metrics that have no value with what is missing: `no_documents`, `no_support`,
+    `empty_question` or `empty_answer`.
     """
 
     joined: Metrics
     maximum: Metrics
-    undefined: Mapping[str, Reason] = field(default_factory=dict)
+    undefined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,30 +79,49 @@ class Store(Protocol):
 
 
 class AlertStore(Protocol):
-    """What the alert loop reads and writes."""
+    """What the alert loop reads and writes. Every method may raise `Retriable`, and then has changed nothing."""
 
     def evaluating(self) -> AbstractContextManager[bool]:
         """Holds the evaluator's lock for the block; yields False when another replica holds it."""
 
+    def delivering(self) -> AbstractContextManager[bool]:
+        """The same with the deliverer's lock, another one: a slow receiver must not hold up the evaluation."""
+
     def window_counts(
         self, selector: Selector, signal: str, by: Sequence[str], start: datetime, end: datetime
     ) -> list[WindowCount]:
-        """Counts from the minute rollup over [start, end), one per combination of the `by` labels that occurs."""
+        """Counts from the minute rollup over [start, end), one per combination of the `by` labels that occurs.
+
+        `signal` is one of `monitor.alert.rule.SIGNALS`. A combination without any answer in the span is left out, so
+        with `by` empty there is one count without labels or none; a label that the answers do not have is ``""``.
+        """
 
     def alerts(self) -> list[Alert]:
-        """Every alert that is not inactive, and those resolved last."""
+        """The current row of every fingerprint that is pending, firing or resolved."""
 
     def save(self, transitions: Sequence[Transition], notifications: Sequence[Notification]) -> None:
-        """Writes alerts, their history and the outbox rows of `notifications` in one transaction."""
+        """Writes alerts, their history and the outbox rows of `notifications` in one transaction.
+
+        An alert is stored under its fingerprint. A notification whose (episode, receiver, status) is in the outbox
+        already is left out, so that no episode is announced twice.
+
+        Raises:
+            Retriable: the stored state and episode of an alert are not those of its transition's `previous` any more
+                (the lock was lost and another replica evaluated): nothing was stored, the next round sees the truth.
+        """
 
     def due(self, now: datetime) -> list[Notification]:
-        """Outbox rows that wait for delivery, oldest first; of one alert and receiver only the first."""
+        """Outbox rows that wait for delivery, oldest first; of one fingerprint and receiver only the first.
+
+        Where that first one waits for its `retry_at`, the later ones wait behind it; one given up makes way. Each comes
+        with its `id`, its `attempts`, and as `previous` the newest receipt of the same episode and receiver.
+        """
 
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
         """Marks one as sent and keeps the receiver's receipt."""
 
     def failed(self, notification: Notification, error: str, retry_at: datetime | None) -> None:
-        """Keeps the error; `retry_at` None gives up for good."""
+        """Counts an attempt and keeps the error; `retry_at` None gives up for good, and the row keeps its error."""
 
 
 class Receiver(Protocol):

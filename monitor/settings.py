@@ -1,4 +1,4 @@
-"""Settings from the environment (`MONITOR_…`, nested by `__`), secrets from `MONITOR_…_FILE`, below them `monitor.toml`.
+"""Settings: the environment (`MONITOR_…`, nested by `__`), secrets in files (`MONITOR_…_FILE`), then `monitor.toml`.
 
 Nothing here is read at import: `app.py` and `cli.py` call `load_settings()`.
 """
@@ -125,7 +125,7 @@ class _SecretFileSource(EnvSettingsSource):
         return values
 
 
-def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401  any field of Settings
+def load_settings(**overrides: Any) -> Settings:
     """Reads the settings.
 
     Raises:
@@ -135,6 +135,7 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401  any field of S
         return Settings(**overrides)
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)]
-        raise WrongSettings("wrong settings (MONITOR_… in the environment, or monitor.toml):\n" + "\n".join(lines)) from None
+        found = "\n".join(lines)
+        raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
     except ValueError as error:  # a TOML file that does not parse
         raise WrongSettings(f"{CONFIG_FILE}: {error}") from None

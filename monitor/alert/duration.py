@@ -1,0 +1,37 @@
+"""Durations as Prometheus writes them: `30s`, `5m`, `1h30m`, `1d`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+_SECONDS = {"y": 365 * 86_400, "w": 7 * 86_400, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_FORM = re.compile("".join(f"(?:([0-9]{{1,9}}){unit})?" for unit in _SECONDS))
+_LONGEST = timedelta(days=366)
+
+
+def parse_duration(text: str) -> timedelta:
+    """The length that `text` names: units from large to small, each once; a bare `0` is none at all.
+
+    Raises:
+        ValueError: it is no duration, or longer than a year.
+    """
+    match = _FORM.fullmatch(text)
+    if text != "0" and (match is None or not text):
+        raise ValueError(f"{text!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
+    amounts = match.groups(default="0") if match else ()
+    seconds = sum(int(amount) * unit for amount, unit in zip(amounts, _SECONDS.values(), strict=False))
+    if seconds > _LONGEST.total_seconds():
+        raise ValueError(f"{text!r} is longer than a year")
+    return timedelta(seconds=seconds)
+
+
+def format_duration(length: timedelta) -> str:
+    """`length` in the same notation, in days and below, rounded down to whole seconds; negative counts as `0s`."""
+    rest = max(0, int(length.total_seconds()))
+    parts = []
+    for unit in ("d", "h", "m", "s"):
+        amount, rest = divmod(rest, _SECONDS[unit])
+        if amount:
+            parts.append(f"{amount}{unit}")
+    return "".join(parts) or "0s"

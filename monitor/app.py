@@ -1,0 +1,176 @@
+"""The composition root: the only place that chooses adapters. Each part is built when it is first asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from monitor.alert.rule import Rule
+from monitor.alert.rules_file import load_rules
+from monitor.classify.profile import Profile, load_profile
+from monitor.complete.extractive import ExtractiveCompleter
+from monitor.errors import WrongSettings
+from monitor.ingest.decode import Decoder
+from monitor.pipeline import Pipeline
+from monitor.ports import Embedder, Receiver
+from monitor.settings import Settings
+from monitor.store.database import connect, migrate
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from monitor.alert.state import Alert
+    from monitor.store.alerts import PostgresAlertStore
+    from monitor.store.queries import Queries
+    from monitor.store.writer import Writer
+
+log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The clock of the edges; the core is told the time."""
+    return datetime.now(UTC)
+
+
+class Application:
+    """Everything wired by one set of settings. Use it in a `with` block: leaving closes what was opened."""
+
+    def __init__(self, settings: Settings, *, now: Callable[[], datetime] = utc_now) -> None:
+        self.settings = settings
+        self.now = now
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    @property
+    def cache_dir(self) -> Path:
+        """For what can be made again, such as the encoder's graph."""
+        return self.settings.state_dir / "cache"
+
+    @cached_property
+    def database_url(self) -> str:
+        """The configured database, or the embedded one, started."""
+        if self.settings.database_url is not None:
+            return self.settings.database_url.get_secret_value()
+        from monitor.store.embedded import embedded_database  # noqa: PLC0415  only where it is wanted
+
+        return embedded_database(self.settings.state_dir)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Connections for reading and for alerts, to a database that need not be migrated yet."""
+        engine = connect(self.database_url)
+        self._closing.callback(engine.dispose)
+        return engine
+
+    def migrate(self) -> str:
+        """Brings the database to this release's tables; the revision."""
+        return migrate(self.engine)
+
+    @cached_property
+    def store(self) -> Writer:
+        """Where batches go."""
+        from monitor.store.writer import Writer  # noqa: PLC0415
+
+        writer = Writer(self.database_url, self.now)
+        self._closing.callback(writer.close)
+        return writer
+
+    @cached_property
+    def alert_store(self) -> PostgresAlertStore:
+        """What the alert loop reads and writes."""
+        from monitor.store.alerts import PostgresAlertStore  # noqa: PLC0415
+
+        return PostgresAlertStore(self.engine)
+
+    @cached_property
+    def queries(self) -> Queries:
+        """What people ask of the stored rows."""
+        from monitor.store.queries import Queries  # noqa: PLC0415
+
+        return Queries(self.engine)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The configured embedder behind its cache."""
+        from monitor.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
+
+        return CachedEmbedder(self._embedder(), self.settings.embedding.cache_bytes)
+
+    def _embedder(self) -> Embedder:
+        embedding, llm = self.settings.embedding, self.settings.llm
+        match embedding.provider:
+            case "minilm":
+                from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+                return MiniLMEmbedder(
+                    cache_dir=self.cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads
+                )
+            case "openai":
+                from monitor.embed.openai import OpenAIEmbedder  # noqa: PLC0415
+
+                key = embedding.api_key or llm.api_key
+                if key is None:
+                    raise WrongSettings(
+                        "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
+                        "(any word will do for a server that asks for none)"
+                    )
+                return OpenAIEmbedder(
+                    model=embedding.model,
+                    api_key=key.get_secret_value(),
+                    base_url=embedding.base_url or llm.base_url,
+                    dimensions=embedding.dimensions,
+                )
+            case "hash":
+                from monitor.embed.hashing import HashEmbedder  # noqa: PLC0415
+
+                log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
+                return HashEmbedder()
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The thresholds that verdicts are given under."""
+        return load_profile(self.settings.profile, self.embedder.model)
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """Complete, embed, score, classify."""
+        return Pipeline(completer=ExtractiveCompleter(), embedder=self.embedder, profile=self.profile)
+
+    def decoder(self, *, app: str | None = None, dialect: str | None = None) -> Decoder:
+        """From bytes to interactions; `app` and `dialect` stand before the settings."""
+        ingest = self.settings.ingest
+        return Decoder(
+            dialect=dialect or ingest.dialect,
+            app=app or ingest.app,
+            environment=ingest.environment,
+            max_message_bytes=ingest.max_message_bytes,
+            max_text_chars=ingest.max_text_chars,
+            max_documents=ingest.max_documents,
+        )
+
+    @cached_property
+    def receivers(self) -> Mapping[str, Receiver]:
+        """Who is told, by the names that rules use."""
+        from monitor.alert.receivers import configured  # noqa: PLC0415
+
+        return configured(self.settings)
+
+    @cached_property
+    def rules(self) -> Sequence[Rule]:
+        """The alert rules of the configured file, or the set that ships."""
+        return load_rules(self.settings.rules, receivers=tuple(self.receivers))
+
+    def link(self, alert: Alert) -> str | None:
+        """Where people look at an alert, once the address of this installation is set."""
+        base = self.settings.public_url
+        return f"{base.rstrip('/')}/alerts/{alert.fingerprint}" if base else None

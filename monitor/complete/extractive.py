@@ -1,0 +1,94 @@
+"""Extractive support: the sentences of the retrieved documents that best carry the answer, with no model call.
+
+Sentences are taken greedily: each next one is the one that carries most of the answer's words not yet carried.
+A word weighs by its inverse document frequency among the interaction's own sentences,
+ln(1 + N / n), so that common words hardly count and no background corpus is needed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from monitor.complete.locate import locate
+from monitor.model import Document, Interaction, Origin, Support, SupportingDocument
+from monitor.sentences import Span, sentence_spans
+
+MOST_SENTENCES = 5
+QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
+LEAST_GAIN = 0.05  # of the answer's whole weight: what a further sentence must add
+STEM = 6  # first letters that stand for a word's inflections
+
+_WORD = re.compile(r"[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # Thai, kana, Chinese characters
+
+
+class ExtractiveCompleter:
+    """The `Completer` that needs no service. Support that the event carries is kept, and located."""
+
+    def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
+        """See `Completer.complete`."""
+        return [_complete(interaction) for interaction in interactions]
+
+
+def _complete(it: Interaction) -> Support:
+    if it.supporting_documents is not None:
+        pieces = tuple(locate(piece, it.retrieved_documents) for piece in it.supporting_documents)
+        return Support(origin=Origin.LOGGED, documents=pieces)
+    return Support(origin=Origin.EXTRACTIVE, documents=extract(it.question, it.answer, it.retrieved_documents))
+
+
+def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[SupportingDocument, ...]:
+    """Up to MOST_SENTENCES sentences of `documents` in their own order, with document id and character offsets.
+
+    At least one where there is any sentence at all: an answer that no sentence carries is seen by its low
+    similarity to the best of them.
+    """
+    candidates = [(d, span, words) for d in documents for span, words in _segmented(d.text)]
+    if not candidates or not answer.strip():
+        return ()
+    seen_in = Counter(word for _, _, words in candidates for word in words)
+    idf = {word: math.log1p(len(candidates) / n) for word, n in seen_in.items()}
+    wanted = {word: idf[word] for word in _words(answer) if word in idf}
+    least = LEAST_GAIN * sum(wanted.values())
+    for word in _words(question):
+        if word in idf and word not in wanted:
+            wanted[word] = QUESTION_WEIGHT * idf[word]
+
+    chosen: list[int] = []
+    open_places = [place for place, (_, _, words) in enumerate(candidates) if not words.isdisjoint(wanted)]
+    while open_places and len(chosen) < MOST_SENTENCES:
+        gains = [sum(wanted[word] for word in candidates[p][2] if word in wanted) for p in open_places]
+        gain = max(gains)
+        if chosen and gain <= least:
+            break
+        best = open_places.pop(gains.index(gain))
+        chosen.append(best)
+        for word in candidates[best][2]:
+            wanted.pop(word, None)
+    return tuple(_piece(candidates[place][0], candidates[place][1]) for place in sorted(chosen or [0]))
+
+
+def _piece(document: Document, span: Span) -> SupportingDocument:
+    start, end = span
+    return SupportingDocument(text=document.text[start:end], document_id=document.id, start=start, end=end)
+
+
+@lru_cache(maxsize=4096)
+def _segmented(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
+    """Sentences and their words; documents come again and again, so the last few thousand are remembered."""
+    return tuple((span, _words(text[span[0] : span[1]])) for span in sentence_spans(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Stems of words; pairs of characters where a script has no spaces."""
+    found: list[str] = []
+    for word in _WORD.findall(text.casefold()):
+        if _UNSPACED.match(word):
+            found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        else:
+            found.append(word[:STEM])
+    return frozenset(found)

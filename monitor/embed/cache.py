@@ -1,0 +1,122 @@
+"""A cache in front of an embedder: no text is embedded twice while its vector is still held."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.embed.windows import Vectors
+from monitor.ports import Embedder
+
+
+@runtime_checkable
+class Piecewise(Protocol):
+    """What an embedder offers whose call is several requests, each paid for whether or not the next succeeds."""
+
+    def pieces(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
+        """Places in `texts` with their unit vectors, as they are finished; together every place once.
+
+        Raises:
+            Retriable, Fatal: as `embed` does; what came before holds.
+        """
+
+
+def content_key(text: str) -> bytes:
+    """The cache's key of a text: its SHA-256 (lone surrogates count as they are)."""
+    return sha256(text.encode(errors="surrogatepass")).digest()
+
+
+class ArrayCache:
+    """Arrays by content key, the least recently used dropped first, bounded by the bytes they take with their keys."""
+
+    # What an entry takes beside the numbers: its key, the array's header, the dictionary's node and slot.
+    overhead = sys.getsizeof(b"") + 32 + sys.getsizeof(np.empty(0)) + 128
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.nbytes = 0
+        self._arrays: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def get(self, key: bytes) -> NDArray[Any] | None:
+        """The array under `key`, now the most recently used; not to be written to."""
+        array = self._arrays.get(key)
+        if array is not None:
+            self._arrays.move_to_end(key)
+        return array
+
+    def put(self, key: bytes, array: NDArray[Any]) -> None:
+        """Keeps a copy of `array`, unless it alone is over the bound."""
+        old = self._arrays.pop(key, None)
+        if old is not None:
+            self.nbytes -= old.nbytes + self.overhead
+        size = array.nbytes + self.overhead
+        if size > self.max_bytes:
+            return
+        while self.nbytes + size > self.max_bytes:
+            _, dropped = self._arrays.popitem(last=False)
+            self.nbytes -= dropped.nbytes + self.overhead
+        self._arrays[key] = array.copy()  # a row would keep the whole batch that it is part of alive
+        self.nbytes += size
+
+
+class CachedEmbedder:
+    """An `Embedder` that asks `inner` once for each distinct text and keeps vectors within `max_bytes`.
+
+    When `inner` fails midway, the pieces that it had finished are kept, so a repeated call asks for the rest only
+    (as far as `max_bytes` holds them). One thread calls at a time.
+    """
+
+    def __init__(self, inner: Embedder, max_bytes: int) -> None:
+        self._inner = inner
+        self._cache = ArrayCache(max_bytes)
+        self.hits = 0  # texts answered without `inner`, repetitions within a call included
+        self.misses = 0  # texts that `inner` was asked for
+
+    @property
+    def model(self) -> str:
+        """The inner model's name: a cache changes no vector."""
+        return self._inner.model
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self._inner.dimensions
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the cache takes now."""
+        return self._cache.nbytes
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As `inner` does; raises what it raises."""
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        keys = [content_key(text) for text in places]
+        found = [self._cache.get(key) for key in keys]
+        missing = [place for place, vector in enumerate(found) if vector is None]
+        if missing:
+            distinct = list(places)
+            self.misses += len(missing)
+            for rows, vectors in self._pieces([distinct[place] for place in missing]):
+                for row, vector in zip(rows, vectors, strict=True):
+                    found[missing[row]] = vector
+                    self._cache.put(keys[missing[row]], vector)
+        self.hits += len(texts) - len(missing)
+        vectors = np.array(found, np.float32)
+        return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
+
+    def _pieces(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
+        if isinstance(self._inner, Piecewise):
+            yield from self._inner.pieces(texts)
+        else:
+            yield range(len(texts)), self._inner.embed(texts)

@@ -1,0 +1,75 @@
+"""One assessed interaction in words: what was asked and answered, what carried it, and why the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from monitor.classify.profile import Profile
+from monitor.model import Reason
+
+COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
+METRIC_NAMES = {
+    "sdq": "supporting documents – question",
+    "sdrd": "supporting – retrieved documents",
+    "sda": "supporting documents – answer",
+    "qrd": "question – retrieved documents",
+    "qa": "question – answer",
+}
+REASON_WORDS = {
+    Reason.SUPPORT_OFF_QUESTION: "the support is not about the question (SDQ below its threshold)",
+    Reason.SUPPORT_NOT_RETRIEVED: "the support is not from the retrieved documents (SDRD below its threshold)",
+    Reason.ANSWER_OFF_SUPPORT: "the answer goes away from its support (SDA below its threshold)",
+    Reason.RETRIEVAL_OFF_QUESTION: "retrieval is off the question (QRD below its threshold)",
+    Reason.ANSWER_OFF_QUESTION: "the answer is off the question (QA below its threshold)",
+    Reason.NO_DOCUMENTS: "nothing was retrieved",
+    Reason.NO_SUPPORT: "the generator named no supporting document",
+    Reason.EMPTY_ANSWER: "the answer is empty",
+    Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
+}
+
+
+def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
+    """One row of `Queries.explained` for a terminal. `profile` gives the thresholds, where it is still at hand."""
+    verdict = row["verdict"]
+    head = Text.assemble(
+        (verdict.replace("_", "-"), f"bold {COLOURS[verdict]}"),
+        f"   grounded {row['p_grounded']:.0%} · refusal {row['p_refusal']:.0%} · "
+        f"self-generated {row['p_self_generated']:.0%}",
+        ("   uncalibrated for this app" if row["uncalibrated"] else "", "dim"),
+    )
+    texts = Table.grid(padding=(0, 2))
+    texts.add_column(style="dim", no_wrap=True)
+    texts.add_column(overflow="fold")
+    texts.add_row("question", Text(row["question"]))
+    texts.add_row("answer", Text(row["answer"]))
+    for place, piece in enumerate(row["support"]["documents"]):
+        where = f"  [{piece['document_id']}]" if piece["document_id"] else "  [not found in the documents]"
+        label = f"support ({row['support']['origin']})" if place == 0 else ""
+        texts.add_row(label, Text.assemble(piece["text"], (where, "dim")))
+    for place, reason in enumerate(row["reasons"]):
+        texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
+    if row["rule_verdict"] != verdict:
+        texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
+    title = Text.assemble(row["app"], " / ", (row["id"], "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC")
+    return Panel(Group(head, texts, _metrics(row, profile)), title=title, title_align="left")
+
+
+def _metrics(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    undefined = row["features"]["undefined"]
+    for name, words in METRIC_NAMES.items():
+        value = row[name]
+        if value is None:
+            table.add_row(name.upper(), "–", "", Text(f"{words}: {undefined.get(name, 'undefined')}", style="dim"))
+            continue
+        threshold = getattr(profile.metrics, name).threshold if profile else None
+        below = threshold is not None and value < threshold
+        shown = "" if threshold is None else f"{'<' if below else '≥'} {threshold:.2f}"
+        table.add_row(name.upper(), Text(f"{value:.2f}", style="red" if below else ""), shown, Text(words, style="dim"))
+    return table

@@ -1,0 +1,1 @@
+"""From bytes to interactions: where messages come from, what they may look like, and what cannot be one."""

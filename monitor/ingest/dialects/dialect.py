@@ -1,0 +1,193 @@
+"""What a dialect is, what it is told about a message, and what dialects share: validation, texts, times."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from monitor.errors import InvalidMessage
+from monitor.ingest.parse import JsonObject, kind, path_of, shown
+from monitor.ingest.times import instant, out_of_range
+from monitor.model import Interaction, Json, Mark
+
+Headers: TypeAlias = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What is known of an interaction before its event is read, and what the event may be.
+
+    `id`, `occurred_at` and `trace_id` are an envelope's, and stand in for fields that the event lacks, as `app` and
+    `environment` do. `read_data` reads an event that came in an envelope by whichever dialect it is in.
+    """
+
+    app: str
+    environment: str
+    received_at: datetime
+    max_text_chars: int
+    max_documents: int
+    read_data: Callable[[JsonObject, Context], Interaction]
+    headers: Headers = ()
+    id: str | None = None
+    occurred_at: datetime | None = None
+    trace_id: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A form in which events are written.
+
+    An event that has every field of `signs` is taken to be in it, and so is a message whose headers `announced` knows.
+    `read` raises InvalidMessage with a path into the event. An `envelope` holds another dialect's event.
+    """
+
+    name: str
+    signs: frozenset[str]
+    read: Callable[[JsonObject, Context], Interaction]
+    announced: Callable[[Headers], bool] = lambda _headers: False
+    envelope: bool = False
+
+
+class Event(BaseModel):
+    """An event as its dialect has it: types are strict, and fields that it does not name are ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+# Branches of a union are tagged with these, so that error paths can be told from field names.
+_BRANCH = "<"
+
+
+def _id_branch(value: object) -> str | None:
+    return "<str>" if type(value) is str else "<int>" if type(value) is int else None
+
+
+# Names and ids are indexed. A btree entry of Postgres holds 2,704 bytes: an app and an id, at four bytes a character,
+# fit together.
+Name: TypeAlias = Annotated[str, Field(max_length=128)]
+ModelName: TypeAlias = Annotated[str, Field(max_length=256)]
+LongName: TypeAlias = Annotated[str, Field(max_length=2048)]
+Id: TypeAlias = Annotated[
+    Annotated[Annotated[str, Field(max_length=512)], Tag("<str>")] | Annotated[int, Tag("<int>")],
+    Discriminator(_id_branch, custom_error_type="id_type", custom_error_message="must be a string or a whole number"),
+]
+DocumentId: TypeAlias = Annotated[
+    Annotated[LongName, Tag("<str>")] | Annotated[int, Tag("<int>")],
+    Discriminator(_id_branch, custom_error_type="id_type", custom_error_message="must be a string or a whole number"),
+]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1)]  # Postgres integer
+
+AnyEvent = TypeVar("AnyEvent", bound=Event)
+
+
+def validated(model: type[AnyEvent], event: JsonObject) -> AnyEvent:
+    """The event as `model` has it.
+
+    Raises:
+        InvalidMessage: it does not fit; the path is that of its first offending field.
+    """
+    try:
+        return model.model_validate(event)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        parts = [p for p in first["loc"] if not (isinstance(p, str) and p.startswith(_BRANCH))]
+        raise InvalidMessage(path_of(parts), _problem(first)) from None
+
+
+def identifier(value: str | int, path: str) -> str:
+    """A producer's id as text.
+
+    Raises:
+        InvalidMessage: it is empty or, as a number, absurdly long.
+    """
+    text = value if isinstance(value, str) else str(value)
+    if not text:
+        raise InvalidMessage(path, "must not be empty")
+    if isinstance(value, int) and len(text) > 512:  # noqa: PLR2004  as for text, see `Id`
+        raise InvalidMessage(path, f"has {len(text):,} digits; the limit is 512")
+    return text
+
+
+def optional_identifier(value: str | int | None, path: str) -> str | None:
+    """As `identifier`, but null and an empty string mean that there is none."""
+    return None if value is None or value == "" else identifier(value, path)
+
+
+def bounded(text: str, limit: int, *path: str | int) -> str:
+    """The text itself.
+
+    Raises:
+        InvalidMessage: it is longer than `limit` characters.
+    """
+    if len(text) > limit:
+        raise InvalidMessage(path_of(path), f"has {len(text):,} characters; the limit is {limit:,}")
+    return text
+
+
+def check_count(event: JsonObject, field: str, limit: int) -> None:
+    """Looks at the length of a list before anything is spent on its items.
+
+    Raises:
+        InvalidMessage: it has more than `limit` items.
+    """
+    items = event.get(field)
+    if isinstance(items, list) and len(items) > limit:
+        raise InvalidMessage(field, f"has {len(items):,} items; the limit is {limit:,}")
+
+
+def content_id(text: str, digits: int = 16) -> str:
+    """`sha256:` and the first hexadecimal digits of the text's hash: equal texts, equal ids."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:digits]
+
+
+def timed(value: Json, context: Context, path: str = "occurred_at") -> tuple[datetime, frozenset[Mark]]:
+    """When it occurred (UTC) and the marks of `context` with those that the time earns.
+
+    Raises:
+        InvalidMessage: `value` is given and no time.
+    """
+    if value is not None:
+        time = instant(value, path)
+    elif context.occurred_at is not None:
+        time = context.occurred_at
+    else:
+        return context.received_at.astimezone(UTC), context.marks | {Mark.TIME_DEFAULTED}
+    if out_of_range(time, context.received_at):
+        return time, context.marks | {Mark.TIME_OUT_OF_RANGE}
+    return time, context.marks
+
+
+_WANTED = {
+    "string_type": "a string",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+}
+
+
+def _problem(error: Any) -> str:  # pydantic_core.ErrorDetails
+    """pydantic's finding in our words, which never repeat a long value."""
+    what, value = error["type"], error["input"]
+    limits = error.get("ctx", {})
+    if what == "missing":
+        return "is missing"
+    if what in _WANTED:
+        return f"must be {_WANTED[what]}, got {shown(value) if what == 'int_from_float' else kind(value)}"
+    if what == "string_too_long":
+        return f"has {len(value):,} characters; the limit is {limits['max_length']:,}"
+    if what == "greater_than_equal":
+        return f"must be at least {limits['ge']:g}, got {shown(value)}"
+    if what == "less_than_equal":
+        return f"must be at most {limits['le']:,}, got {shown(value)}"
+    return f"{error['msg']}, got {kind(value)}"

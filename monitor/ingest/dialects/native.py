@@ -1,0 +1,217 @@
+"""The native event: the fields of `Interaction` under their own names (docs/events.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
+
+from monitor.errors import InvalidMessage
+from monitor.ingest.dialects.dialect import (
+    Context,
+    Count,
+    Dialect,
+    DocumentId,
+    Event,
+    Id,
+    LongName,
+    ModelName,
+    Name,
+    bounded,
+    check_count,
+    content_id,
+    identifier,
+    optional_identifier,
+    timed,
+    validated,
+)
+from monitor.ingest.parse import JsonObject, kind, path_of
+from monitor.model import Document, Interaction, Json, SupportingDocument, TokenUsage
+
+MAX_TAGS = 64
+MAX_TAG_NAME_CHARS = 128
+MAX_TAG_CHARS = 1024
+MAX_METADATA_DEPTH = 32
+
+_Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _DocumentEvent(Event):
+    text: str
+    id: DocumentId | None = None
+    score: _Number | None = None
+    source: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class _SupportEvent(Event):
+    text: str
+    document_id: DocumentId | None = None
+    start: Count | None = None
+    end: Count | None = None
+
+
+class _UsageEvent(Event):
+    """Tokens under the names of `Interaction`, or of the two common client libraries."""
+
+    input: Count | None = None
+    output: Count | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+
+
+def _text_or_object(value: object) -> str | None:
+    return "<text>" if type(value) is str else "<object>" if type(value) is dict else None
+
+
+_TextOrObject = Discriminator(
+    _text_or_object, custom_error_type="text_or_object", custom_error_message="must be a string or an object"
+)
+_DocumentItem: TypeAlias = Annotated[
+    Annotated[str, Tag("<text>")] | Annotated[_DocumentEvent, Tag("<object>")], _TextOrObject
+]
+_SupportItem: TypeAlias = Annotated[
+    Annotated[str, Tag("<text>")] | Annotated[_SupportEvent, Tag("<object>")], _TextOrObject
+]
+
+
+class _NativeEvent(Event):
+    id: Id | None = None
+    app: Name | None = None
+    environment: Name | None = None
+    occurred_at: Any = None  # times.py reads it
+    conversation_id: Id | None = None
+    turn: Count | None = None
+    question: str
+    # Failing fast: a list of a million wrong items would otherwise gather a million errors.
+    retrieved_documents: Annotated[list[_DocumentItem], Field(fail_fast=True)]
+    answer: str
+    supporting_documents: Annotated[list[_SupportItem] | None, Field(fail_fast=True)] = None
+    reference_answer: str | None = None
+    model: ModelName | None = None
+    prompt_version: Id | None = None
+    tags: dict[str, Any] | None = None
+    trace_id: LongName | None = None
+    latency_ms: Annotated[_Number, Field(ge=0)] | None = None
+    usage: _UsageEvent | None = None
+
+
+def read(event: JsonObject, context: Context) -> Interaction:
+    """The interaction that a native event describes.
+
+    Raises:
+        InvalidMessage: a field is missing, of the wrong type or too long.
+    """
+    check_count(event, "retrieved_documents", context.max_documents)
+    check_count(event, "supporting_documents", context.max_documents)
+    fields = validated(_NativeEvent, event)
+    if fields.id is not None:
+        key = identifier(fields.id, "id")
+    elif context.id is not None:
+        key = context.id
+    else:
+        raise InvalidMessage("id", "is missing")
+    occurred_at, marks = timed(fields.occurred_at, context)
+    limit = context.max_text_chars
+    support = fields.supporting_documents
+    reference = fields.reference_answer
+    return Interaction(
+        id=key,
+        app=fields.app or context.app,
+        occurred_at=occurred_at,
+        question=bounded(fields.question, limit, "question"),
+        answer=bounded(fields.answer, limit, "answer"),
+        retrieved_documents=tuple([_document(item, i, limit) for i, item in enumerate(fields.retrieved_documents)]),
+        supporting_documents=None if support is None else tuple([_support(s, i, limit) for i, s in enumerate(support)]),
+        environment=fields.environment or context.environment,
+        conversation_id=optional_identifier(fields.conversation_id, "conversation_id"),
+        turn=fields.turn,
+        reference_answer=None if reference is None else bounded(reference, limit, "reference_answer"),
+        model=fields.model or None,
+        prompt_version=optional_identifier(fields.prompt_version, "prompt_version"),
+        tags=_tags(fields.tags, context.tags),
+        trace_id=fields.trace_id or context.trace_id,
+        latency_ms=fields.latency_ms,
+        usage=None if fields.usage is None else _usage(fields.usage),
+        marks=marks,
+    )
+
+
+DIALECT = Dialect(name="native", signs=frozenset({"question", "answer"}), read=read)
+
+
+def _document(item: str | _DocumentEvent, i: int, limit: int) -> Document:
+    if isinstance(item, str):
+        return Document(id=content_id(item), text=bounded(item, limit, "retrieved_documents", i))
+    text, metadata = item.text, item.metadata or {}
+    if len(text) > limit:
+        bounded(text, limit, "retrieved_documents", i, "text")
+    if metadata and _too_deep(metadata):
+        path = path_of(("retrieved_documents", i, "metadata"))
+        raise InvalidMessage(path, f"is nested too deeply; the limit is {MAX_METADATA_DEPTH} levels")
+    if isinstance(item.id, int):
+        key = identifier(item.id, path_of(("retrieved_documents", i, "id")))
+    else:
+        key = item.id or content_id(text)
+    return Document(id=key, text=text, score=item.score, source=item.source or None, metadata=metadata)
+
+
+def _support(item: str | _SupportEvent, i: int, limit: int) -> SupportingDocument:
+    if isinstance(item, str):
+        return SupportingDocument(text=bounded(item, limit, "supporting_documents", i))
+    start, end = item.start, item.end
+    if (start is None) != (end is None):
+        missing = "start" if start is None else "end"
+        raise InvalidMessage(path_of(("supporting_documents", i, missing)), "is missing: start and end come together")
+    if start is not None and end is not None and end < start:
+        raise InvalidMessage(path_of(("supporting_documents", i, "end")), f"must be at least start, {start}; got {end}")
+    return SupportingDocument(
+        text=bounded(item.text, limit, "supporting_documents", i, "text"),
+        document_id=optional_identifier(item.document_id, path_of(("supporting_documents", i, "document_id"))),
+        start=start,
+        end=end,
+    )
+
+
+def _tags(own: Mapping[str, Json] | None, given: Mapping[str, str]) -> dict[str, str]:
+    tags = dict(given)
+    if not own:
+        return tags
+    if len(own) > MAX_TAGS:
+        raise InvalidMessage("tags", f"has {len(own):,} items; the limit is {MAX_TAGS}")
+    for name, value in own.items():
+        if value is None:
+            continue
+        if isinstance(value, str):
+            text = value
+        elif isinstance(value, bool):
+            text = "true" if value else "false"
+        elif isinstance(value, int | float):
+            text = repr(value)  # for numbers the same as in JSON
+        else:
+            raise InvalidMessage(path_of(("tags", name)), f"must be a string, number or boolean, got {kind(value)}")
+        if len(name) > MAX_TAG_NAME_CHARS:
+            raise InvalidMessage(path_of(("tags", name)), f"is a name of over {MAX_TAG_NAME_CHARS} characters")
+        tags[name] = bounded(text, MAX_TAG_CHARS, "tags", name)
+    return tags
+
+
+def _usage(usage: _UsageEvent) -> TokenUsage | None:
+    given = _first(usage.input, usage.prompt_tokens, usage.input_tokens)
+    made = _first(usage.output, usage.completion_tokens, usage.output_tokens)
+    return None if given is None and made is None else TokenUsage(input=given, output=made)
+
+
+def _first(*counts: int | None) -> int | None:
+    return next((count for count in counts if count is not None), None)
+
+
+def _too_deep(value: Json, levels: int = MAX_METADATA_DEPTH) -> bool:
+    if isinstance(value, dict):
+        return levels == 0 or any(_too_deep(v, levels - 1) for v in value.values())
+    if isinstance(value, list):
+        return levels == 0 or any(_too_deep(v, levels - 1) for v in value)
+    return False

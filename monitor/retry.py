@@ -1,0 +1,63 @@
+"""What a retriable failure is answered with: wait, and the same call again."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+from typing import TypeVar
+
+from monitor.errors import MonitorError, OutOfReach, Retriable
+
+FIRST_DELAY = 0.5  # seconds
+LONGEST_DELAY = 30.0
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class Interrupted(MonitorError):
+    """The process is stopping; the call was given up on between two tries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Tries again after `Retriable`, with exponentially growing delays of which a random half is left out.
+
+    `patience` is the sum of delays in seconds after which it gives up; None never does.
+    `stop` cuts a delay short.
+    """
+
+    stop: Event
+    patience: float | None = None
+    random: Callable[[], float] = random.random
+
+    def __call__(self, call: Callable[[], T]) -> T:
+        """The result of `call`.
+
+        Raises:
+            OutOfReach: the patience is used up.
+            Interrupted: `stop` was set during a delay.
+        """
+        waited, attempt = 0.0, 0
+        while True:
+            try:
+                return call()
+            except Retriable as error:
+                delay = delay_before(attempt, error.retry_after, self.random())
+                if self.patience is not None and waited + delay > self.patience:
+                    raise OutOfReach(f"{error} (gave up after {attempt + 1} tries)") from error
+                logger.warning("%s; trying again in %.1f s", error, delay)
+                if self.stop.wait(delay):
+                    raise Interrupted(str(error)) from error
+                waited += delay
+                attempt += 1
+
+
+def delay_before(attempt: int, retry_after: float | None, chance: float) -> float:
+    """Seconds before try `attempt + 1`: what the service asked for, else between half and all of a doubling delay."""
+    if retry_after is not None:
+        return retry_after
+    return min(FIRST_DELAY * 2.0 ** min(attempt, 30), LONGEST_DELAY) * (0.5 + 0.5 * chance)

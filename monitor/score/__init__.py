@@ -1,0 +1,1 @@
+"""How question, documents, support and answer hang together, as numbers."""

@@ -1,0 +1,50 @@
+"""Where sentences begin and end, for scripts with spaces between words and without."""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+
+# The end of a sentence: a full stop before white space and no small letter; CJK marks need no space;
+# a blank line; a line break before a list item or anything that does not go on in small letters.
+_END = re.compile(
+    r"""[.!?…]+['")\]»”’]*(?=\s+[^\sa-zà-öø-ÿ])   | [.!?…]+['")\]»”’]*\s*$
+      | [。！？｡؟]+["'」』）”’]*
+      | \n\s*\n | \n(?=\s*(?:[-*•–]\s|\d{1,3}[.)]\s|[^\sa-zà-öø-ÿ]))""",
+    re.VERBOSE,
+)
+# A full stop after one of these ends no sentence. Initials and section numbers are told by their shape.
+_ABBREVIATION = re.compile(
+    r"""(?<![^\s(\["'])(?:[A-Z]|(?<![^\n])\d{1,3}|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Fig|Eq|Vol|Inc|Ltd|Co|Corp|vs|etc|ca|approx
+      |e\.g|i\.e|a\.m|p\.m|U\.S|z\.\s?B|d\.\s?h|u\.\s?a|bzw|usw|Abs|Art|p\.\s?ex|M|Mme|Mlle|núm|pág|Sig|Dott|ecc)$""",
+    re.VERBOSE,
+)
+_LONGEST_ABBREVIATION = 12
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Character offsets `[start, end)` of the sentences of `text`, in order, without white space around them."""
+    spans: list[Span] = []
+    start = 0
+    for match in _END.finditer(text):
+        stop = match.start()
+        if text[stop] == "." and _ABBREVIATION.search(text, max(start, stop - _LONGEST_ABBREVIATION), stop):
+            continue
+        _append(spans, text, start, match.end())
+        start = match.end()
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences themselves."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _append(spans: list[Span], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if stripped:
+        left = start + len(piece) - len(piece.lstrip())
+        spans.append((left, left + len(stripped)))

@@ -1,0 +1,182 @@
+"""`monitor demo`: the whole path on a fictional bot's traffic, told on the terminal while it happens."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from time import monotonic as clock
+
+from pydantic import SecretStr
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from monitor.alert.rules_file import parse_rules
+from monitor.alert.state import State, Transition
+from monitor.app import Application
+from monitor.explain import COLOURS, explanation
+from monitor.model import Assessment, Batch, Verdict
+from monitor.schedule import AlertLoop
+from monitor.settings import Settings
+from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
+from monitor.simulate.slack_preview import SlackPreview
+from monitor.simulate.traffic import play
+from monitor.store.embedded import embedded_database
+
+APP = "quillmere-support"
+BAR = 40  # characters
+RULES = """
+rules:
+  - name: negative-rate
+    by: [app]
+    signal: {rate: negative}
+    above: 0.30
+    window: 3m
+    min_samples: 30
+    confident: true
+    for: 1m
+    severity: critical
+    annotations:
+      summary: More than 30 % of answers are refusals or not carried by their documents.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """An assessment beside what the bot really did."""
+
+    truth: Verdict
+    assessment: Assessment
+
+
+def play_demo(settings: Settings, *, seed: int, console: Console, scenario: Scenario = RETRIEVAL_OUTAGE) -> None:
+    """Plays `scenario` in fast-forward into a database of its own, and ends with what to try next.
+
+    The database lies under `<state dir>/demo` and begins empty each time; nothing else is touched. A Slack message is
+    really sent where Slack is set up.
+
+    Raises:
+        MonitorError: the embedded database or the encoder does not start.
+    """
+    started = clock()
+    url = SecretStr(embedded_database(settings.state_dir / "demo"))
+    with Application(settings.model_copy(update={"database_url": url})) as application:
+        with application.engine.begin() as connection:
+            connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+            connection.exec_driver_sql("CREATE SCHEMA public")
+        application.migrate()
+        application.queries.keep_profile(application.profile, application.now())
+        _introduce(console, application, scenario)
+        told = _play(application, scenario, seed=seed, console=console)
+        _conclude(console, application, told, seconds=clock() - started)
+
+
+def _play(application: Application, scenario: Scenario, *, seed: int, console: Console) -> list[Told]:
+    preview = SlackPreview(console)
+    receivers = {"slack preview": preview}
+    if "slack" in application.receivers:
+        receivers["slack"] = application.receivers["slack"]
+    loop = AlertLoop(
+        rules=parse_rules(RULES, name="the demo's rules", receivers=tuple(receivers)),
+        store=application.alert_store,
+        receivers=receivers,
+        examples=application.queries.examples,
+        link=application.link,
+        random=Random(seed),  # noqa: S311  repeatable by its seed
+    )
+    start = application.now().replace(second=0, microsecond=0) - scenario.lasts
+    told: list[Told] = []
+    minute: list[Verdict] = []
+    phase = None
+    for end, answered in play(scenario, app=APP, start=start, seed=seed):
+        now_playing = scenario.phase_at(end - scenario.step - start)
+        if now_playing is not phase:
+            phase = now_playing
+            console.print(Text(f"── {phase.name} ", style="bold"))
+        assessments = application.pipeline.assess([s.interaction for s in answered])
+        application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(assessments)))
+        told += [Told(truth=s.truth, assessment=a) for s, a in zip(answered, assessments, strict=True)]
+        minute += [a.verdict for a in assessments]
+        if not end.second:
+            console.print(_minute_line(end - timedelta(minutes=1), minute))
+            minute = []
+        for change in loop.evaluate(end):
+            console.print(_transition_line(change))
+        loop.deliver(end)
+    return told
+
+
+def _introduce(console: Console, application: Application, scenario: Scenario) -> None:
+    profile = application.profile
+    console.print(
+        f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {scenario.lasts // timedelta(minutes=1)} minutes "
+        f"in fast-forward.\nEvery answer is embedded by {escape(application.embedder.model)}, given a verdict under the "
+        f"profile {profile.name}, and stored in PostgreSQL.\nAn alert is to fire when we are sure that more than 30 % of "
+        "the answers of 3 minutes are negative.\n"
+    )
+    legend = Text("  UTC    ")
+    for verdict in Verdict:
+        legend.append("█ ", COLOURS[verdict]).append(f"{verdict.replace('_', '-')}   ")
+    console.print(legend)
+
+
+def _minute_line(minute: datetime, verdicts: Sequence[Verdict]) -> Text:
+    counts = Counter(verdicts)
+    total = max(len(verdicts), 1)
+    line = Text(f"  {minute:%H:%M}  ")
+    cells = 0
+    for place, verdict in enumerate(Verdict):
+        seen = sum(counts[v] for v in list(Verdict)[: place + 1])
+        width = round(BAR * seen / total) - cells
+        line.append("█" * width, COLOURS[verdict])
+        cells += width
+    negative = sum(counts[v] for v in Verdict if v.negative)
+    return line.append(f"  {len(verdicts):3d} answers  {negative / total:4.0%} negative")
+
+
+def _transition_line(change: Transition) -> Text:
+    alert = change.alert
+    colour = {State.PENDING: "yellow", State.FIRING: "bold red", State.RESOLVED: "bold green"}.get(alert.state, "")
+    before = change.previous.state if change.previous else State.INACTIVE
+    return Text.assemble(
+        f"  {change.at:%H:%M:%S}  alert {alert.rule}: {before} → ",
+        (alert.state, colour),
+        f"   {alert.value or 0:.0%} of {alert.samples} answers (between {alert.lower:.0%} and {alert.upper:.0%})",
+    )
+
+
+def _conclude(console: Console, application: Application, told: Sequence[Told], *, seconds: float) -> None:
+    table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "in all", title="Verdicts", box=None)
+    seen = Counter((t.truth, t.assessment.verdict) for t in told)
+    for truth in Verdict:
+        row = [seen[truth, verdict] for verdict in Verdict]
+        table.add_row(truth.replace("_", "-"), *map(str, row), str(sum(row)))
+    console.print()
+    console.print(table)
+    right = sum(t.truth is t.assessment.verdict for t in told)
+    console.print(
+        f"{right} of {len(told)} verdicts are what the bot did. The traffic is invented and kinder than yours: "
+        "see docs/verdicts.md for figures on real answers.\n"
+    )
+    for verdict in Verdict:
+        console.print(Text(f"Two answers found {verdict.replace('_', '-')}", style="bold"))
+        chosen = [t.assessment for t in told if t.assessment.verdict is verdict and t.truth is verdict]
+        for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
+            for row in application.queries.explained(assessment.interaction.id, APP):
+                console.print(explanation(row, application.profile))
+    state = application.settings.state_dir / "demo"
+    console.print(
+        f"{len(told)} answers in {seconds:.0f} s. Next:\n"
+        f"  MONITOR_STATE_DIR={shlex.quote(str(state))} monitor alerts list     the alert that came and went\n"
+        f"  MONITOR_STATE_DIR={shlex.quote(str(state))} monitor explain ID      any of these answers\n"
+        "  monitor replay answers.jsonl                your own answers; docs/events.md has the format\n"
+        "  monitor run answers.jsonl                   the same, as the file grows, with the alert rules\n"
+        "  monitor doctor                              is everything there for it?",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,66 @@
+"""What happens when: a scenario is a list of phases, each with a rate of traffic and a mix of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from monitor.model import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A stretch of time: what it is called, answers per minute, the share of each kind, and whether retrieval works."""
+
+    name: str
+    lasts: timedelta
+    per_minute: float
+    mix: Mapping[Verdict, float]
+    retrieval_broken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Phases one after the other, played in steps of equal length."""
+
+    phases: tuple[Phase, ...]
+    step: timedelta
+
+    @property
+    def lasts(self) -> timedelta:
+        """The time from the first step's beginning to the last one's end."""
+        return sum((phase.lasts for phase in self.phases), timedelta())
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are; the last one may reach past the last phase."""
+        return -(-self.lasts // self.step)
+
+    def phase_at(self, since_start: timedelta) -> Phase:
+        """The phase at this time after the start; the last one goes on for ever."""
+        for phase in self.phases:
+            if since_start < phase.lasts:
+                return phase
+            since_start -= phase.lasts
+        return self.phases[-1]
+
+
+_USUAL = {Verdict.GROUNDED: 0.90, Verdict.REFUSAL: 0.06, Verdict.SELF_GENERATED: 0.04}
+
+# The vector index was rebuilt from the wrong folder: retrieval returns the office handbook, so the bot either says
+# that it does not know or answers from memory.
+RETRIEVAL_OUTAGE = Scenario(
+    step=timedelta(seconds=15),
+    phases=(
+        Phase(name="usual traffic", lasts=timedelta(minutes=5), per_minute=60, mix=_USUAL),
+        Phase(
+            name="retrieval outage",
+            lasts=timedelta(minutes=4),
+            per_minute=60,
+            mix={Verdict.REFUSAL: 0.55, Verdict.SELF_GENERATED: 0.45},
+            retrieval_broken=True,
+        ),
+        Phase(name="retrieval mended", lasts=timedelta(minutes=6), per_minute=60, mix=_USUAL),
+    ),
+)

@@ -1,0 +1,58 @@
+"""What Slack would receive, shown on the terminal: the same blocks that the Slack receiver posts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from monitor.alert.notification import Notification
+from monitor.alert.receivers.slack_blocks import root_message, thread_message
+
+_LINK = re.compile(r"<([^|>]+)\|([^>]+)>")
+_WIDTH = 100
+
+
+class SlackPreview:
+    """A `Receiver` that prints: the root message when an alert fires, the line in its thread when it is resolved."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def send(self, notification: Notification) -> None:
+        """Prints the message in a frame."""
+        firing = notification.status == "firing"
+        blocks: list[Any] = (root_message if firing else thread_message)(notification).blocks
+        lines = [line for block in blocks for line in _lines(block)]
+        title = "Slack would receive" if firing else "Slack would receive, in the thread of the first message"
+        colour = "red" if firing else "green"
+        panel = Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour, width=_WIDTH)
+        self._console.print(panel)
+
+    def check(self) -> str:
+        """It needs nothing."""
+        return "a preview on the terminal"
+
+
+def _lines(block: Mapping[str, Any]) -> list[Text]:
+    match block["type"]:
+        case "header":
+            return [Text(_plain(block["text"]), style="bold"), Text()]
+        case "section" if "fields" in block:
+            shown = [_plain(field).replace("*", "").replace("\n", ": ", 1) for field in block["fields"]]
+            return [*map(Text, shown), Text()]
+        case "section":
+            return [Text(_plain(block["text"]).strip("*")), Text()]
+        case "context":
+            return [Text(" · ".join(_plain(element) for element in block["elements"]), style="dim")]
+        case _:
+            return []
+
+
+def _plain(text: Mapping[str, Any]) -> str:
+    return unescape(_LINK.sub(r"\2 (\1)", str(text["text"])))

@@ -1,0 +1,1 @@
+"""Postgres: tables, the batch writer, queries, and the embedded server."""

@@ -1,0 +1,120 @@
+"""The minute rollup: what an alert reads instead of the rows, so that it costs the same at any number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from monitor.model import Assessment, Reason, Verdict
+from monitor.store.tables import HISTOGRAM_BINS, METRICS
+
+if TYPE_CHECKING:
+    import psycopg
+
+KEY = ("minute", "app", "environment", "model", "topic")
+OTHER = "other"
+_COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
+_PLACE = {name: place for place, name in enumerate(_COUNTS)}
+MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000}  # of each label; more become OTHER
+
+
+class Minute:
+    """The sums of one minute under one set of labels."""
+
+    __slots__ = ("bins", "counts", "sums")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_COUNTS)
+        self.sums = [0.0] * len(METRICS)
+        self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
+
+    def add(self, assessment: Assessment) -> None:
+        """Counts one assessment in."""
+        counts = self.counts
+        counts[0] += 1
+        counts[_PLACE[assessment.verdict]] += 1
+        for reason in assessment.reasons:
+            counts[_PLACE[reason]] += 1
+        m = assessment.metrics
+        for place, value in enumerate((m.sdq, m.sdrd, m.sda, m.qrd, m.qa)):
+            if value is not None:
+                self.sums[place] += value
+                self.bins[place][histogram_bin(value)] += 1
+
+    def values(self) -> tuple[object, ...]:
+        """In the order of the columns after the key."""
+        return (*self.counts, *map(sum, self.bins), *self.sums, *self.bins)
+
+
+def histogram_bin(value: float) -> int:
+    """Which of the equal bins over [-1, 1] holds a similarity; rounding just past an end counts into the last one."""
+    return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2)), 0), HISTOGRAM_BINS - 1)
+
+
+class LabelCap:
+    """Keeps the number of label values bounded for good: known values live in `rollup_label`, later ones are OTHER."""
+
+    def __init__(self, most: dict[str, int] | None = None) -> None:
+        self._most = most or MOST_VALUES
+        self._known: dict[tuple[str, str], str] = {}
+
+    def resolve(self, connection: psycopg.Connection, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """What each (label, value) is counted under. Asks the database only for values not seen by this process."""
+        unseen = sorted({pair for pair in wanted if pair not in self._known})
+        if len(self._known) > 10 * sum(self._most.values()):
+            self._known.clear()  # over-limit values are remembered too; do not let them fill the memory
+        for label, value in unseen:
+            connection.execute(
+                """INSERT INTO rollup_label SELECT %(label)s, %(value)s
+                   WHERE %(value)s = '' OR (SELECT count(*) FROM rollup_label WHERE label = %(label)s) < %(most)s
+                   ON CONFLICT DO NOTHING""",
+                {"label": label, "value": value, "most": self._most[label]},
+            )
+        if unseen:
+            rows = connection.execute(
+                """SELECT label, value FROM rollup_label
+                   WHERE (label, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))""",
+                ([label for label, _ in unseen], [value for _, value in unseen]),
+            ).fetchall()
+            kept = set(rows)
+            for pair in unseen:
+                self._known[pair] = pair[1] if pair in kept else OTHER
+        return self._known
+
+    def forget(self) -> None:
+        """After a rollback: what was learned in it may not be stored."""
+        self._known.clear()
+
+
+def write_rollup(connection: psycopg.Connection, assessments: Iterable[Assessment], cap: LabelCap) -> None:
+    """Adds `assessments` to the rollup. Upserts go in the order of their key, so replicas cannot deadlock."""
+    labelled = [(a, _labels(a)) for a in assessments]
+    names = cap.resolve(connection, {pair for _, pairs in labelled for pair in pairs})
+    minutes: dict[tuple[object, ...], Minute] = {}
+    for assessment, pairs in labelled:
+        minute = assessment.interaction.occurred_at.replace(second=0, microsecond=0)
+        key = (minute, *(names[pair] for pair in pairs))
+        minutes.setdefault(key, Minute()).add(assessment)
+    with connection.cursor() as cursor:
+        cursor.executemany(_UPSERT, [(*key, *minutes[key].values()) for key in sorted(minutes)])
+
+
+def _labels(a: Assessment) -> tuple[tuple[str, str], ...]:
+    it = a.interaction
+    return (
+        ("app", it.app),
+        ("environment", it.environment),
+        ("model", it.model or ""),
+        ("topic", it.tags.get("topic", "")),
+    )
+
+
+_ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
+_BINS = tuple(f"{m}_bins" for m in METRICS)
+_UPSERT = f"""
+    INSERT INTO verdict_minute AS v ({", ".join((*KEY, *_ADDED, *_BINS))})
+    VALUES ({", ".join(["%s"] * len((*KEY, *_ADDED, *_BINS)))})
+    ON CONFLICT ({", ".join(KEY)}) DO UPDATE SET
+    {", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED)},
+    {", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS)}
+"""  # noqa: S608  made of this file's own constants

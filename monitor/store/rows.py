@@ -1,0 +1,68 @@
+"""Assessments as rows: column names and the values to COPY, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from monitor.model import Assessment, Document, Scores
+from monitor.store.tables import METRICS
+from monitor.wire import encode, piece_json, support_json
+
+INTERACTION_COLUMNS = (
+    "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
+    "retrieved_documents", "supporting_documents", "reference_answer", "model", "prompt_version", "tags", "trace_id",
+    "latency_ms", "input_tokens", "output_tokens", "marks",
+)  # fmt: skip
+ASSESSMENT_COLUMNS = (
+    "app", "id", "profile_hash", "occurred_at", "profile_name", "embedding_model", "verdict", "rule_verdict",
+    "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated",
+    *METRICS, "features", "support",
+)  # fmt: skip
+
+
+def interaction_row(assessment: Assessment, stored_at: datetime) -> tuple[object, ...]:
+    """Values for INTERACTION_COLUMNS."""
+    it = assessment.interaction
+    usage = it.usage
+    return (
+        it.app, it.id, it.occurred_at, stored_at, it.environment, it.conversation_id, it.turn, it.question, it.answer,
+        encode([_document(d) for d in it.retrieved_documents]),
+        None if it.supporting_documents is None else encode([piece_json(d) for d in it.supporting_documents]),
+        it.reference_answer, it.model, it.prompt_version, encode(dict(it.tags)) if it.tags else "{}", it.trace_id,
+        it.latency_ms, usage.input if usage else None, usage.output if usage else None,
+        sorted(it.marks) if it.marks else [],
+    )  # fmt: skip
+
+
+def assessment_row(a: Assessment) -> tuple[object, ...]:
+    """Values for ASSESSMENT_COLUMNS."""
+    it, p, m = a.interaction, a.probabilities, a.metrics
+    return (
+        it.app, it.id, a.profile_hash, it.occurred_at, a.profile_name, a.embedding_model, a.verdict, a.rule_verdict,
+        list(a.reasons), a.refusal.kind, a.refusal.correct, p.grounded, p.refusal, p.self_generated, a.uncalibrated,
+        m.sdq, m.sdrd, m.sda, m.qrd, m.qa,
+        encode(_features(a.scores)),
+        encode(support_json(a.support)),
+    )  # fmt: skip
+
+
+def _document(d: Document) -> dict[str, object]:
+    row: dict[str, object] = {"id": d.id, "text": d.text}
+    if d.score is not None:
+        row["score"] = d.score
+    if d.source is not None:
+        row["source"] = d.source
+    if d.metadata:
+        row["metadata"] = d.metadata
+    return row
+
+
+def _features(scores: Scores) -> dict[str, object]:
+    return {"joined": asdict(scores.joined), "maximum": asdict(scores.maximum), "undefined": dict(scores.undefined)}
+
+
+def sorted_by_key(assessments: Sequence[Assessment]) -> list[Assessment]:
+    """In the order of (app, id), which every replica writes in, so that none waits for another in a circle."""
+    return sorted(assessments, key=lambda a: (a.interaction.app, a.interaction.id))

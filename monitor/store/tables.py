@@ -1,0 +1,204 @@
+"""The tables as SQLAlchemy sees them. `migrations/` creates them; a test holds the two against each other.
+
+`interaction` and `assessment` are partitioned by month of `occurred_at`. A unique index cannot span partitions,
+so `interaction_key` decides which (app, id) is new.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Double,
+    Index,
+    Integer,
+    Interval,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
+
+from monitor.model import Reason, Verdict
+
+METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
+HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
+
+metadata = MetaData()
+_time = DateTime(timezone=True)
+
+interaction_key = Table(
+    "interaction_key",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("month", Date, nullable=False),  # of occurred_at, so that retention can drop keys with their partition
+)
+
+interaction = Table(
+    "interaction",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("occurred_at", _time, primary_key=True),
+    Column("stored_at", _time, nullable=False),
+    Column("environment", Text, nullable=False),
+    Column("conversation_id", Text),
+    Column("turn", Integer),
+    Column("question", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("retrieved_documents", JSONB, nullable=False),
+    Column("supporting_documents", JSONB),  # as logged: null = the generator was not asked
+    Column("reference_answer", Text),
+    Column("model", Text),
+    Column("prompt_version", Text),
+    Column("tags", JSONB, nullable=False),
+    Column("trace_id", Text),
+    Column("latency_ms", Double),
+    Column("input_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
+    Column("marks", ARRAY(Text), nullable=False),
+    Index("interaction_by_time", "occurred_at"),
+    Index("interaction_by_id", "id"),
+)
+
+assessment = Table(
+    "assessment",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("profile_hash", Text, primary_key=True),
+    Column("occurred_at", _time, primary_key=True),
+    Column("profile_name", Text, nullable=False),
+    Column("embedding_model", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("rule_verdict", Text, nullable=False),
+    Column("reasons", ARRAY(Text), nullable=False),
+    Column("refusal_kind", Text, nullable=False),
+    Column("refusal_correct", Boolean),
+    Column("p_grounded", REAL, nullable=False),
+    Column("p_refusal", REAL, nullable=False),
+    Column("p_self_generated", REAL, nullable=False),
+    Column("uncalibrated", Boolean, nullable=False),
+    *(Column(metric, REAL) for metric in METRICS),
+    Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
+    Column("support", JSONB, nullable=False),
+    Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
+)
+
+profile = Table(
+    "profile",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("embedding_model", Text, nullable=False),
+    Column("definition", JSONB, nullable=False),
+    Column("stored_at", _time, nullable=False),
+)
+
+verdict_minute = Table(
+    "verdict_minute",
+    metadata,
+    Column("minute", _time, primary_key=True),
+    Column("app", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("model", Text, primary_key=True),  # '' where the event named none
+    Column("topic", Text, primary_key=True),  # the tag `topic`
+    Column("total", BigInteger, nullable=False),
+    *(Column(verdict.value, BigInteger, nullable=False) for verdict in Verdict),
+    *(Column(reason.value, BigInteger, nullable=False) for reason in Reason),
+    *(Column(f"{metric}_count", BigInteger, nullable=False) for metric in METRICS),
+    *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
+    *(Column(f"{metric}_bins", ARRAY(BigInteger), nullable=False) for metric in METRICS),
+)
+
+rollup_label = Table(
+    "rollup_label",
+    metadata,
+    Column("label", Text, primary_key=True),
+    Column("value", Text, primary_key=True),
+)
+
+dead_letter = Table(
+    "dead_letter",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("topic", Text, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("received_at", _time, nullable=False),
+    Column("key", LargeBinary),
+    Column("header_names", ARRAY(Text), nullable=False),
+    Column("header_values", ARRAY(LargeBinary), nullable=False),
+    Column("value", LargeBinary, nullable=False),
+    Column("size", BigInteger, nullable=False),  # more than length(value) where the source cut an over-long message
+    Column("digest", LargeBinary, nullable=False),  # sha256 of value: a file replayed again adds no second row
+    Column("path", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),
+)
+
+alert = Table(
+    "alert",
+    metadata,
+    Column("fingerprint", Text, primary_key=True),
+    Column("episode", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("rule_digest", Text, nullable=False),
+    Column("signal", Text, nullable=False),
+    Column("labels", JSONB, nullable=False),
+    Column("severity", Text, nullable=False),
+    Column("threshold", Double, nullable=False),
+    Column("window", Interval, nullable=False),
+    Column("annotations", JSONB, nullable=False),
+    Column("receivers", ARRAY(Text), nullable=False),
+    Column("state", Text, nullable=False),
+    Column("active_since", _time, nullable=False),
+    Column("fired_at", _time),
+    Column("resolved_at", _time),
+    Column("value", Double),
+    Column("samples", BigInteger, nullable=False),
+    Column("lower", Double, nullable=False),
+    Column("upper", Double, nullable=False),
+)
+
+alert_event = Table(
+    "alert_event",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("episode", Text, nullable=False),
+    Column("at", _time, nullable=False),
+    Column("from_state", Text, nullable=False),
+    Column("to_state", Text, nullable=False),
+    Column("value", Double),
+    Column("samples", BigInteger, nullable=False),
+    Column("lower", Double, nullable=False),
+    Column("upper", Double, nullable=False),
+    Column("note", Text),
+    Index("alert_event_by_alert", "fingerprint", "at"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("episode", Text, nullable=False),
+    Column("receiver", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("payload", JSONB, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("retry_at", _time),
+    Column("last_error", Text),
+    Column("delivered_at", _time),
+    Column("given_up", Boolean, nullable=False),
+    Column("receipt", JSONB),
+    Index("outbox_once", "episode", "receiver", "status", unique=True),
+    Index("outbox_waiting", "id", postgresql_where=text("delivered_at IS NULL AND NOT given_up")),
+)
