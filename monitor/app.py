@@ -116,7 +116,7 @@ class Application:
                     cache_dir=self.cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads
                 )
             case "openai":
-                from monitor.embed.openai import OpenAIEmbedder  # noqa: PLC0415
+                from monitor.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder  # noqa: PLC0415
 
                 key = embedding.api_key or llm.api_key
                 if key is None:
@@ -127,7 +127,7 @@ class Application:
                 return OpenAIEmbedder(
                     model=embedding.model,
                     api_key=key.get_secret_value(),
-                    base_url=embedding.base_url or llm.base_url,
+                    base_url=embedding.base_url or llm.base_url or DEFAULT_BASE_URL,
                     dimensions=embedding.dimensions,
                 )
             case "hash":

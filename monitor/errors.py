@@ -41,3 +41,7 @@ class WrongSettings(Fatal):
 
 class OutOfReach(Fatal):
     """A service that was given up on; the message names it and says how to bring it back."""
+
+
+class Fenced(Fatal):
+    """Another process has read on in the same source; what this one holds of it must not be stored."""

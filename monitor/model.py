@@ -68,11 +68,24 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a message stood. `offset` is Kafka's, or for a file the line number counted from 1."""
+    """Where a message stood.
+
+    In a file, `topic` is its path and `offset` its line counted from 1, or its first byte where the file is followed.
+    """
 
     topic: str
     partition: int
     offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset:
+    """How far a source was read. `expected` is the stored offset that this one replaces, None where there is none."""
+
+    topic: str
+    partition: int
+    expected: int | None
+    next: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +239,12 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What one transaction stores: assessments, dead letters, and how many messages they came from."""
+    """What one transaction stores, how many messages that came from, and how far the source was read with them."""
 
     assessments: tuple[Assessment, ...]
     dead_letters: tuple[DeadLetter, ...]
     received: int
+    offsets: tuple[Offset, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from monitor.alert.rule import Selector
     from monitor.alert.state import Alert, Transition
     from monitor.alert.window import WindowCount
-    from monitor.model import Batch, Interaction, Json, Message, Support, Tally
+    from monitor.model import Batch, Interaction, Json, Message, Offset, Support, Tally
 
 
 class Source(Protocol):
@@ -27,6 +27,12 @@ class Source(Protocol):
         Raises:
             Retriable: the source is out of reach for now.
             Fatal: it cannot be read at all.
+        """
+
+    def offsets(self) -> Sequence[Offset]:
+        """How far it was read since the last call, to be stored with what the polls since then gave.
+
+        Empty for a source that keeps no place.
         """
 
     def stored(self, messages: Sequence[Message]) -> None:
@@ -75,6 +81,7 @@ class Store(Protocol):
 
         Raises:
             Retriable: the database is out of reach for now; nothing of the batch was stored.
+            Fenced: an offset is not the expected one any more: somebody else reads the same source; nothing was stored.
         """
 
 
@@ -133,4 +140,11 @@ class Receiver(Protocol):
         Raises:
             Retriable: it may succeed later, after `retry_after` seconds if the service said so.
             Fatal: it never will (revoked token, unknown channel); the message says how to mend it.
+        """
+
+    def check(self) -> str:
+        """Says in a few words where messages go, having tried as much as can be tried without sending one.
+
+        Raises:
+            Retriable, Fatal: as `send` does.
         """

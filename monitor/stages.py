@@ -13,7 +13,7 @@ from threading import Event, Thread
 from typing import Generic, TypeVar
 
 from monitor.errors import MonitorError
-from monitor.model import Assessment, Batch, DeadLetter, Interaction, Message, Tally
+from monitor.model import Assessment, Batch, DeadLetter, Interaction, Message, Offset, Tally
 from monitor.ports import Source, Store
 from monitor.retry import Interrupted, Retry
 
@@ -56,6 +56,7 @@ class _Decoded:
     messages: Sequence[Message]
     interactions: list[Interaction]
     dead_letters: list[DeadLetter]
+    offsets: tuple[Offset, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,10 @@ class Stages:
                 break
             if messages:
                 interactions, dead_letters = self.decode(messages)
-                out.put(_Decoded(messages=messages, interactions=interactions, dead_letters=dead_letters))
+                offsets = tuple(self.source.offsets())
+                out.put(
+                    _Decoded(messages=messages, interactions=interactions, dead_letters=dead_letters, offsets=offsets)
+                )
         out.put(None)
 
     def _assess(self, given: _Handover[_Decoded], out: _Handover[tuple[Sequence[Message], Batch]]) -> None:
@@ -139,7 +143,10 @@ class Stages:
             interactions = item.interactions
             assessments = self.retry(lambda its=interactions: self.assess(its)) if interactions else []  # type: ignore[misc]
             batch = Batch(
-                assessments=tuple(assessments), dead_letters=tuple(item.dead_letters), received=len(item.messages)
+                assessments=tuple(assessments),
+                dead_letters=tuple(item.dead_letters),
+                received=len(item.messages),
+                offsets=item.offsets,
             )
             out.put((item.messages, batch))
         out.put(None)

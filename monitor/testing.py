@@ -154,6 +154,12 @@ class MemoryReceiver:
         self.sent.append(notification)
         return notification.previous or {"place": len(self.sent)}
 
+    def check(self) -> str:
+        """As the port says."""
+        if self.failures:
+            raise self.failures.pop(0)
+        return "memory"
+
 
 def _key(alert: Alert | None) -> tuple[str, State] | None:
     return None if alert is None or alert.state is State.INACTIVE else (alert.episode, alert.state)

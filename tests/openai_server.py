@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,19 +31,18 @@ MAX_REQUEST_TOKENS = 300_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What a request meets: an HTTP answer, or no answer at all. `date` False leaves the Date header out."""
+    """What a request meets: an HTTP answer, or no answer at all. A header of None is left out."""
 
     status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
     body: str = ""
     hang_up: bool = False
-    date: bool = True
 
 
 HANG_UP = Trouble(hang_up=True)
 
 
-def refusal(status: int, message: str, *, code: str | None = None, **headers: str) -> Trouble:
+def refusal(status: int, message: str, *, code: str | None = None, **headers: str | None) -> Trouble:
     """OpenAI's error JSON."""
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -140,15 +139,11 @@ def openai_server() -> Iterator[OpenAIServer]:
                 self.close_connection = True
                 return
             content = reply.body.encode()
-            if reply.date:
-                self.send_response(reply.status)
-            else:
-                self.send_response_only(reply.status)
-            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                if name.lower() == "date":
-                    continue
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
+            self.send_response_only(reply.status)
+            standard = {"Date": self.date_time_string(), "Content-Type": "application/json"}
+            for name, value in {**standard, **reply.headers, "Content-Length": str(len(content))}.items():
+                if value is not None:
+                    self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
 

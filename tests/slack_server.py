@@ -115,9 +115,14 @@ class SlackServer:
         return Trouble(body="ok")
 
     def _api(self, path: str, headers: Any, payload: Any) -> Trouble:
-        methods = {"/api/chat.postMessage": self._post_message, "/api/chat.update": self._update}
+        methods = {
+            "/api/chat.postMessage": self._post_message,
+            "/api/chat.update": self._update,
+        }
         if headers.get("Authorization") != f"Bearer {TOKEN}":
             return Trouble(error="invalid_auth")
+        if path == "/api/auth.test":
+            return Trouble(body=json.dumps({"ok": True, "team": "Quillmere", "user": "monitor"}))
         if headers.get_content_type() != "application/json" or not isinstance(payload, dict):
             return Trouble(error="invalid_json")
         if path not in methods:

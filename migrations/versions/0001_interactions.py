@@ -96,6 +96,11 @@ def upgrade() -> None:
     """)
     op.execute("CREATE TABLE rollup_label (label text NOT NULL, value text NOT NULL, PRIMARY KEY (label, value))")
     op.execute("""
+        CREATE TABLE consumer_offset (
+            topic text NOT NULL, partition integer NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, partition)
+        )
+    """)
+    op.execute("""
         CREATE TABLE dead_letter (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             topic text NOT NULL, partition integer NOT NULL, position bigint NOT NULL,
@@ -109,7 +114,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("dead_letter", "rollup_label", "verdict_minute", "profile", "assessment", "interaction"):
+    for table in ("dead_letter", "consumer_offset", "rollup_label", "verdict_minute", "profile", "assessment", "interaction"):
         op.execute(f"DROP TABLE {table}")
     op.execute("DROP TABLE interaction_key")
     op.execute("DROP FUNCTION add_bins")

@@ -39,9 +39,7 @@ class EmbeddedBatch:
     supporting: Ragged
 
 
-def embed_batch(
-    interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder
-) -> EmbeddedBatch:
+def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder) -> EmbeddedBatch:
     """Embeds every text of the batch. Texts of white space only count as empty, and empty documents as absent.
 
     Raises:

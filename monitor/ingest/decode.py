@@ -33,7 +33,6 @@ class Decoder:
         max_documents: int = 1_000,
     ) -> None:
         self._dialect = None if dialect == AUTO else _named(dialect)
-        self._announcing = tuple(d for d in DIALECTS if d.envelope)
         self._data_dialects = tuple(d for d in DIALECTS if not d.envelope)
         self._app = app
         self._environment = environment
@@ -63,7 +62,7 @@ class Decoder:
             headers=message.headers,
             marks=_REPLACED if replaced else _NO_MARKS,
         )
-        dialect = self._dialect or self._announced(message.headers) or _recognised(event, DIALECTS)
+        dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
         return dialect.read(event, context)
 
     def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
@@ -80,11 +79,6 @@ class Decoder:
     def _read_data(self, event: JsonObject, context: Context) -> Interaction:
         return _recognised(event, self._data_dialects).read(event, context)
 
-    def _announced(self, headers: Headers) -> Dialect | None:
-        if not headers:
-            return None
-        return next((dialect for dialect in self._announcing if dialect.announced(headers)), None)
-
 
 def _named(name: str) -> Dialect:
     for dialect in DIALECTS:
@@ -92,6 +86,12 @@ def _named(name: str) -> Dialect:
             return dialect
     known = ", ".join((AUTO, *(dialect.name for dialect in DIALECTS)))
     raise WrongSettings(f"unknown dialect {name!r}; known are {known}")
+
+
+def _announced(headers: Headers) -> Dialect | None:
+    if not headers:
+        return None
+    return next((dialect for dialect in DIALECTS if dialect.announced(headers)), None)
 
 
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:

@@ -1,7 +1,7 @@
 """Bytes to one JSON object, stricter than `json` where laxness would lose or bend data, and safe against hostile input.
 
 Refused beyond what `json` refuses: NaN and infinities (also as 1e999), keys that occur twice, whole numbers longer
-than Python reads, nesting deeper than its stack. U+0000 and lone surrogates, which Postgres cannot store, become U+FFFD.
+than Python reads, nesting deeper than its stack. U+0000 and lone surrogates become U+FFFD: Postgres cannot store them.
 """
 
 from __future__ import annotations
@@ -216,7 +216,9 @@ def _storable(event: JsonObject) -> tuple[JsonObject, bool]:
             name = replace_unstorable(key)
             replaced = replaced or name is not key
             if name in cleaned:
-                raise InvalidMessage(path_of((*path, name)), "occurs twice once U+0000 and lone surrogates are replaced")
+                raise InvalidMessage(
+                    path_of((*path, name)), "occurs twice once U+0000 and lone surrogates are replaced"
+                )
             cleaned[name] = clean(item, (*path, name))
         return cleaned
 

@@ -9,7 +9,7 @@ from monitor.errors import InvalidMessage
 from monitor.ingest.parse import kind, shown
 from monitor.model import Json
 
-# Epoch seconds reach this in the year 5138, epoch milliseconds passed it in 1973: so a larger number counts milliseconds.
+# Seconds reach this in the year 5138, milliseconds passed it in 1973: so a larger number counts milliseconds.
 _MILLISECONDS_FROM = 1e11
 _MAX_CHARS = 64
 # Narrower than `fromisoformat`, which also takes week dates and bare dates; seconds of 60 are RFC 3339's leap second.

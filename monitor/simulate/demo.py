@@ -21,6 +21,7 @@ from monitor.alert.state import State, Transition
 from monitor.app import Application
 from monitor.explain import COLOURS, explanation
 from monitor.model import Assessment, Batch, Verdict
+from monitor.ports import Receiver
 from monitor.schedule import AlertLoop
 from monitor.settings import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
@@ -78,7 +79,7 @@ def play_demo(settings: Settings, *, seed: int, console: Console, scenario: Scen
 
 def _play(application: Application, scenario: Scenario, *, seed: int, console: Console) -> list[Told]:
     preview = SlackPreview(console)
-    receivers = {"slack preview": preview}
+    receivers: dict[str, Receiver] = {"slack preview": preview}
     if "slack" in application.receivers:
         receivers["slack"] = application.receivers["slack"]
     loop = AlertLoop(
@@ -113,11 +114,12 @@ def _play(application: Application, scenario: Scenario, *, seed: int, console: C
 
 def _introduce(console: Console, application: Application, scenario: Scenario) -> None:
     profile = application.profile
+    minutes = scenario.lasts // timedelta(minutes=1)
     console.print(
-        f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {scenario.lasts // timedelta(minutes=1)} minutes "
-        f"in fast-forward.\nEvery answer is embedded by {escape(application.embedder.model)}, given a verdict under the "
-        f"profile {profile.name}, and stored in PostgreSQL.\nAn alert is to fire when we are sure that more than 30 % of "
-        "the answers of 3 minutes are negative.\n"
+        f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
+        f"Every answer is embedded by {escape(application.embedder.model)}, given a verdict under the profile "
+        f"{profile.name}, and stored in PostgreSQL.\n"
+        "An alert is to fire when we are sure that more than 30 % of the answers of 3 minutes are negative.\n"
     )
     legend = Text("  UTC    ")
     for verdict in Verdict:
@@ -154,8 +156,8 @@ def _conclude(console: Console, application: Application, told: Sequence[Told], 
     table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "in all", title="Verdicts", box=None)
     seen = Counter((t.truth, t.assessment.verdict) for t in told)
     for truth in Verdict:
-        row = [seen[truth, verdict] for verdict in Verdict]
-        table.add_row(truth.replace("_", "-"), *map(str, row), str(sum(row)))
+        found = [seen[truth, verdict] for verdict in Verdict]
+        table.add_row(truth.replace("_", "-"), *map(str, found), str(sum(found)))
     console.print()
     console.print(table)
     right = sum(t.truth is t.assessment.verdict for t in told)

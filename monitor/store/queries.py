@@ -15,7 +15,7 @@ from monitor.classify.profile import Profile
 from monitor.model import Reason, Verdict
 from monitor.store.database import retriable
 from monitor.store.rollup import OTHER
-from monitor.store.tables import alert, alert_event, assessment, interaction, outbox, profile
+from monitor.store.tables import alert, alert_event, assessment, consumer_offset, interaction, outbox, profile
 
 if TYPE_CHECKING:
     from monitor.alert.rule import Rule
@@ -52,7 +52,9 @@ class Queries:
     def examples(self, rule: Rule, labels: Mapping[str, str], start: datetime, end: datetime) -> Sequence[Example]:
         """The most certain answers that show the rule's signal, with these labels, in [start, end)."""
         a, i = assessment.c, interaction.c
-        wanted: list[ColumnElement[bool]] = [_LABEL_COLUMNS[name].in_(values) for name, values in _selected(rule).items()]
+        wanted: list[ColumnElement[bool]] = [
+            _LABEL_COLUMNS[name].in_(values) for name, values in _selected(rule).items()
+        ]
         wanted += [_LABEL_COLUMNS[name] == value for name, value in labels.items() if value != OTHER]
         query = (
             select(i.id, i.question, i.answer, a.verdict, a.reasons)
@@ -88,6 +90,12 @@ class Queries:
         )
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def offsets(self) -> dict[str, int]:
+        """How far each followed file was read."""
+        query = select(consumer_offset.c.topic, consumer_offset.c.next_offset)
+        with retriable(), self._engine.connect() as connection:
+            return dict(connection.execute(query).tuples().all())
 
     def profile(self, profile_hash: str) -> Profile | None:
         """The stored definition, or None where it is not known or no longer of this release's form."""

@@ -124,6 +124,14 @@ rollup_label = Table(
     Column("value", Text, primary_key=True),
 )
 
+consumer_offset = Table(
+    "consumer_offset",
+    metadata,
+    Column("topic", Text, primary_key=True),  # for a file its path, "#" and its inode
+    Column("partition", Integer, primary_key=True),
+    Column("next_offset", BigInteger, nullable=False),
+)
+
 dead_letter = Table(
     "dead_letter",
     metadata,

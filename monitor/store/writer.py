@@ -9,7 +9,8 @@ from datetime import datetime
 import psycopg
 from psycopg import sql
 
-from monitor.model import Assessment, Batch, DeadLetter, Tally
+from monitor.errors import Fenced
+from monitor.model import Assessment, Batch, DeadLetter, Offset, Tally
 from monitor.store.database import plain_url, retriable
 from monitor.store.partitions import Partitions, month_of
 from monitor.store.rollup import LabelCap, write_rollup
@@ -20,6 +21,8 @@ _NEW_KEYS = """
     SELECT * FROM unnest(%s::text[], %s::text[], %s::date[])
     ON CONFLICT DO NOTHING RETURNING app, id
 """
+_FIRST_OFFSET = "INSERT INTO consumer_offset VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_NEXT_OFFSET = "UPDATE consumer_offset SET next_offset = %s WHERE topic = %s AND partition = %s AND next_offset = %s"
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem)
@@ -61,6 +64,7 @@ class Writer:
     def _write(self, batch: Batch) -> Tally:
         connection = self._connected()
         with connection.transaction():
+            _advance(connection, batch.offsets)
             new = _only_new(connection, sorted_by_key(batch.assessments))
             if new:
                 self._partitions.ensure(connection, (a.interaction for a in new))
@@ -77,6 +81,17 @@ class Writer:
             duplicate=len(batch.assessments) - len(new),
             dead=len(batch.dead_letters),
         )
+
+
+def _advance(connection: psycopg.Connection, offsets: Sequence[Offset]) -> None:
+    """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything."""
+    for o in offsets:
+        if o.expected is None:
+            moved = connection.execute(_FIRST_OFFSET, (o.topic, o.partition, o.next))
+        else:
+            moved = connection.execute(_NEXT_OFFSET, (o.next, o.topic, o.partition, o.expected))
+        if moved.rowcount != 1:
+            raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
 
 
 def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:

@@ -249,6 +249,17 @@ def test_no_text_from_outside_does_harm(bench, foreign, firing):
 # --- Slack ---
 
 
+def test_it_says_where_messages_go_without_sending_one(bench):
+    assert bench.receiver.check()
+    assert bench.received() == []
+
+
+def test_checking_the_bot_tries_its_token(server, bot):
+    assert bot.check() == f"bot monitor of Quillmere, for channel {CHANNEL}"
+    with pytest.raises(Fatal, match="invalid_auth"):
+        SlackBot(token="xoxb-wrong", channel=CHANNEL, api_url=server.url).check()
+
+
 def test_the_root_is_updated_and_the_thread_tells_the_history(server, bot):
     receipt = bot.send(a_notification())
     assert receipt["channel"] == CHANNEL

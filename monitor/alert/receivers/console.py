@@ -44,6 +44,10 @@ class Console:
         except ValueError:
             raise Fatal("console: the output stream is closed") from None
 
+    def check(self) -> str:
+        """As the port says."""
+        return "this terminal" if self._stream is None else "a stream"
+
 
 def render(notification: Notification) -> str:
     """The notification as text of several lines, with an empty line after it."""

@@ -17,7 +17,7 @@ from slack_sdk.webhook import WebhookClient
 
 from monitor.alert.notification import Notification
 from monitor.alert.receivers.slack_blocks import SlackMessage, root_message, thread_message
-from monitor.alert.wording import http_url
+from monitor.alert.wording import http_url, plain
 from monitor.errors import Fatal, Retriable, WrongSettings
 from monitor.model import Json
 from monitor.ports import Receiver
@@ -153,7 +153,19 @@ class SlackBot:
         )
         return {"channel": answer.get("channel") or place["channel"], "ts": answer["ts"]}
 
-    def _call(self, method: str, payload: dict[str, Any]) -> dict[str, Any]:
+    def check(self) -> str:
+        """As the port says. Whether the bot may post in the channel shows only when it does: asking needs more scopes.
+
+        Raises:
+            Retriable, Fatal: as `send` does.
+        """
+        try:
+            answer = self._call("auth.test", {}, expected="team")
+        except _Refused as refused:
+            raise _named(refused) from None
+        return f"bot {plain(str(answer.get('user')))} of {plain(answer['team'])}, for channel {self._channel}"
+
+    def _call(self, method: str, payload: dict[str, Any], *, expected: str = "ts") -> dict[str, Any]:
         try:
             answer = self._client.api_call(method, json=payload)
         except SlackApiError as error:
@@ -161,7 +173,7 @@ class SlackBot:
             raise _Refused(_word(word), error.response.status_code, _retry_after(error.response.headers)) from None
         except (OSError, HTTPException, ValueError, SlackClientError) as error:
             raise _out_of_reach(error) from None
-        if not isinstance(answer.data, dict) or not isinstance(answer.data.get("ts"), str):
+        if not isinstance(answer.data, dict) or not isinstance(answer.data.get(expected), str):
             raise Retriable("slack: the answer is not Slack's; check MONITOR_SLACK__API_URL")
         return answer.data
 
@@ -188,6 +200,10 @@ class SlackWebhook:
             )
         except _Refused as refused:
             raise _named(refused) from None
+
+    def check(self) -> str:
+        """As the port says."""
+        return "an incoming webhook, which cannot be tried without posting"
 
     def _call(self, payload: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -1,7 +1,8 @@
 """CloudEvents 1.0 around an event of another dialect, in both content modes (docs/events.md).
 
-Sources: cloudevents/spec `cloudevents/formats/json-format.md` §3 and `bindings/kafka-protocol-binding.md` §3. Attributes
-that the specification requires but an interaction does not need (`type`, and `id` beside an event's own) may be missing.
+Sources: cloudevents/spec `cloudevents/formats/json-format.md` §3, `cloudevents/bindings/kafka-protocol-binding.md` §3.
+Attributes that the specification requires but an interaction does not need may be missing: `type`, and `id` beside an
+event's own.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from monitor.ingest.times import instant
 from monitor.model import Interaction, Json, Mark
 
 SOURCE_TAG = "ce_source"
-_MEDIA_TYPE = "application/cloudevents"
-_JSON_MEDIA_TYPE = "application/cloudevents+json"
+_MEDIA_TYPE = b"application/cloudevents"
 _PREFIXES = ("ce_", "ce-")  # Kafka's, and HTTP's for messages that a bridge carried over
+_VERSION_HEADERS = frozenset({"ce_specversion", "ce-specversion"})
 _ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "time", "traceparent"})
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-(?P<trace_id>[0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
@@ -47,9 +48,7 @@ class _Attributes(Event):
 
 def announced(headers: Headers) -> bool:
     """Whether the headers say that the message is a CloudEvent, in either mode."""
-    return _media_type(headers).startswith(_MEDIA_TYPE) or any(
-        name.lower() in {"ce_specversion", "ce-specversion"} for name, _ in headers
-    )
+    return _in_structured_mode(headers) or _in_binary_mode(headers)
 
 
 def read(event: JsonObject, context: Context) -> Interaction:
@@ -59,15 +58,12 @@ def read(event: JsonObject, context: Context) -> Interaction:
         InvalidMessage: the envelope or what it holds is wrong; the path begins with `data.` for what it holds, and is
             the header's name for an attribute in binary mode.
     """
-    media_type = _media_type(context.headers)
-    if media_type.startswith(_MEDIA_TYPE) and media_type != _JSON_MEDIA_TYPE:
-        raise InvalidMessage("content-type", f"is {shown(media_type)}; of CloudEvents only {_JSON_MEDIA_TYPE} is read")
-    if media_type == _JSON_MEDIA_TYPE or "specversion" in event:
-        inner = _enveloped(event, context)
-        data, replaced = _data(event)
-    else:
+    if "specversion" not in event and _in_binary_mode(context.headers):
         inner = _enveloped_by_headers(context)
         data, replaced = event, False
+    else:
+        inner = _enveloped(event, context)
+        data, replaced = _data(event)
     if replaced:
         inner = replace(inner, marks=inner.marks | {Mark.TEXT_REPLACED})
     try:
@@ -76,9 +72,7 @@ def read(event: JsonObject, context: Context) -> Interaction:
         raise InvalidMessage(_under("data", error.path), error.problem) from None
 
 
-DIALECT = Dialect(
-    name="cloudevents", signs=frozenset({"specversion"}), read=read, announced=announced, envelope=True
-)
+DIALECT = Dialect(name="cloudevents", signs=frozenset({"specversion"}), read=read, announced=announced, envelope=True)
 
 
 def _enveloped(attributes: JsonObject, context: Context) -> Context:
@@ -151,9 +145,12 @@ def _under(field: str, path: str) -> str:
     return field + path if path.startswith("[") else f"{field}.{path}"
 
 
-def _media_type(headers: Headers) -> str:
-    """The content type without its parameters, or nothing."""
-    for name, value in reversed(headers):
-        if name.lower() == "content-type":
-            return value.decode("latin-1").partition(";")[0].strip().lower()
-    return ""
+def _in_structured_mode(headers: Headers) -> bool:
+    return any(
+        name.lower() == "content-type" and value.strip().lower().startswith(_MEDIA_TYPE) for name, value in headers
+    )
+
+
+def _in_binary_mode(headers: Headers) -> bool:
+    """The content type decides first: a structured event may repeat its attributes as headers."""
+    return not _in_structured_mode(headers) and any(name.lower() in _VERSION_HEADERS for name, _ in headers)

@@ -69,19 +69,18 @@ def _id_branch(value: object) -> str | None:
     return "<str>" if type(value) is str else "<int>" if type(value) is int else None
 
 
-# Names and ids are indexed. A btree entry of Postgres holds 2,704 bytes: an app and an id, at four bytes a character,
-# fit together.
+_ID = Discriminator(_id_branch, custom_error_type="id_type", custom_error_message="must be a string or a whole number")
+
+# Names and ids are indexed. A btree entry of Postgres holds 2,704 bytes: an app and an id fit in one together, at four
+# bytes a character.
+MAX_ID_CHARS = 512
 Name: TypeAlias = Annotated[str, Field(max_length=128)]
 ModelName: TypeAlias = Annotated[str, Field(max_length=256)]
 LongName: TypeAlias = Annotated[str, Field(max_length=2048)]
 Id: TypeAlias = Annotated[
-    Annotated[Annotated[str, Field(max_length=512)], Tag("<str>")] | Annotated[int, Tag("<int>")],
-    Discriminator(_id_branch, custom_error_type="id_type", custom_error_message="must be a string or a whole number"),
+    Annotated[Annotated[str, Field(max_length=MAX_ID_CHARS)], Tag("<str>")] | Annotated[int, Tag("<int>")], _ID
 ]
-DocumentId: TypeAlias = Annotated[
-    Annotated[LongName, Tag("<str>")] | Annotated[int, Tag("<int>")],
-    Discriminator(_id_branch, custom_error_type="id_type", custom_error_message="must be a string or a whole number"),
-]
+DocumentId: TypeAlias = Annotated[Annotated[LongName, Tag("<str>")] | Annotated[int, Tag("<int>")], _ID]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1)]  # Postgres integer
 
 AnyEvent = TypeVar("AnyEvent", bound=Event)
@@ -101,23 +100,22 @@ def validated(model: type[AnyEvent], event: JsonObject) -> AnyEvent:
         raise InvalidMessage(path_of(parts), _problem(first)) from None
 
 
-def identifier(value: str | int, path: str) -> str:
+def identifier(value: str | int, *path: str | int) -> str:
     """A producer's id as text.
 
     Raises:
         InvalidMessage: it is empty or, as a number, absurdly long.
     """
-    text = value if isinstance(value, str) else str(value)
-    if not text:
-        raise InvalidMessage(path, "must not be empty")
-    if isinstance(value, int) and len(text) > 512:  # noqa: PLR2004  as for text, see `Id`
-        raise InvalidMessage(path, f"has {len(text):,} digits; the limit is 512")
-    return text
+    if isinstance(value, int):
+        return bounded(str(value), MAX_ID_CHARS, *path)
+    if not value:
+        raise InvalidMessage(path_of(path), "must not be empty")
+    return value
 
 
-def optional_identifier(value: str | int | None, path: str) -> str | None:
+def optional_identifier(value: str | int | None, *path: str | int) -> str | None:
     """As `identifier`, but null and an empty string mean that there is none."""
-    return None if value is None or value == "" else identifier(value, path)
+    return None if value is None or value == "" else identifier(value, *path)
 
 
 def bounded(text: str, limit: int, *path: str | int) -> str:
@@ -177,7 +175,7 @@ _WANTED = {
 
 
 def _problem(error: Any) -> str:  # pydantic_core.ErrorDetails
-    """pydantic's finding in our words, which never repeat a long value."""
+    """What pydantic found, in our words; they never repeat a long value."""
     what, value = error["type"], error["input"]
     limits = error.get("ctx", {})
     if what == "missing":

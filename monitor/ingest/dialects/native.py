@@ -153,7 +153,7 @@ def _document(item: str | _DocumentEvent, i: int, limit: int) -> Document:
         path = path_of(("retrieved_documents", i, "metadata"))
         raise InvalidMessage(path, f"is nested too deeply; the limit is {MAX_METADATA_DEPTH} levels")
     if isinstance(item.id, int):
-        key = identifier(item.id, path_of(("retrieved_documents", i, "id")))
+        key = identifier(item.id, "retrieved_documents", i, "id")
     else:
         key = item.id or content_id(text)
     return Document(id=key, text=text, score=item.score, source=item.source or None, metadata=metadata)
@@ -170,7 +170,7 @@ def _support(item: str | _SupportEvent, i: int, limit: int) -> SupportingDocumen
         raise InvalidMessage(path_of(("supporting_documents", i, "end")), f"must be at least start, {start}; got {end}")
     return SupportingDocument(
         text=bounded(item.text, limit, "supporting_documents", i, "text"),
-        document_id=optional_identifier(item.document_id, path_of(("supporting_documents", i, "document_id"))),
+        document_id=optional_identifier(item.document_id, "supporting_documents", i, "document_id"),
         start=start,
         end=end,
     )
@@ -206,12 +206,14 @@ def _usage(usage: _UsageEvent) -> TokenUsage | None:
 
 
 def _first(*counts: int | None) -> int | None:
-    return next((count for count in counts if count is not None), None)
+    for count in counts:
+        if count is not None:
+            return count
+    return None
 
 
-def _too_deep(value: Json, levels: int = MAX_METADATA_DEPTH) -> bool:
-    if isinstance(value, dict):
-        return levels == 0 or any(_too_deep(v, levels - 1) for v in value.values())
-    if isinstance(value, list):
-        return levels == 0 or any(_too_deep(v, levels - 1) for v in value)
+def _too_deep(value: dict[str, Json] | list[Json], levels: int = MAX_METADATA_DEPTH) -> bool:
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, dict | list) and (levels == 1 or _too_deep(item, levels - 1)):
+            return True
     return False

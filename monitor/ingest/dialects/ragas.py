@@ -23,7 +23,7 @@ from monitor.ingest.dialects.dialect import (
     timed,
     validated,
 )
-from monitor.ingest.parse import JsonObject, path_of
+from monitor.ingest.parse import JsonObject
 from monitor.model import Document, Interaction
 
 # What makes a sample itself; the id is a hash of these, so columns added later (scores, say) make no new interaction.
@@ -46,7 +46,9 @@ def read(event: JsonObject, context: Context) -> Interaction:
         InvalidMessage: a field is missing, of the wrong type or too long, or the sample has several turns.
     """
     if isinstance(event.get("user_input"), list):
-        raise InvalidMessage("user_input", "is a list of messages: multi-turn samples are not read, only single-turn ones")
+        raise InvalidMessage(
+            "user_input", "is a list of messages: multi-turn samples are not read, only single-turn ones"
+        )
     check_count(event, "retrieved_contexts", context.max_documents)
     check_count(event, "retrieved_context_ids", context.max_documents)
     sample = validated(_RagasSample, event)
@@ -78,7 +80,7 @@ def _documents(sample: _RagasSample, limit: int) -> tuple[Document, ...]:
         return tuple([Document(id=content_id(text), text=text) for text in texts])
     if len(ids) != len(texts):
         raise InvalidMessage("retrieved_context_ids", f"has {len(ids):,} items for {len(texts):,} retrieved_contexts")
-    names = [identifier(key, path_of(("retrieved_context_ids", i))) for i, key in enumerate(ids)]
+    names = [identifier(key, "retrieved_context_ids", i) for i, key in enumerate(ids)]
     return tuple([Document(id=name, text=text) for name, text in zip(names, texts, strict=True)])
 
 

@@ -1,0 +1,208 @@
+"""Fits the thresholds of the shipped profile `minilm` on the labelled development files, and prints what they reach.
+
+    python benchmarks/fit_thresholds.py [--write]
+
+SDQ, SDRD, SDA: by coordinate descent over a grid, for the mean over the files of the balanced accuracy of *negative*
+(self-generated) against grounded; a file with one class counts by its share of right verdicts. Files count alike
+whatever their size. `short_answers` is left out: the length of its answers gives the class away.
+QRD: best balanced accuracy of a question's own documents against those of another question.
+QA: best balanced accuracy of answers worded by people and assistants as refusals against others (wording/manual_dev).
+The steepness is the one of highest likelihood, again with files counting alike.
+The figures printed by group-wise cross-validation are of thresholds fitted without the group they judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.classify.profile import SHIPPED
+from monitor.classify.refusal import refusal_kind
+from monitor.complete.extractive import ExtractiveCompleter
+from monitor.embed.batch import embed_batch
+from monitor.embed.cache import CachedEmbedder
+from monitor.embed.minilm import MiniLMEmbedder
+from monitor.model import Document, Interaction, RefusalKind
+from monitor.score.adaptability import adaptability
+from monitor.settings import load_settings
+
+DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
+FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions")
+REPORTED = ("dev/short_answers",)
+PRIMARY, QRD, QA = slice(0, 3), 3, 4
+GRID = np.round(np.arange(-0.05, 0.96, 0.01), 2)
+FOLDS = 5
+BATCH = 128
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Labelled:
+    """One file: scores of shape (n, 5), which rows are negative, and the fold of each row's group."""
+
+    def __init__(self, name: str, scores: Floats, negative: Bools, folds: NDArray[np.int64]) -> None:
+        self.name, self.scores, self.negative, self.folds = name, scores, negative, folds
+
+    def where(self, keep: Bools) -> Labelled:
+        return Labelled(self.name, self.scores[keep], self.negative[keep], self.folds[keep])
+
+
+def read(name: str) -> list[dict[str, object]]:
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def interactions(rows: list[dict[str, object]]) -> list[Interaction]:
+    now = datetime.now(UTC)
+    return [
+        Interaction(
+            id=str(row["id"]), app="fit", occurred_at=now, question=str(row["question"]), answer=str(row["answer"]),
+            retrieved_documents=tuple(Document(id=str(i), text=d) for i, d in enumerate(row["retrieved_documents"])),  # type: ignore[arg-type]
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def score(its: list[Interaction], embedder: CachedEmbedder) -> Floats:
+    found = []
+    for i in range(0, len(its), BATCH):
+        batch = its[i : i + BATCH]
+        for s in adaptability(embed_batch(batch, ExtractiveCompleter().complete(batch), embedder)):
+            m = s.joined
+            found.append([math.nan if v is None else v for v in (m.sdq, m.sdrd, m.sda, m.qrd, m.qa)])
+    return np.array(found)
+
+
+def balanced(flagged: Bools, negative: Bools) -> float:
+    parts = [flagged[negative].mean()] if negative.any() else []
+    parts += [(~flagged[~negative]).mean()] if (~negative).any() else []
+    return float(np.mean(parts))
+
+
+def flagged(file: Labelled, thresholds: Floats) -> Bools:
+    return (file.scores[:, PRIMARY] < thresholds).any(axis=1)  # NaN compares as not below
+
+
+def reached(files: list[Labelled], thresholds: Floats) -> float:
+    return float(np.mean([balanced(flagged(f, thresholds), f.negative) for f in files]))
+
+
+def fit_primary(files: list[Labelled]) -> Floats:
+    thresholds = np.full(3, GRID[0])
+    while True:
+        before = thresholds.copy()
+        for metric in (2, 0, 1):
+            tried = []
+            for value in GRID:
+                thresholds[metric] = value
+                tried.append(reached(files, thresholds))
+            thresholds[metric] = GRID[int(np.argmax(tried))]  # the first, so the lowest that is as good
+        if (thresholds == before).all():
+            return thresholds
+
+
+def fit_single(scores: Floats, low: Bools) -> tuple[float, float]:
+    tried = [balanced(scores < value, low) for value in GRID]
+    return float(GRID[int(np.argmax(tried))]), max(tried)
+
+
+def fit_steepness(files: list[Labelled], thresholds: Floats) -> float:
+    def likelihood(k: float) -> float:
+        per_file = []
+        for f in files:
+            odds = k * np.nanmax(thresholds - f.scores[:, PRIMARY], axis=1)
+            per_file.append(float(np.mean(-np.logaddexp(0, np.where(f.negative, -odds, odds)))))
+        return float(np.mean(per_file))
+
+    return max((round(k, 1) for k in np.arange(1, 30, 0.5)), key=likelihood)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--write", action="store_true", help="write the profile into the package")
+    write = arguments.parse_args().write
+    cache = load_settings().state_dir / "cache"
+    embedder = CachedEmbedder(MiniLMEmbedder(cache_dir=cache), 2**30)
+
+    files, own, other = {}, [], []
+    for name in FITTED + REPORTED:
+        rows = read(name)
+        its = interactions(rows)
+        groups = {group: i % FOLDS for i, group in enumerate(sorted({str(row["group"]) for row in rows}))}
+        files[name] = Labelled(
+            name,
+            score(its, embedder),
+            np.array([row["label"] == "self_generated" for row in rows]),
+            np.array([groups[str(row["group"])] for row in rows]),
+        )
+        if name in FITTED:
+            half = len(its) // 2
+            moved = [
+                Interaction(id=a.id, app=a.app, occurred_at=a.occurred_at, question=a.question, answer=a.answer,
+                            retrieved_documents=its[(i + half) % len(its)].retrieved_documents)
+                for i, a in enumerate(its)
+            ]  # fmt: skip
+            own.append(files[name].scores[:, QRD])
+            other.append(score(moved, embedder)[:, QRD])
+    fitted = [files[name] for name in FITTED]
+    primary = fit_primary(fitted)
+    qrd, qrd_reached = fit_single(
+        np.concatenate(own + other), np.concatenate([np.zeros(sum(map(len, own)), bool), np.ones(sum(map(len, other)), bool)])
+    )
+    wording = read("wording/manual_dev")
+    asked = [row for row in wording if row["question"]]
+    qa, qa_reached = fit_single(score(interactions(asked), embedder)[:, QA], np.array([row["label"] == "refusal" for row in asked]))
+    steepness = fit_steepness(fitted, primary)
+    worded = [row for name in ("manual_dev", "assistants_dev") for row in read(f"wording/{name}")
+              if refusal_kind(str(row["answer"])) is RefusalKind.FULL]  # fmt: skip
+    precision = sum(row["label"] == "refusal" for row in worded) / len(worded)
+
+    held_out = {name: [np.zeros(0, bool), np.zeros(0, bool)] for name in FITTED}
+    for fold in range(FOLDS):
+        thresholds = fit_primary([f.where(f.folds != fold) for f in fitted])
+        for f in fitted:
+            part = f.where(f.folds == fold)
+            held_out[f.name][0] = np.concatenate([held_out[f.name][0], flagged(part, thresholds)])
+            held_out[f.name][1] = np.concatenate([held_out[f.name][1], part.negative])
+    print(f"{'file':24} {'rows':>5} {'negative':>8} {'balanced accuracy':>18} {'cross-validated':>16} {'study, 0.8':>11}")
+    for name, f in files.items():
+        cv = f"{balanced(*held_out[name]):16.3f}" if name in held_out else f"{'–':>16}"
+        print(
+            f"{name:24} {len(f.negative):5} {int(f.negative.sum()):8} {balanced(flagged(f, primary), f.negative):18.3f} {cv} "
+            f"{balanced(flagged(f, np.full(3, 0.8)), f.negative):11.3f}"
+        )
+    mean = np.mean([balanced(*held_out[name]) for name in FITTED])
+    print(f"mean of the fitted files: {reached(fitted, primary):.3f}, cross-validated {mean:.3f}")
+    print(f"QRD own against other documents: {qrd_reached:.3f} at {qrd}; QA refusals against answers: {qa_reached:.3f} at {qa}")
+    text = f'''# Fitted by benchmarks/fit_thresholds.py on labelled answers of five kinds; it says how. Not fitted to your app.
+name = "minilm"
+embedding_model = "{embedder.model}"
+calibrated = false
+note = "Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}) over {len(FITTED)} development sets, extractive support."
+steepness = {steepness}
+refusal_precision = {precision:.2f}
+
+[metrics]
+sdq = {{ threshold = {primary[0]:.2f} }}
+sdrd = {{ threshold = {primary[1]:.2f} }}
+sda = {{ threshold = {primary[2]:.2f} }}
+qrd = {{ threshold = {qrd:.2f} }}
+qa = {{ threshold = {qa:.2f} }}
+'''
+    print()
+    print(text)
+    if write:
+        Path(str(SHIPPED / "minilm.toml")).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

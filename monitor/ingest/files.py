@@ -1,0 +1,255 @@
+"""JSON Lines from files and standard input, plain or compressed, as a `Source`.
+
+A line is a message; blank ones are skipped. Compression is told from the first bytes, whatever the name. Memory stays
+within a few chunks and one message, however long a line is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+from monitor.errors import Fatal, WrongSettings
+from monitor.model import Message, Offset, Position
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+STDIN = Path("-")
+
+_CHUNK_BYTES = 256 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_COMPRESSED_SUFFIXES = frozenset({".gz", ".zst"})
+
+
+class FileSource:
+    """Reads `paths` one after the other, `-` being standard input; a position is (path as given, 0, line from 1).
+
+    A value longer than `max_message_bytes` is cut one byte after that limit, and the message's size tells its length.
+    `now` gives the time of receipt, asked once a poll.
+
+    Raises:
+        WrongSettings: a path is missing, a folder or not readable, or `-` stands twice; nothing has been read then.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        now: Callable[[], datetime],
+        max_message_bytes: int = 8 * 2**20,
+        stdin: io.BufferedIOBase | None = None,
+    ) -> None:
+        self._paths = tuple(paths)
+        self._bytes_total = _checked_size(self._paths)
+        self._now = now
+        self._limit = max_message_bytes
+        self._stdin = stdin
+        self._open = ExitStack()
+        self._counter = _Counter()
+        self._live = False
+        self._lines = self._read()
+        self._failure: Fatal | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes taken from the files so far, as they lie there: compressed ones before they are unpacked."""
+        return self._counter.bytes
+
+    @property
+    def bytes_total(self) -> int | None:
+        """How many there are in all; None if one of the paths is standard input, a pipe or the like."""
+        return self._bytes_total
+
+    def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:  # noqa: ARG002
+        """The next messages, None at the end. The last may go beyond `max_bytes`.
+
+        From files it returns at once. From standard input and pipes it waits for a line, whatever `timeout` says, and
+        then gives what is there.
+
+        Raises:
+            Fatal: a file is cut short, damaged or unreadable; earlier polls have given the lines before.
+        """
+        if self._failure is not None:
+            raise self._failure
+        received_at = self._now()
+        messages: list[Message] = []
+        size = 0
+        while len(messages) < max_messages and size < max_bytes:
+            try:
+                line = next(self._lines)
+            except StopIteration:
+                return messages or None
+            except Fatal as error:
+                self._failure = error
+                if messages:
+                    return messages
+                raise
+            if line is not None:
+                size += len(line.value)
+                position = Position(topic=line.file, partition=0, offset=line.number)
+                messages.append(Message(value=line.value, position=position, received_at=received_at, size=line.length))
+            elif messages and self._live:  # the next read may wait
+                break
+        return messages
+
+    def offsets(self) -> tuple[Offset, ...]:
+        """None: a file is read from its beginning, and what is stored already counts as duplicate."""
+        return ()
+
+    def stored(self, messages: Sequence[Message]) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """Closes the file at hand; may be called twice. Polls after it return None."""
+        self._lines.close()
+        self._open.close()
+
+    def _read(self) -> Generator[_Line | None]:
+        """Every line that is not blank, and None before every read of a chunk."""
+        for path in self._paths:
+            name, number = str(path), 0
+            with self._open:
+                try:
+                    for line in _lines(self._opened(path), self._limit):
+                        if line is None:
+                            yield None
+                            continue
+                        number += 1
+                        value, length = line
+                        if length > len(value) or not (value.isspace() or not value):
+                            yield _Line(file=name, number=number, value=value, length=length)
+                except EOFError:
+                    raise Fatal(f"{name}: the compressed file is cut short; {number:,} whole lines were read") from None
+                except (OSError, zlib.error, zstd.ZstdError) as error:  # gzip.BadGzipFile is an OSError
+                    raise Fatal(f"{name}: cannot be read on after line {number:,}: {error}") from None
+
+    def _opened(self, path: Path) -> _Chunks:
+        """The bytes of a file, unpacked."""
+        raw: io.BufferedIOBase
+        if path == STDIN:
+            raw = self._stdin or cast("io.BufferedIOBase", sys.stdin.buffer)
+            self._live = True
+        else:
+            raw = self._open.enter_context(path.open("rb"))
+            self._live = not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+        counted = _Counted(raw, self._counter)
+        start = counted.peek(len(_ZSTD_MAGIC))
+        if start.startswith(_GZIP_MAGIC):
+            return self._open.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", counted)))
+        if start == _ZSTD_MAGIC:
+            return self._open.enter_context(zstd.ZstdFile(cast("IO[bytes]", counted), "rb"))
+        # What is left of a compressed file that lost nearly all its bytes must not pass for an empty plain one.
+        if len(start) < len(_ZSTD_MAGIC) and path.suffix in _COMPRESSED_SUFFIXES:
+            raise EOFError
+        return counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    file: str
+    number: int
+    value: bytes
+    length: int
+
+
+class _Chunks(Protocol):
+    def read1(self, size: int, /) -> bytes:
+        """Some bytes, at most `size`, empty only at the end; waits only when there are none."""
+
+
+@dataclass(slots=True)
+class _Counter:
+    bytes: int = 0
+
+
+class _Counted:
+    """A stream whose bytes are counted as they are taken, and whose first bytes can be looked at beforehand."""
+
+    def __init__(self, stream: io.BufferedIOBase, counter: _Counter) -> None:
+        self._stream = stream
+        self._counter = counter
+        self._peeked = b""
+
+    def peek(self, size: int) -> bytes:
+        """The first `size` bytes, fewer only if there are no more."""
+        while len(self._peeked) < size and (more := self._stream.read1(size - len(self._peeked))):
+            self._peeked += more
+        return self._peeked
+
+    def read1(self, size: int, /) -> bytes:
+        if self._peeked:
+            data, self._peeked = self._peeked[:size], self._peeked[size:]
+        else:
+            data = self._stream.read1(size)
+        self._counter.bytes += len(data)
+        return data
+
+    def read(self, size: int, /) -> bytes:
+        """Whole headers for gzip and zstd, even where a pipe gives them in parts."""
+        data = self.read1(size)
+        while data and len(data) < size and (more := self.read1(size - len(data))):
+            data += more
+        return data
+
+
+def _lines(chunks: _Chunks, limit: int) -> Iterator[tuple[bytes, int] | None]:
+    """Lines without their ends, at most `limit` + 1 bytes of each, with their full lengths; None before every read."""
+    begun = bytearray()  # of the line that has not ended: its first bytes, its length, its last byte
+    length, last = 0, b""
+    while True:
+        yield None
+        chunk = chunks.read1(_CHUNK_BYTES)
+        if not chunk:
+            break
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            if length:
+                begun += piece[: limit + 1 - len(begun)]
+                yield _line(bytes(begun), length + len(piece), piece[-1:] or last)
+                begun, length, last = bytearray(), 0, b""
+            else:
+                yield _line(piece[: limit + 1], len(piece), piece[-1:])
+        begun += rest[: limit + 1 - len(begun)]
+        length, last = length + len(rest), rest[-1:] or last
+    if length:
+        yield _line(bytes(begun), length, last)
+
+
+def _line(value: bytes, length: int, last: bytes) -> tuple[bytes, int]:
+    return (value[: length - 1], length - 1) if last == b"\r" else (value, length)
+
+
+def _checked_size(paths: Sequence[Path]) -> int | None:
+    """The sizes of all files together, None if one of them has none."""
+    if paths.count(STDIN) > 1:
+        raise WrongSettings("-: standard input can be read only once")
+    sizes: list[int | None] = []
+    for path in paths:
+        if path == STDIN:
+            sizes.append(None)
+            continue
+        try:
+            status = path.stat()
+        except (OSError, ValueError) as error:  # ValueError: a name with U+0000
+            raise WrongSettings(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        if stat.S_ISDIR(status.st_mode):
+            raise WrongSettings(f"{path}: is a folder; name the files in it")
+        if not os.access(path, os.R_OK):
+            raise WrongSettings(f"{path}: may not be read by this user")
+        sizes.append(status.st_size if stat.S_ISREG(status.st_mode) else None)
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None

@@ -1,0 +1,69 @@
+"""`monitor run`: the one long-running process of a small installation: a source, the flow, and the alert rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+from monitor.app import Application
+from monitor.errors import WrongSettings
+from monitor.ingest.files import STDIN, FileSource
+from monitor.ingest.follow import FollowSource
+from monitor.model import Tally
+from monitor.ports import Source
+from monitor.retry import Retry
+from monitor.schedule import AlertLoop, scheduled
+from monitor.stages import Stages
+
+
+def serve(
+    application: Application, files: Sequence[Path], *, app: str | None, dialect: str | None, stop: Event
+) -> Tally:
+    """Runs until `stop` is set, or standard input ends, and returns the ledger of the run.
+
+    A database or provider that is away is waited for as long as it takes; nothing is acknowledged meanwhile.
+
+    Raises:
+        WrongSettings: a file, a setting or the rules are wrong; nothing was read then.
+        Fatal: something refused for good.
+    """
+    settings = application.settings
+    application.migrate()
+    application.queries.keep_profile(application.profile, application.now())
+    source = _source(application, files, stop)
+    stages = Stages(
+        source=source,
+        decode=application.decoder(app=app, dialect=dialect).decode_batch,
+        assess=application.pipeline.assess,
+        store=application.store,
+        retry=Retry(stop=stop),
+        stop=stop,
+        written=lambda batch, tally: None,  # noqa: ARG005  nobody watches
+        batch_messages=settings.ingest.batch_events,
+        batch_bytes=settings.ingest.batch_bytes,
+        poll_seconds=settings.ingest.batch_ms / 1000,
+    )
+    loop = AlertLoop(
+        rules=application.rules,
+        store=application.alert_store,
+        receivers=application.receivers,
+        examples=application.queries.examples,
+        link=application.link,
+    )
+    try:
+        with scheduled(loop, interval=settings.evaluation_interval, now=application.now):
+            return stages.run()
+    finally:
+        source.close()
+
+
+def _source(application: Application, files: Sequence[Path], stop: Event) -> Source:
+    limit = application.settings.ingest.max_message_bytes
+    if list(files) == [STDIN]:
+        return FileSource(files, max_message_bytes=limit, now=application.now)
+    if STDIN in files:
+        raise WrongSettings("-: standard input cannot be followed together with files")
+    return FollowSource(
+        files, known=application.queries.offsets(), now=application.now, max_message_bytes=limit, stop=stop
+    )
