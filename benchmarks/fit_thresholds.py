@@ -2,11 +2,14 @@
 
     python benchmarks/fit_thresholds.py [--write]
 
-SDQ, SDRD, SDA: by coordinate descent over a grid, for the mean over the files of the balanced accuracy of *negative*
+SDQ, SDA: by coordinate descent over a grid, for the mean over the files of the balanced accuracy of *negative*
 (self-generated) against grounded; a file with one class counts by its share of right verdicts. Files count alike
 whatever their size. `short_answers` is left out: the length of its answers gives the class away.
-QRD: best balanced accuracy of a question's own documents against those of another question.
-QA: best balanced accuracy of answers worded by people and assistants as refusals against others (wording/manual_dev).
+SDRD: extractive support always stands in the documents, so these labels say nothing about it; best balanced accuracy of
+support against its own documents and against those of another question.
+QRD: the same of a question against its own documents and against those of another.
+QA: the value that one answer in fifty is below, mean over the files: these answers refuse nothing, and refusals are
+found by their wording first, so this only catches answers far off the question.
 The steepness is the one of highest likelihood, again with files counting alike.
 The figures printed by group-wise cross-validation are of thresholds fitted without the group they judge.
 """
@@ -18,6 +21,7 @@ import gzip
 import json
 import math
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,14 +34,16 @@ from monitor.complete.extractive import ExtractiveCompleter
 from monitor.embed.batch import embed_batch
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
-from monitor.model import Document, Interaction, RefusalKind
+from monitor.model import Document, Interaction, RefusalKind, Support
 from monitor.score.adaptability import adaptability
 from monitor.settings import load_settings
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions")
 REPORTED = ("dev/short_answers",)
-PRIMARY, QRD, QA = slice(0, 3), 3, 4
+SDQ, SDRD, SDA, QRD, QA = range(5)
+PRIMARY = [SDQ, SDRD, SDA]
+RARE = 0.02  # the share of answers that may be below QA's threshold
 GRID = np.round(np.arange(-0.05, 0.96, 0.01), 2)
 FOLDS = 5
 BATCH = 128
@@ -72,14 +78,18 @@ def interactions(rows: list[dict[str, object]]) -> list[Interaction]:
     ]  # fmt: skip
 
 
-def score(its: list[Interaction], embedder: CachedEmbedder) -> Floats:
+def score(its: list[Interaction], supports: list[Support], embedder: CachedEmbedder) -> Floats:
     found = []
     for i in range(0, len(its), BATCH):
-        batch = its[i : i + BATCH]
-        for s in adaptability(embed_batch(batch, ExtractiveCompleter().complete(batch), embedder)):
+        for s in adaptability(embed_batch(its[i : i + BATCH], supports[i : i + BATCH], embedder)):
             m = s.joined
             found.append([math.nan if v is None else v for v in (m.sdq, m.sdrd, m.sda, m.qrd, m.qa)])
     return np.array(found)
+
+
+def with_documents_of_another(its: list[Interaction]) -> list[Interaction]:
+    half = len(its) // 2
+    return [replace(it, retrieved_documents=its[(i + half) % len(its)].retrieved_documents) for i, it in enumerate(its)]
 
 
 def balanced(flagged: Bools, negative: Bools) -> float:
@@ -96,11 +106,11 @@ def reached(files: list[Labelled], thresholds: Floats) -> float:
     return float(np.mean([balanced(flagged(f, thresholds), f.negative) for f in files]))
 
 
-def fit_primary(files: list[Labelled]) -> Floats:
-    thresholds = np.full(3, GRID[0])
+def fit_primary(files: list[Labelled], sdrd: float) -> Floats:
+    thresholds = np.array([GRID[0], sdrd, GRID[0]])
     while True:
         before = thresholds.copy()
-        for metric in (2, 0, 1):
+        for metric in (SDA, SDQ):
             tried = []
             for value in GRID:
                 thresholds[metric] = value
@@ -110,7 +120,10 @@ def fit_primary(files: list[Labelled]) -> Floats:
             return thresholds
 
 
-def fit_single(scores: Floats, low: Bools) -> tuple[float, float]:
+def fit_own(own: list[Floats], other: list[Floats]) -> tuple[float, float]:
+    """The threshold that best tells scores with the own documents from those with another's, and what it reaches."""
+    scores = np.concatenate(own + other)
+    low = np.repeat([False, True], [sum(map(len, own)), sum(map(len, other))])
     tried = [balanced(scores < value, low) for value in GRID]
     return float(GRID[int(np.argmax(tried))]), max(tried)
 
@@ -137,30 +150,22 @@ def main() -> None:
     for name in FITTED + REPORTED:
         rows = read(name)
         its = interactions(rows)
+        supports = ExtractiveCompleter().complete(its)
         groups = {group: i % FOLDS for i, group in enumerate(sorted({str(row["group"]) for row in rows}))}
         files[name] = Labelled(
             name,
-            score(its, embedder),
+            score(its, supports, embedder),
             np.array([row["label"] == "self_generated" for row in rows]),
             np.array([groups[str(row["group"])] for row in rows]),
         )
         if name in FITTED:
-            half = len(its) // 2
-            moved = [
-                Interaction(id=a.id, app=a.app, occurred_at=a.occurred_at, question=a.question, answer=a.answer,
-                            retrieved_documents=its[(i + half) % len(its)].retrieved_documents)
-                for i, a in enumerate(its)
-            ]  # fmt: skip
-            own.append(files[name].scores[:, QRD])
-            other.append(score(moved, embedder)[:, QRD])
+            own.append(files[name].scores)
+            other.append(score(with_documents_of_another(its), supports, embedder))
     fitted = [files[name] for name in FITTED]
-    primary = fit_primary(fitted)
-    qrd, qrd_reached = fit_single(
-        np.concatenate(own + other), np.concatenate([np.zeros(sum(map(len, own)), bool), np.ones(sum(map(len, other)), bool)])
-    )
-    wording = read("wording/manual_dev")
-    asked = [row for row in wording if row["question"]]
-    qa, qa_reached = fit_single(score(interactions(asked), embedder)[:, QA], np.array([row["label"] == "refusal" for row in asked]))
+    sdrd, sdrd_reached = fit_own([s[:, SDRD] for s in own], [s[:, SDRD] for s in other])
+    qrd, qrd_reached = fit_own([s[:, QRD] for s in own], [s[:, QRD] for s in other])
+    qa = round(float(np.mean([np.nanquantile(f.scores[:, QA], RARE) for f in fitted])), 2)
+    primary = fit_primary(fitted, sdrd)
     steepness = fit_steepness(fitted, primary)
     worded = [row for name in ("manual_dev", "assistants_dev") for row in read(f"wording/{name}")
               if refusal_kind(str(row["answer"])) is RefusalKind.FULL]  # fmt: skip
@@ -168,26 +173,25 @@ def main() -> None:
 
     held_out = {name: [np.zeros(0, bool), np.zeros(0, bool)] for name in FITTED}
     for fold in range(FOLDS):
-        thresholds = fit_primary([f.where(f.folds != fold) for f in fitted])
+        thresholds = fit_primary([f.where(f.folds != fold) for f in fitted], sdrd)
         for f in fitted:
             part = f.where(f.folds == fold)
             held_out[f.name][0] = np.concatenate([held_out[f.name][0], flagged(part, thresholds)])
             held_out[f.name][1] = np.concatenate([held_out[f.name][1], part.negative])
-    print(f"{'file':24} {'rows':>5} {'negative':>8} {'balanced accuracy':>18} {'cross-validated':>16} {'study, 0.8':>11}")
+    print(f"{'file':24} {'rows':>5} {'negative':>8} {'balanced acc.':>13} {'cross-validated':>15} {'study, 0.8':>10}")
     for name, f in files.items():
-        cv = f"{balanced(*held_out[name]):16.3f}" if name in held_out else f"{'–':>16}"
-        print(
-            f"{name:24} {len(f.negative):5} {int(f.negative.sum()):8} {balanced(flagged(f, primary), f.negative):18.3f} {cv} "
-            f"{balanced(flagged(f, np.full(3, 0.8)), f.negative):11.3f}"
-        )
+        cv = f"{balanced(*held_out[name]):15.3f}" if name in held_out else f"{'–':>15}"
+        ours, study = (balanced(flagged(f, t), f.negative) for t in (primary, np.full(3, 0.8)))
+        print(f"{name:24} {len(f.negative):5} {int(f.negative.sum()):8} {ours:13.3f} {cv} {study:10.3f}")
     mean = np.mean([balanced(*held_out[name]) for name in FITTED])
     print(f"mean of the fitted files: {reached(fitted, primary):.3f}, cross-validated {mean:.3f}")
-    print(f"QRD own against other documents: {qrd_reached:.3f} at {qrd}; QA refusals against answers: {qa_reached:.3f} at {qa}")
-    text = f'''# Fitted by benchmarks/fit_thresholds.py on labelled answers of five kinds; it says how. Not fitted to your app.
+    print(f"own against other documents: QRD {qrd_reached:.3f} at {qrd}, SDRD {sdrd_reached:.3f} at {sdrd}")
+    note = f"Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}), extractive support."
+    text = f"""# Fitted by benchmarks/fit_thresholds.py on labelled answers of five kinds; it says how. Not fitted to your app.
 name = "minilm"
 embedding_model = "{embedder.model}"
 calibrated = false
-note = "Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}) over {len(FITTED)} development sets, extractive support."
+note = "{note}"
 steepness = {steepness}
 refusal_precision = {precision:.2f}
 
@@ -197,7 +201,7 @@ sdrd = {{ threshold = {primary[1]:.2f} }}
 sda = {{ threshold = {primary[2]:.2f} }}
 qrd = {{ threshold = {qrd:.2f} }}
 qa = {{ threshold = {qa:.2f} }}
-'''
+"""
     print()
     print(text)
     if write:
