@@ -187,7 +187,7 @@ def main() -> None:
     print(f"mean of the fitted files: {reached(fitted, primary):.3f}, cross-validated {mean:.3f}")
     print(f"own against other documents: QRD {qrd_reached:.3f} at {qrd}, SDRD {sdrd_reached:.3f} at {sdrd}")
     note = f"Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}), extractive support."
-    text = f"""# Fitted by benchmarks/fit_thresholds.py on labelled answers of five kinds; it says how. Not fitted to your app.
+    text = f"""# Fitted by benchmarks/fit_thresholds.py, which says how, on five labelled sets; not on your app.
 name = "minilm"
 embedding_model = "{embedder.model}"
 calibrated = false

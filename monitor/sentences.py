@@ -9,7 +9,7 @@ Span = tuple[int, int]
 # The end of a sentence: a full stop before white space and no small letter; CJK marks need no space;
 # a blank line; a line break before a list item or anything that does not go on in small letters.
 _END = re.compile(
-    r"""[.!?…]+['")\]»”’]*(?=\s+[^\sa-zà-öø-ÿ])   | [.!?…]+['")\]»”’]*\s*$
+    r"""(?<![.!?…])[.!?…]++['")\]»”’]*+(?:(?=\s+[^\sa-zà-öø-ÿ]) | \s*$)
       | [。！？｡؟]+["'」』）”’]*
       | \n\s*\n | \n(?=\s*(?:[-*•–]\s|\d{1,3}[.)]\s|[^\sa-zà-öø-ÿ]))""",
     re.VERBOSE,

@@ -11,8 +11,42 @@ from monitor.alert.notification import Notification
 from monitor.alert.rule import LABELS, Selector
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.window import WindowCount
-from monitor.errors import Retriable
-from monitor.model import Json
+from monitor.errors import Fenced, Retriable
+from monitor.model import Assessment, Batch, DeadLetter, Json, Tally
+
+
+@dataclass(slots=True)
+class MemoryStore:
+    """A `Store` in memory, for one thread. `failures` are raised first, one per write, which then stores nothing."""
+
+    assessments: dict[tuple[str, str], Assessment] = field(default_factory=dict)
+    dead_letters: dict[tuple[str, int, int, bytes], DeadLetter] = field(default_factory=dict)
+    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    failures: list[Exception] = field(default_factory=list)
+
+    def write(self, batch: Batch) -> Tally:
+        """As the port says."""
+        if self.failures:
+            raise self.failures.pop(0)
+        moved = dict(self.offsets)
+        for o in batch.offsets:
+            if moved.get((o.topic, o.partition)) != o.expected:
+                raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
+            moved[o.topic, o.partition] = o.next
+        self.offsets = moved
+        known = len(self.assessments)
+        for assessment in batch.assessments:
+            self.assessments.setdefault((assessment.interaction.app, assessment.interaction.id), assessment)
+        for letter in batch.dead_letters:
+            at, value = letter.message.position, letter.message.value
+            self.dead_letters.setdefault((at.topic, at.partition, at.offset, value), letter)
+        new = len(self.assessments) - known
+        return Tally(
+            received=batch.received,
+            assessed=new,
+            duplicate=len(batch.assessments) - new,
+            dead=len(batch.dead_letters),
+        )
 
 
 @dataclass(slots=True, kw_only=True)

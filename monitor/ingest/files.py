@@ -32,6 +32,7 @@ STDIN = Path("-")
 _CHUNK_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd begins its files with such a frame
 _COMPRESSED_SUFFIXES = frozenset({".gz", ".zst"})
 
 
@@ -150,7 +151,7 @@ class FileSource:
         start = counted.peek(len(_ZSTD_MAGIC))
         if start.startswith(_GZIP_MAGIC):
             return self._open.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", counted)))
-        if start == _ZSTD_MAGIC:
+        if start == _ZSTD_MAGIC or start[1:] == _ZSTD_SKIPPABLE_MAGIC:
             return self._open.enter_context(zstd.ZstdFile(cast("IO[bytes]", counted), "rb"))
         # What is left of a compressed file that lost nearly all its bytes must not pass for an empty plain one.
         if len(start) < len(_ZSTD_MAGIC) and path.suffix in _COMPRESSED_SUFFIXES:

@@ -176,22 +176,31 @@ def _flaw(text: str) -> InvalidMessage:
         return InvalidMessage("$", "is nested too deeply")
     except json.JSONDecodeError as error:
         return _not_json(error)
-    for path, flaw in _flaws(tree):
-        return InvalidMessage(path_of(path if flaw.key is None else (*path, flaw.key)), flaw.problem)
-    return InvalidMessage("$", "is not JSON")
+    return _first_flaw(tree) or InvalidMessage("$", "is not JSON")
 
 
-def _flaws(tree: object) -> Iterator[tuple[tuple[str | int, ...], _Flaw]]:
-    """Every flaw of a tree with its path, in the order of the text."""
-    waiting: list[tuple[tuple[str | int, ...], object]] = [((), tree)]
-    while waiting:
-        path, value = waiting.pop()
+def _first_flaw(tree: object) -> InvalidMessage | None:
+    """The first flaw in the order of the text; paths are put together only for that one, since trees can be large."""
+    path: list[str | int] = []
+    open_items: list[Iterator[tuple[str | int, object]]] = [iter([("", tree)])]
+    while open_items:
+        step = next(open_items[-1], None)
+        if step is None:
+            open_items.pop()
+            if path:
+                path.pop()
+            continue
+        part, value = step
         if isinstance(value, _Flaw):
-            yield path, value
-        elif isinstance(value, dict):
-            waiting.extend(((*path, key), value[key]) for key in reversed(value))
+            parts = (*path, part) if value.key is None else (*path, part, value.key)
+            return InvalidMessage(path_of(parts[1:]), value.problem)
+        if isinstance(value, dict):
+            path.append(part)
+            open_items.append(iter(value.items()))
         elif isinstance(value, list):
-            waiting.extend(((*path, i), value[i]) for i in reversed(range(len(value))))
+            path.append(part)
+            open_items.append(iter(enumerate(value)))
+    return None
 
 
 def _storable(event: JsonObject) -> tuple[JsonObject, bool]:

@@ -93,7 +93,7 @@ def best_pair(rows: Floats, left: Ragged, right: Ragged) -> Floats:
     for i in np.flatnonzero((np.diff(left.starts) > 0) & (np.diff(right.starts) > 0)):
         a = rows[left.items[left.starts[i] : left.starts[i + 1]]]
         b = rows[right.items[right.starts[i] : right.starts[i + 1]]]
-        result[i] = min(float((a @ b.T).max()), 1.0)
+        result[i] = np.clip((a @ b.T).max(), -1.0, 1.0)
     return result
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, Row, and_, func, insert, select, update
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
 from monitor.alert.notification import Notification
 from monitor.alert.rule import LABELS, Selector
@@ -156,24 +157,22 @@ def _save(connection: Connection, change: Transition) -> None:
     new, previous = change.alert, change.previous
     values = {name: getattr(new, name) for name in (*_SAME, *_SEEN)}
     values |= {"labels": dict(new.labels), "annotations": dict(new.annotations), "receivers": list(new.receivers)}
+    write: ReturningInsert[tuple[str]] | ReturningUpdate[tuple[str]]
     if previous is None:
-        statement = postgresql.insert(alert).values(**values)
-        written = connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["fingerprint"], set_=values, where=alert.c.state == State.INACTIVE
-            )
+        write = (
+            postgresql.insert(alert)
+            .values(**values)
+            .on_conflict_do_update(index_elements=["fingerprint"], set_=values, where=alert.c.state == State.INACTIVE)
+            .returning(alert.c.fingerprint)
         )
     else:
-        written = connection.execute(
-            update(alert)
-            .where(
-                alert.c.fingerprint == new.fingerprint,
-                alert.c.episode == previous.episode,
-                alert.c.state == previous.state,
-            )
-            .values(**values)
+        known = and_(
+            alert.c.fingerprint == new.fingerprint,
+            alert.c.episode == previous.episode,
+            alert.c.state == previous.state,
         )
-    if written.rowcount != 1:
+        write = update(alert).where(known).values(**values).returning(alert.c.fingerprint)
+    if connection.execute(write).first() is None:
         raise Retriable(f"the alert {new.fingerprint} was changed by another evaluator")
     connection.execute(
         insert(alert_event).values(

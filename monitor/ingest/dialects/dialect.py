@@ -170,22 +170,25 @@ _WANTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
-    "bool_type": "true or false",
 }
 
 
 def _problem(error: Any) -> str:  # pydantic_core.ErrorDetails
     """What pydantic found, in our words; they never repeat a long value."""
-    what, value = error["type"], error["input"]
-    limits = error.get("ctx", {})
-    if what == "missing":
-        return "is missing"
-    if what in _WANTED:
-        return f"must be {_WANTED[what]}, got {shown(value) if what == 'int_from_float' else kind(value)}"
-    if what == "string_too_long":
-        return f"has {len(value):,} characters; the limit is {limits['max_length']:,}"
-    if what == "greater_than_equal":
-        return f"must be at least {limits['ge']:g}, got {shown(value)}"
-    if what == "less_than_equal":
-        return f"must be at most {limits['le']:,}, got {shown(value)}"
-    return f"{error['msg']}, got {kind(value)}"
+    value, limits = error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "missing":
+            problem = "is missing"
+        case "float_type" if type(value) is int:  # too long for one
+            problem = "is beyond what a double holds"
+        case wrong if wrong in _WANTED:
+            problem = f"must be {_WANTED[wrong]}, got {kind(value)}"
+        case "string_too_long":
+            problem = f"has {len(value):,} characters; the limit is {limits['max_length']:,}"
+        case "greater_than_equal":
+            problem = f"must be at least {limits['ge']:g}, got {shown(value)}"
+        case "less_than_equal":
+            problem = f"must be at most {limits['le']:,}, got {shown(value)}"
+        case _:
+            problem = f"{error['msg']}, got {kind(value)}"
+    return problem

