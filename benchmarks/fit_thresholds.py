@@ -2,14 +2,15 @@
 
     python benchmarks/fit_thresholds.py [--write]
 
-SDQ, SDA: by coordinate descent over a grid, for the mean over the files of the balanced accuracy of *negative*
-(self-generated) against grounded; a file with one class counts by its share of right verdicts. Files count alike
-whatever their size. `short_answers` is left out: the length of its answers gives the class away.
+SDA: for the mean over the files of the balanced accuracy of *negative* (self-generated) against grounded, among the
+thresholds that flag at most one grounded answer in ten: a pager that cries wolf is switched off. A file with one class
+counts by its share of right verdicts. Files count alike whatever their size. `short_answers` is left out: the length
+of its answers gives the class away.
 SDRD: extractive support always stands in the documents, so these labels say nothing about it; best balanced accuracy of
 support against its own documents and against those of another question.
 QRD: the same of a question against its own documents and against those of another.
-QA: the value that one answer in fifty is below, mean over the files: these answers refuse nothing, and refusals are
-found by their wording first, so this only catches answers far off the question.
+SDQ, QA: as high as leaves at most one grounded answer in fifty below, mean over the files. A higher SDQ brings nothing
+on these labels; and refusals are found by their wording first, so QA only has to catch what is far off the question.
 The steepness is the one of highest likelihood, again with files counting alike.
 The figures printed by group-wise cross-validation are of thresholds fitted without the group they judge.
 """
@@ -28,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import SHIPPED
+from monitor.classify.profile import SHIPPED, Profile
 from monitor.classify.refusal import refusal_kind
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.embed.batch import embed_batch
@@ -43,7 +44,13 @@ FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/
 REPORTED = ("dev/short_answers",)
 SDQ, SDRD, SDA, QRD, QA = range(5)
 PRIMARY = [SDQ, SDRD, SDA]
-RARE = 0.02  # the share of answers that may be below QA's threshold
+READINGS = {"sdq": "best", "sdrd": "maximum", "sda": "best", "qrd": "maximum", "qa": "joined"}
+PROFILE = Profile.model_validate(
+    {"name": "fit", "embedding_model": "any", "calibrated": False, "note": "", "steepness": 1, "refusal_precision": 0.9,
+     "metrics": {name: {"threshold": 0, "reading": reading} for name, reading in READINGS.items()}}
+)  # fmt: skip
+MOST_WOLF = 0.10
+RARE = 0.02
 GRID = np.round(np.arange(-0.05, 0.96, 0.01), 2)
 FOLDS = 5
 BATCH = 128
@@ -82,7 +89,7 @@ def score(its: list[Interaction], supports: list[Support], embedder: CachedEmbed
     found = []
     for i in range(0, len(its), BATCH):
         for s in adaptability(embed_batch(its[i : i + BATCH], supports[i : i + BATCH], embedder)):
-            m = s.joined
+            m = PROFILE.compared(s)
             found.append([math.nan if v is None else v for v in (m.sdq, m.sdrd, m.sda, m.qrd, m.qa)])
     return np.array(found)
 
@@ -102,22 +109,32 @@ def flagged(file: Labelled, thresholds: Floats) -> Bools:
     return (file.scores[:, PRIMARY] < thresholds).any(axis=1)  # NaN compares as not below
 
 
+def wolf(files: list[Labelled], thresholds: Floats) -> float:
+    """The share of grounded answers that are flagged, mean over the files."""
+    return float(np.mean([flagged(f, thresholds)[~f.negative].mean() for f in files]))
+
+
 def reached(files: list[Labelled], thresholds: Floats) -> float:
     return float(np.mean([balanced(flagged(f, thresholds), f.negative) for f in files]))
 
 
+def fit_rare(files: list[Labelled], metric: int) -> float:
+    """The highest threshold that at most RARE of the grounded answers are below, mean over the files."""
+
+    def below(value: float) -> float:
+        return float(np.mean([(f.scores[~f.negative, metric] < value).mean() for f in files]))
+
+    return float(max((value for value in GRID if below(value) <= RARE), default=GRID[0]))
+
+
 def fit_primary(files: list[Labelled], sdrd: float) -> Floats:
-    thresholds = np.array([GRID[0], sdrd, GRID[0]])
-    while True:
-        before = thresholds.copy()
-        for metric in (SDA, SDQ):
-            tried = []
-            for value in GRID:
-                thresholds[metric] = value
-                tried.append(reached(files, thresholds))
-            thresholds[metric] = GRID[int(np.argmax(tried))]  # the first, so the lowest that is as good
-        if (thresholds == before).all():
-            return thresholds
+    def tried(sda: float) -> float:
+        thresholds = np.array([sdq, sdrd, sda])
+        cry = wolf(files, thresholds)
+        return reached(files, thresholds) if cry <= MOST_WOLF else -cry
+
+    sdq = fit_rare(files, SDQ)
+    return np.array([sdq, sdrd, max(GRID, key=tried)])  # the first, so the lowest that is as good
 
 
 def fit_own(own: list[Floats], other: list[Floats]) -> tuple[float, float]:
@@ -164,7 +181,7 @@ def main() -> None:
     fitted = [files[name] for name in FITTED]
     sdrd, sdrd_reached = fit_own([s[:, SDRD] for s in own], [s[:, SDRD] for s in other])
     qrd, qrd_reached = fit_own([s[:, QRD] for s in own], [s[:, QRD] for s in other])
-    qa = round(float(np.mean([np.nanquantile(f.scores[:, QA], RARE) for f in fitted])), 2)
+    qa = fit_rare(fitted, QA)
     primary = fit_primary(fitted, sdrd)
     steepness = fit_steepness(fitted, primary)
     worded = [row for name in ("manual_dev", "assistants_dev") for row in read(f"wording/{name}")
@@ -185,6 +202,7 @@ def main() -> None:
         print(f"{name:24} {len(f.negative):5} {int(f.negative.sum()):8} {ours:13.3f} {cv} {study:10.3f}")
     mean = np.mean([balanced(*held_out[name]) for name in FITTED])
     print(f"mean of the fitted files: {reached(fitted, primary):.3f}, cross-validated {mean:.3f}")
+    print(f"grounded answers flagged, mean of the fitted files: {wolf(fitted, primary):.3f}")
     print(f"own against other documents: QRD {qrd_reached:.3f} at {qrd}, SDRD {sdrd_reached:.3f} at {sdrd}")
     note = f"Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}), extractive support."
     text = f"""# Fitted by benchmarks/fit_thresholds.py, which says how, on five labelled sets; not on your app.
@@ -196,12 +214,10 @@ steepness = {steepness}
 refusal_precision = {precision:.2f}
 
 [metrics]
-sdq = {{ threshold = {primary[0]:.2f} }}
-sdrd = {{ threshold = {primary[1]:.2f} }}
-sda = {{ threshold = {primary[2]:.2f} }}
-qrd = {{ threshold = {qrd:.2f} }}
-qa = {{ threshold = {qa:.2f} }}
 """
+    found = {"sdq": primary[0], "sdrd": primary[1], "sda": primary[2], "qrd": qrd, "qa": qa}
+    for metric, threshold in found.items():
+        text += f'{metric} = {{ threshold = {threshold:.2f}, reading = "{READINGS[metric]}" }}\n'
     print()
     print(text)
     if write:

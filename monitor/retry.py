@@ -59,5 +59,5 @@ class Retry:
 def delay_before(attempt: int, retry_after: float | None, chance: float) -> float:
     """Seconds before try `attempt + 1`: what the service asked for, else between half and all of a doubling delay."""
     if retry_after is not None:
-        return retry_after
+        return max(retry_after, FIRST_DELAY / 2)
     return min(FIRST_DELAY * 2.0 ** min(attempt, 30), LONGEST_DELAY) * (0.5 + 0.5 * chance)

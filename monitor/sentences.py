@@ -6,8 +6,9 @@ import re
 
 Span = tuple[int, int]
 
-# The end of a sentence: a full stop before white space and no small letter; CJK marks need no space;
-# a blank line; a line break before a list item or anything that does not go on in small letters.
+# The end of a sentence: a full stop before white space and no small letter; CJK marks need no space; a blank line; a
+# line break before a list item or anything that does not go on in small letters. The possessive quantifiers keep a
+# hostile run of full stops and spaces from costing quadratic time.
 _END = re.compile(
     r"""(?<![.!?…])[.!?…]++['")\]»”’]*+(?:(?=\s+[^\sa-zà-öø-ÿ]) | \s*$)
       | [。！？｡؟]+["'」』）”’]*
@@ -16,7 +17,7 @@ _END = re.compile(
 )
 # A full stop after one of these ends no sentence. Initials and section numbers are told by their shape.
 _ABBREVIATION = re.compile(
-    r"""(?<![^\s(\["'])(?:[A-Z]|(?<![^\n])\d{1,3}|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Fig|Eq|Vol|Inc|Ltd|Co|Corp|vs|etc|ca|approx
+    r"""(?<![^\s(\["'])(?:[A-Zdiouz]|(?<![^\n])\d{1,3}|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Fig|Eq|Vol|Inc|Ltd|Co|Corp|vs|etc|ca|approx
       |e\.g|i\.e|a\.m|p\.m|U\.S|z\.\s?B|d\.\s?h|u\.\s?a|bzw|usw|Abs|Art|p\.\s?ex|M|Mme|Mlle|núm|pág|Sig|Dott|ecc)$""",
     re.VERBOSE,
 )

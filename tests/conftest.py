@@ -71,7 +71,7 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
         return
     # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
     folder = Path(tempfile.mkdtemp(prefix="monitor-postgres-"))
-    server = subprocess.Popen(
+    server = subprocess.Popen(  # noqa: S603  this file's own program
         [sys.executable, "-c", SERVER, str(folder)],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,

@@ -114,7 +114,7 @@ def moment(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-_VERDICTS = {"self_generated": "self-generated"}
+_VERDICTS = {"self_generated": "self-generated", "refusal": "refusal", "grounded": "grounded"}
 _SIGNALS = {
     "negative": "negative answers",
     "grounded": "grounded answers",

@@ -171,3 +171,4 @@ PORTUGUESE = Wording(
 )
 
 WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE)
+ANY_CUE = re.compile("|".join(wording.cue.pattern for wording in WORDINGS), re.VERBOSE)

@@ -19,13 +19,17 @@ SHIPPED = resources.files("monitor.classify") / "profiles"
 
 
 class MetricRule(BaseModel):
-    """How one metric is compared: which reading, against which threshold, and how much a distance from it weighs."""
+    """How one metric is compared: which reading, against which threshold, and how much a distance from it weighs.
+
+    `best` is the higher of the two readings: joined serves an answer that draws on several documents, the maximum one
+    that rests on a single sentence.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     threshold: float = Field(ge=-1, le=1)
     weight: float = Field(1.0, gt=0)
-    reading: Literal["joined", "maximum"] = "joined"
+    reading: Literal["joined", "maximum", "best"] = "joined"
 
 
 class MetricRules(BaseModel):
@@ -65,14 +69,15 @@ class Profile(BaseModel):
 
     def compared(self, scores: Scores) -> Metrics:
         """The reading of each metric that this profile compares."""
-        m = self.metrics
-        return Metrics(
-            sdq=getattr(scores, m.sdq.reading).sdq,
-            sdrd=getattr(scores, m.sdrd.reading).sdrd,
-            sda=getattr(scores, m.sda.reading).sda,
-            qrd=getattr(scores, m.qrd.reading).qrd,
-            qa=scores.joined.qa,
-        )
+        return Metrics(**{name: _read(name, rule.reading, scores) for name, rule in self.metrics})
+
+
+def _read(name: str, reading: str, scores: Scores) -> float | None:
+    joined: float | None = getattr(scores.joined, name)
+    if joined is None or reading == "joined":
+        return joined
+    maximum: float = getattr(scores.maximum, name)
+    return max(joined, maximum) if reading == "best" else maximum
 
 
 def shipped_profiles() -> list[str]:

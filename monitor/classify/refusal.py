@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from monitor.classify.lexicon import WORDINGS
+from monitor.classify.lexicon import ANY_CUE, WORDINGS
 from monitor.model import RefusalKind
 from monitor.sentences import sentences
 
@@ -23,7 +23,10 @@ _WORD = re.compile(r"\w+")
 
 def refusal_kind(answer: str) -> RefusalKind:
     """How much of the answer refuses, by its wording in the languages of `lexicon.WORDINGS`."""
-    spoken = [s.lower() for s in sentences(answer[:LONGEST].translate(_APOSTROPHES))]
+    said = answer[:LONGEST].translate(_APOSTROPHES)
+    if not ANY_CUE.search(said.lower()):
+        return RefusalKind.NONE
+    spoken = [s.lower() for s in sentences(said)]
     refuses = [_refuses(sentence) for sentence in spoken]
     if not any(refuses):
         return RefusalKind.NONE
@@ -37,4 +40,6 @@ def refusal_kind(answer: str) -> RefusalKind:
 
 
 def _refuses(sentence: str) -> bool:
+    if not ANY_CUE.search(sentence):
+        return False
     return any(w.cue.search(sentence) and w.refusing.search(sentence) for w in WORDINGS)

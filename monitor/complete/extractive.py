@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 from monitor.complete.locate import locate
 from monitor.model import Document, Interaction, Origin, Support, SupportingDocument
@@ -19,7 +20,7 @@ from monitor.sentences import Span, sentence_spans
 
 MOST_SENTENCES = 5
 QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
-LEAST_GAIN = 0.05  # of the answer's whole weight: what a further sentence must add
+LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
 STEM = 6  # first letters that stand for a word's inflections
 
 _WORD = re.compile(r"[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
@@ -50,25 +51,27 @@ def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[
     candidates = [(d, span, words) for d in documents for span, words in _segmented(d.text)]
     if not candidates or not answer.strip():
         return ()
-    seen_in = Counter(word for _, _, words in candidates for word in words)
-    idf = {word: math.log1p(len(candidates) / n) for word, n in seen_in.items()}
-    wanted = {word: idf[word] for word in _words(answer) if word in idf}
-    least = LEAST_GAIN * sum(wanted.values())
-    for word in _words(question):
-        if word in idf and word not in wanted:
-            wanted[word] = QUESTION_WEIGHT * idf[word]
+    of_answer, of_question = _words(answer), _words(question)
+    sought = of_answer | of_question
+    held = [words & sought for _, _, words in candidates]
+    seen_in = Counter(chain.from_iterable(held))
+    worth = {
+        word: math.log1p(len(candidates) / n) * (1.0 if word in of_answer else QUESTION_WEIGHT)
+        for word, n in seen_in.items()
+    }
+    least = LEAST_GAIN * sum(worth[word] for word in of_answer if word in worth)
 
     chosen: list[int] = []
-    open_places = [place for place, (_, _, words) in enumerate(candidates) if not words.isdisjoint(wanted)]
+    carried: set[str] = set()
+    open_places = [place for place, words in enumerate(held) if words]
     while open_places and len(chosen) < MOST_SENTENCES:
-        gains = [sum(wanted[word] for word in candidates[p][2] if word in wanted) for p in open_places]
+        gains = [sum(map(worth.__getitem__, held[place] - carried)) for place in open_places]
         gain = max(gains)
         if chosen and gain <= least:
             break
         best = open_places.pop(gains.index(gain))
         chosen.append(best)
-        for word in candidates[best][2]:
-            wanted.pop(word, None)
+        carried |= held[best]
     return tuple(_piece(candidates[place][0], candidates[place][1]) for place in sorted(chosen or [0]))
 
 

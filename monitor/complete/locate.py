@@ -15,7 +15,7 @@ def locate(piece: SupportingDocument, documents: Sequence[Document]) -> Supporti
     """
     if not piece.text:
         return piece
-    if piece.start is not None and piece.end is not None:
+    if piece.start is not None and piece.end == piece.start + len(piece.text):
         for document in documents:
             if document.id == piece.document_id and document.text[piece.start : piece.end] == piece.text:
                 return piece

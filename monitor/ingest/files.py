@@ -9,11 +9,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import select
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -61,7 +62,9 @@ class FileSource:
         self._stdin = stdin
         self._open = ExitStack()
         self._counter = _Counter()
-        self._live = False
+        self._live = False  # the input is no regular file, so a read may wait
+        self._may_wait = False  # and the next thing to do is such a read
+        self._descriptor: int | None = None
         self._lines = self._read()
         self._failure: Fatal | None = None
 
@@ -75,11 +78,11 @@ class FileSource:
         """How many there are in all; None if one of the paths is standard input, a pipe or the like."""
         return self._bytes_total
 
-    def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:  # noqa: ARG002
+    def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """The next messages, None at the end. The last may go beyond `max_bytes`.
 
-        From files it returns at once. From standard input and pipes it waits for a line, whatever `timeout` says, and
-        then gives what is there.
+        From files it returns at once, from standard input and pipes as soon as something is there. Only a compressed
+        stream may be waited for longer than `timeout`.
 
         Raises:
             Fatal: a file is cut short, damaged or unreadable; earlier polls have given the lines before.
@@ -90,6 +93,8 @@ class FileSource:
         messages: list[Message] = []
         size = 0
         while len(messages) < max_messages and size < max_bytes:
+            if self._may_wait and not self._ready(timeout):
+                return messages
             try:
                 line = next(self._lines)
             except StopIteration:
@@ -99,13 +104,20 @@ class FileSource:
                 if messages:
                     return messages
                 raise
+            self._may_wait = line is None and self._live
             if line is not None:
                 size += len(line.value)
                 position = Position(topic=line.file, partition=0, offset=line.number)
                 messages.append(Message(value=line.value, position=position, received_at=received_at, size=line.length))
-            elif messages and self._live:  # the next read may wait
+            elif messages and self._live:
                 break
         return messages
+
+    def _ready(self, timeout: float) -> bool:
+        """Whether the next read of a pipe or terminal will not wait, given `timeout` seconds."""
+        if self._descriptor is None:
+            return True
+        return bool(select.select([self._descriptor], [], [], timeout)[0])
 
     def offsets(self) -> tuple[Offset, ...]:
         """None: a file is read from its beginning, and what is stored already counts as duplicate."""
@@ -147,6 +159,7 @@ class FileSource:
         else:
             raw = self._open.enter_context(path.open("rb"))
             self._live = not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+        self._descriptor = None
         counted = _Counted(raw, self._counter)
         start = counted.peek(len(_ZSTD_MAGIC))
         if start.startswith(_GZIP_MAGIC):
@@ -156,6 +169,9 @@ class FileSource:
         # What is left of a compressed file that lost nearly all its bytes must not pass for an empty plain one.
         if len(start) < len(_ZSTD_MAGIC) and path.suffix in _COMPRESSED_SUFFIXES:
             raise EOFError
+        if self._live:
+            with suppress(OSError):  # what tests stand in for standard input has no descriptor
+                self._descriptor = raw.fileno()
         return counted
 
 

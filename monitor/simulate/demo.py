@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from random import Random
 from time import monotonic as clock
 
@@ -31,6 +33,7 @@ from monitor.store.embedded import embedded_database
 
 APP = "quillmere-support"
 BAR = 40  # characters
+BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # told apart without colours too
 RULES = """
 rules:
   - name: negative-rate
@@ -123,7 +126,7 @@ def _introduce(console: Console, application: Application, scenario: Scenario) -
     )
     legend = Text("  UTC    ")
     for verdict in Verdict:
-        legend.append("█ ", COLOURS[verdict]).append(f"{verdict.replace('_', '-')}   ")
+        legend.append(f"{BLOCKS[verdict]} ", COLOURS[verdict]).append(f"{verdict.replace('_', '-')}   ")
     console.print(legend)
 
 
@@ -135,7 +138,7 @@ def _minute_line(minute: datetime, verdicts: Sequence[Verdict]) -> Text:
     for place, verdict in enumerate(Verdict):
         seen = sum(counts[v] for v in list(Verdict)[: place + 1])
         width = round(BAR * seen / total) - cells
-        line.append("█" * width, COLOURS[verdict])
+        line.append(BLOCKS[verdict] * width, COLOURS[verdict])
         cells += width
     negative = sum(counts[v] for v in Verdict if v.negative)
     return line.append(f"  {len(verdicts):3d} answers  {negative / total:4.0%} negative")
@@ -148,7 +151,7 @@ def _transition_line(change: Transition) -> Text:
     return Text.assemble(
         f"  {change.at:%H:%M:%S}  alert {alert.rule}: {before} → ",
         (alert.state, colour),
-        f"   {alert.value or 0:.0%} of {alert.samples} answers (between {alert.lower:.0%} and {alert.upper:.0%})",
+        f"   {alert.value or 0:.0%} of {alert.samples} ({alert.lower:.0%} to {alert.upper:.0%})",
     )
 
 
@@ -171,14 +174,16 @@ def _conclude(console: Console, application: Application, told: Sequence[Told], 
         for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
             for row in application.queries.explained(assessment.interaction.id, APP):
                 console.print(explanation(row, application.profile))
-    state = application.settings.state_dir / "demo"
+    here = f"MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
+    command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
+    shown = next((t.assessment.interaction.id for t in told if t.truth is not t.assessment.verdict), "demo-00000")
     console.print(
         f"{len(told)} answers in {seconds:.0f} s. Next:\n"
-        f"  MONITOR_STATE_DIR={shlex.quote(str(state))} monitor alerts list     the alert that came and went\n"
-        f"  MONITOR_STATE_DIR={shlex.quote(str(state))} monitor explain ID      any of these answers\n"
-        "  monitor replay answers.jsonl                your own answers; docs/events.md has the format\n"
-        "  monitor run answers.jsonl                   the same, as the file grows, with the alert rules\n"
-        "  monitor doctor                              is everything there for it?",
+        f"  {here} {command} alerts list        the alert that came and went\n"
+        f"  {here} {command} explain {shown}   an answer that was misjudged\n"
+        f"  {command} replay answers.jsonl     your own answers; docs/events.md has the format\n"
+        f"  {command} run answers.jsonl        the same as the file grows, with the alert rules\n"
+        f"  {command} doctor                   is everything there for it?",
         markup=False,
         soft_wrap=True,
     )

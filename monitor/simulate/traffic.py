@@ -75,7 +75,7 @@ class Bot:
 
     def _worded(self, truth: Verdict, asked: dict[str, Any]) -> str:
         if truth is Verdict.REFUSAL:
-            return self._random.choice(self._refusals).format(subject=f"questions about {asked['topic']}")
+            return self._random.choice(self._refusals).format(subject=asked["topic"])
         kind = "grounded" if truth is Verdict.GROUNDED else "fabricated"
         return str(self._random.choice(asked[kind]))
 

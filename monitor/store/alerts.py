@@ -107,7 +107,7 @@ class PostgresAlertStore:
         first = (
             select(outbox)
             .where(waiting)
-            .distinct(outbox.c.fingerprint, outbox.c.receiver)
+            .ext(postgresql.distinct_on(outbox.c.fingerprint, outbox.c.receiver))
             .order_by(outbox.c.fingerprint, outbox.c.receiver, outbox.c.id)
             .subquery()
         )

@@ -87,6 +87,8 @@ def migrate(engine: Engine) -> str:
             return str(MigrationContext.configure(connection).get_current_revision())
     except OperationalError as error:
         raise OutOfReach(f"database: {str(error.orig).strip()}") from None
+    except DBAPIError as error:
+        raise Fatal(f"database: {str(error.orig).strip()}") from error
 
 
 def revisions(engine: Engine) -> tuple[str | None, str]:

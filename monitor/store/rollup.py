@@ -15,6 +15,7 @@ KEY = ("minute", "app", "environment", "model", "topic")
 OTHER = "other"
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
+LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
 MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000}  # of each label; more become OTHER
 
 
@@ -42,8 +43,9 @@ class Minute:
                 self.bins[place][histogram_bin(value)] += 1
 
     def values(self) -> tuple[object, ...]:
-        """In the order of the columns after the key."""
-        return (*self.counts, *map(sum, self.bins), *self.sums, *self.bins)
+        """In the order of the columns after the key, arrays in Postgres's form."""
+        bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
+        return (*self.counts, *map(sum, self.bins), *self.sums, *bins)
 
 
 def histogram_bin(value: float) -> int:
@@ -60,9 +62,9 @@ class LabelCap:
 
     def resolve(self, connection: psycopg.Connection, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """What each (label, value) is counted under. Asks the database only for values not seen by this process."""
-        unseen = sorted({pair for pair in wanted if pair not in self._known})
         if len(self._known) > 10 * sum(self._most.values()):
             self._known.clear()  # over-limit values are remembered too; do not let them fill the memory
+        unseen = sorted({pair for pair in wanted if pair not in self._known})
         for label, value in unseen:
             connection.execute(
                 """INSERT INTO rollup_label SELECT %(label)s, %(value)s
@@ -86,6 +88,11 @@ class LabelCap:
         self._known.clear()
 
 
+def prepare(connection: psycopg.Connection) -> None:
+    """Makes the session's temporary table that `write_rollup` copies into; once per connection."""
+    connection.execute(_INCOMING)
+
+
 def write_rollup(connection: psycopg.Connection, assessments: Iterable[Assessment], cap: LabelCap) -> None:
     """Adds `assessments` to the rollup. Upserts go in the order of their key, so replicas cannot deadlock."""
     labelled = [(a, _labels(a)) for a in assessments]
@@ -96,25 +103,33 @@ def write_rollup(connection: psycopg.Connection, assessments: Iterable[Assessmen
         key = (minute, *(names[pair] for pair in pairs))
         minutes.setdefault(key, Minute()).add(assessment)
     with connection.cursor() as cursor:
-        cursor.executemany(_UPSERT, [(*key, *minutes[key].values()) for key in sorted(minutes)])
+        with cursor.copy(_COPY) as copy:
+            for key, sums in minutes.items():
+                copy.write_row((*key, *sums.values()))
+        cursor.execute(_UPSERT)
 
 
 def _labels(a: Assessment) -> tuple[tuple[str, str], ...]:
     it = a.interaction
+    topic = it.tags.get("topic", "")
     return (
         ("app", it.app),
         ("environment", it.environment),
         ("model", it.model or ""),
-        ("topic", it.tags.get("topic", "")),
+        ("topic", topic if len(topic) <= LONGEST_TOPIC else OTHER),
     )
 
 
 _ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
 _BINS = tuple(f"{m}_bins" for m in METRICS)
+_COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
+# made of this file's own constants
+_INCOMING = "CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute) ON COMMIT DELETE ROWS"
+_COPY = f"COPY incoming_minute ({_COLUMNS}) FROM STDIN"
 _UPSERT = f"""
-    INSERT INTO verdict_minute AS v ({", ".join((*KEY, *_ADDED, *_BINS))})
-    VALUES ({", ".join(["%s"] * len((*KEY, *_ADDED, *_BINS)))})
+    INSERT INTO verdict_minute AS v ({_COLUMNS})
+    SELECT {_COLUMNS} FROM incoming_minute ORDER BY {", ".join(KEY)}
     ON CONFLICT ({", ".join(KEY)}) DO UPDATE SET
     {", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED)},
     {", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS)}
-"""  # noqa: S608  made of this file's own constants
+"""  # noqa: S608

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from monitor.model import Assessment, Document, Scores
+from monitor.model import Assessment, Document, Metrics, Scores
 from monitor.store.tables import METRICS
 from monitor.wire import encode, piece_json, support_json
 
@@ -32,7 +31,7 @@ def interaction_row(assessment: Assessment, stored_at: datetime) -> tuple[object
         None if it.supporting_documents is None else encode([piece_json(d) for d in it.supporting_documents]),
         it.reference_answer, it.model, it.prompt_version, encode(dict(it.tags)) if it.tags else "{}", it.trace_id,
         it.latency_ms, usage.input if usage else None, usage.output if usage else None,
-        sorted(it.marks) if it.marks else [],
+        _array(sorted(it.marks)),
     )  # fmt: skip
 
 
@@ -41,7 +40,7 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
     it, p, m = a.interaction, a.probabilities, a.metrics
     return (
         it.app, it.id, a.profile_hash, it.occurred_at, a.profile_name, a.embedding_model, a.verdict, a.rule_verdict,
-        list(a.reasons), a.refusal.kind, a.refusal.correct, p.grounded, p.refusal, p.self_generated, a.uncalibrated,
+        _array(a.reasons), a.refusal.kind, a.refusal.correct, p.grounded, p.refusal, p.self_generated, a.uncalibrated,
         m.sdq, m.sdrd, m.sda, m.qrd, m.qa,
         encode(_features(a.scores)),
         encode(support_json(a.support)),
@@ -60,7 +59,16 @@ def _document(d: Document) -> dict[str, object]:
 
 
 def _features(scores: Scores) -> dict[str, object]:
-    return {"joined": asdict(scores.joined), "maximum": asdict(scores.maximum), "undefined": dict(scores.undefined)}
+    return {"joined": _values(scores.joined), "maximum": _values(scores.maximum), "undefined": dict(scores.undefined)}
+
+
+def _values(m: Metrics) -> dict[str, float | None]:
+    return {"sdq": m.sdq, "sdrd": m.sdrd, "sda": m.sda, "qrd": m.qrd, "qa": m.qa}
+
+
+def _array(words: Iterable[str]) -> str:
+    """A Postgres array of our own plain words."""
+    return f"{{{','.join(words)}}}"
 
 
 def sorted_by_key(assessments: Sequence[Assessment]) -> list[Assessment]:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Date,
     DateTime,
     Double,
+    Identity,
     Index,
     Integer,
     Interval,
@@ -135,7 +136,7 @@ consumer_offset = Table(
 dead_letter = Table(
     "dead_letter",
     metadata,
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("topic", Text, nullable=False),
     Column("partition", Integer, nullable=False),
     Column("position", BigInteger, nullable=False),
@@ -178,7 +179,7 @@ alert = Table(
 alert_event = Table(
     "alert_event",
     metadata,
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("fingerprint", Text, nullable=False),
     Column("episode", Text, nullable=False),
     Column("at", _time, nullable=False),
@@ -195,7 +196,7 @@ alert_event = Table(
 outbox = Table(
     "outbox",
     metadata,
-    Column("id", BigInteger, primary_key=True),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("fingerprint", Text, nullable=False),
     Column("episode", Text, nullable=False),
     Column("receiver", Text, nullable=False),

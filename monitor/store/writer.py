@@ -13,7 +13,7 @@ from monitor.errors import Fenced
 from monitor.model import Assessment, Batch, DeadLetter, Offset, Tally
 from monitor.store.database import plain_url, retriable
 from monitor.store.partitions import Partitions, month_of
-from monitor.store.rollup import LabelCap, write_rollup
+from monitor.store.rollup import LabelCap, prepare, write_rollup
 from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, sorted_by_key
 
 _NEW_KEYS = """
@@ -58,7 +58,10 @@ class Writer:
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._url, connect_timeout=10, options="-c timezone=UTC")
+            connection = psycopg.connect(self._url, connect_timeout=10, options="-c timezone=UTC")
+            with connection.transaction():
+                prepare(connection)
+            self._connection = connection
         return self._connection
 
     def _write(self, batch: Batch) -> Tally:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,17 +71,6 @@ def test_shapes_are_those_that_the_scores_expect():
     assert {x.dtype for x in (batch.question, batch.answer, batch.retrieved.items, batch.supporting.starts)} == {
         np.dtype(np.int64)
     }
-
-
-def test_as_many_supports_as_interactions_are_needed_for_a_score():
-    with pytest.raises(ValueError, match="broadcast"):  # never silently paired with the wrong one
-        from_scores(embed_batch([interaction("q", "a", ["doc"])] * 2, [support("doc")], TableEmbedder(WORDS)))
-
-
-def from_scores(batch):
-    from monitor.score.adaptability import adaptability  # noqa: PLC0415  only this test looks beyond the batch
-
-    return adaptability(batch)
 
 
 text = st.text(alphabet="abc \n", max_size=4)
