@@ -5,7 +5,8 @@
 Prints, all measured in this one run:
 - events/s through the whole flow with the embedder's cache cold and warm, and the share of wall time of each stage;
 - our embedding throughput against raw onnxruntime on the same texts (goal: at least 0.9);
-- events/s with embeddings stubbed against a plain COPY of the same rows (goal: at least 0.35);
+- events/s with embeddings stubbed against a plain COPY of the same rows, ready-made and in one transaction, into tables
+  with the same indexes (goal: at least 0.35), and into bare ones;
 - the peak memory of replay processes over a short file and one ten times as long (goal: under 700 MB for both).
 
 The events are those of `monitor demo`'s support bot with documents of its knowledge base: nothing is read from outside.
@@ -15,6 +16,7 @@ Each figure is the median of its runs. The database is an embedded PostgreSQL in
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import statistics
@@ -33,6 +35,7 @@ import numpy as np
 import onnxruntime as ort
 import psycopg
 
+from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.hashing import HashEmbedder
@@ -42,7 +45,7 @@ from monitor.model import Assessment, Interaction, Tally
 from monitor.pipeline import Pipeline
 from monitor.retry import Retry
 from monitor.settings import EmbeddingSettings, Settings
-from monitor.simulate.scenarios import RETRIEVAL_OUTAGE
+from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
 from monitor.stages import Stages
 from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row
@@ -51,6 +54,7 @@ SEED = 20_261_121
 FULL = {"events": 20_000, "embedded": 1_200, "texts": 400, "runs": 3}
 SHORT = {"events": 3_000, "embedded": 200, "texts": 100, "runs": 1}
 BATCH = 512
+PER_MINUTE = 600
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -72,12 +76,18 @@ class Stopwatch:
         return timed
 
 
+def busy(scenario: Scenario) -> Scenario:
+    """The same with as much traffic as a large installation has: speed matters where there is much to do."""
+    phases = tuple(replace(phase, per_minute=PER_MINUTE) for phase in scenario.phases)
+    return replace(scenario, phases=phases)
+
+
 def interactions(count: int) -> list[Interaction]:
     found: list[Interaction] = []
     start = datetime.now(UTC) - timedelta(days=2)
     seed = SEED
     while len(found) < count:
-        for _, answered in play(RETRIEVAL_OUTAGE, app="bench", start=start, seed=seed):
+        for _, answered in play(busy(RETRIEVAL_OUTAGE), app="bench", start=start, seed=seed):
             found += [replace(s.interaction, id=f"{seed}-{s.interaction.id}") for s in answered]
         seed += 1
         start += RETRIEVAL_OUTAGE.lasts
@@ -161,24 +171,23 @@ def embedding_ratio(application: Application, its: Sequence[Interaction], sizes:
     }
 
 
-def copy_rate(application: Application, assessments: Sequence[Assessment]) -> float:
-    """Seconds of one plain COPY of the rows of both tables, ready-made, into tables without indexes."""
+def copy_seconds(application: Application, assessments: Sequence[Assessment], *, indexes: bool) -> float:
+    """Seconds of one plain COPY of the ready-made rows of both tables, into tables with or without their indexes."""
     stored_at = application.now()
     rows = {
         "interaction": (INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in assessments]),
         "assessment": (ASSESSMENT_COLUMNS, [assessment_row(a) for a in assessments]),
     }
+    like = "INCLUDING INDEXES" if indexes else ""
     with psycopg.connect(application.database_url) as connection:
         for table in rows:
             connection.execute(f"DROP TABLE IF EXISTS raw_{table}")
-            connection.execute(f"CREATE TABLE raw_{table} (LIKE {table})")
+            connection.execute(f"CREATE TABLE raw_{table} (LIKE {table} {like})")
         connection.commit()
         begin = time.perf_counter()
         for table, (columns, values) in rows.items():
-            with (
-                connection.cursor() as cursor,
-                cursor.copy(f"COPY raw_{table} ({', '.join(columns)}) FROM STDIN") as copy,
-            ):
+            statement = f"COPY raw_{table} ({', '.join(columns)}) FROM STDIN"
+            with connection.cursor() as cursor, cursor.copy(statement) as copy:
                 for row in values:
                     copy.write_row(row)
         connection.commit()
@@ -231,16 +240,19 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
         application.migrate()
         stub = replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), settings.embedding.cache_bytes))
         assessments = stub.assess(its)
-        rates, copies, shares = [], [], []
+        rates, copies, bare, shares = [], [], [], []
         for _ in range(sizes["runs"]):
             watch = Stopwatch()
             seconds, tally = flow(application, stub, stub_file, watch)
             rates.append(tally.assessed / seconds)
             shares.append({name: value / seconds for name, value in watch.spent.items()})
-            copies.append(len(assessments) / copy_rate(application, assessments))
+            copies.append(len(assessments) / copy_seconds(application, assessments, indexes=True))
+            bare.append(len(assessments) / copy_seconds(application, assessments, indexes=False))
         results["events_per_second_stubbed"] = statistics.median(rates)
         results["copy_events_per_second"] = statistics.median(copies)
+        results["copy_without_indexes_events_per_second"] = statistics.median(bare)
         results["stubbed_to_copy"] = statistics.median(r / c for r, c in zip(rates, copies, strict=True))
+        results["stubbed_to_copy_without_indexes"] = statistics.median(r / c for r, c in zip(rates, bare, strict=True))
         results["share_of_wall_stubbed"] = {n: statistics.median(s[n] for s in shares) for n in shares[0]}
 
     ten = folder / "ten.jsonl"
@@ -268,6 +280,7 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="smaller and once, to see that it runs")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
     arguments = parser.parse_args()
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
         results = measure(SHORT if arguments.short else FULL, Path(folder))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)

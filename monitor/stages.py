@@ -123,11 +123,14 @@ class Stages:
 
     def _fetch(self, out: _Handover[_Decoded]) -> None:
         while not self.stop.is_set():
-            messages = self.retry(
-                lambda: self.source.poll(
-                    max_messages=self.batch_messages, max_bytes=self.batch_bytes, timeout=self.poll_seconds
+            try:
+                messages = self.retry(
+                    lambda: self.source.poll(
+                        max_messages=self.batch_messages, max_bytes=self.batch_bytes, timeout=self.poll_seconds
+                    )
                 )
-            )
+            except Interrupted:  # what was fetched before is finished all the same
+                break
             if messages is None:
                 break
             if messages:

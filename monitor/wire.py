@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
+
+from pydantic_core import to_json
 
 from monitor.model import Assessment, Support, SupportingDocument
 
-encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+def encode(value: object) -> str:
+    """Compact JSON in UTF-8; several times as fast as the standard library's on long texts."""
+    return to_json(value).decode()
 
 
 def assessment_json(a: Assessment) -> dict[str, object]:

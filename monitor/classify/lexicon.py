@@ -31,7 +31,9 @@ _SOURCES = r"""(?:document|documentation|context|passage|text|source|article|mat
 
 ENGLISH = Wording(
     cue=_compile(
-        r"n't|\b(?:not?|none|nothing|neither|nowhere|never|cannot|unable|unclear|unknown|insufficient|without|beyond|outside|fails?|n/?a|impossible|un\w+|missing|cant|dont)\b"
+        r"""n't|\b(?:not|none|nothing|neither|nowhere|never|cannot|unable|unclear|unknown|unavailable|unspecified|
+            unanswerable|unaware|insufficient|without|beyond|outside|fails?|n/?a|impossible|missing)\b|
+            \bno\s(?!longer|more\b|matter|need\b|problem)"""  # "No, …" opens many a good answer
     ),
     refusing=_compile(
         # the assistant cannot
@@ -109,7 +111,7 @@ GERMAN = Wording(
 )
 
 FRENCH = Wording(
-    cue=_compile(r"\b(?:ne|pas|aucune?|rien|en\sdehors|au-delà)\b|\bn'"),
+    cue=_compile(r"\b(?:ne|aucune?|rien|en\sdehors|au-delà)\b|\bn'"),
     refusing=_compile(
         r"\b(?:je|nous|on)\s(?:ne|n')\s?(?:\w+\s){0,3}?(?:peux|puis|pouvons|peut|suis|sommes|dispos|trouv|sais|sait|savons|connais|ai|avons|vois|parviens)\w*\b[^.;]{0,40}?\b(?:pas|aucune?|rien|malheureusement)\b",
         r"\bje\sne\s(?:peux|puis|suis)\b",
@@ -126,7 +128,11 @@ FRENCH = Wording(
 )
 
 SPANISH = Wording(
-    cue=_compile(r"\b(?:no|ningun[oa]?|ningún|fuera)\b"),
+    cue=_compile(
+        r"""\bno\s(?:\w+mente|pued|podemos|pude|logr|teng|tenemos|dispon|disponemos|sé\b|sabemos|encuentr|encontr|cuent|he\b|
+            me\b|es\b|está|estoy|soy|se\b|l[aeo]s?\b|menciona|contien|especific|indica|proporciona|dice|incluy|habla|ofrece|
+            aclara|explica|aparec|figura|hay|existe|consta|detalla|recog|trata|responde|cubr|hace)|\bningun|\bningún|\bfuera\sde"""
+    ),
     refusing=_compile(
         r"\bno\s(?:puedo|podemos|pude|logro|tengo|tenemos|dispongo|disponemos|sé|sabemos|encuentro|encontré|encontramos|cuento|he\s(?:podido|encontrado)|me\ses\sposible|es\sposible|estoy\s(?:seguro|en\scondiciones)|soy\scapaz)\b",
         r"\b(?:documento|documentos|texto|textos|contexto|fuente|fuentes|pasaje|pasajes|información|manual|fragmento|fragmentos|página|páginas|documentación)\b[^.;]{0,80}?\bno\s(?:\w+\s){0,2}?(?:contien|menciona|especific|indica|proporciona|dice|incluy|habla|ofrece|aclara|explica|aparec|figura|recog|trata|responde|cubre|detalla|hace)",

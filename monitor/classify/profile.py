@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -69,15 +70,28 @@ class Profile(BaseModel):
 
     def compared(self, scores: Scores) -> Metrics:
         """The reading of each metric that this profile compares."""
-        return Metrics(**{name: _read(name, rule.reading, scores) for name, rule in self.metrics})
+        return Metrics(**{name: _READ[reading](scores, name) for name, reading in self._readings})
+
+    @cached_property
+    def _readings(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, rule.reading) for name, rule in self.metrics)
+
+    @cached_property
+    def thresholds(self) -> tuple[tuple[str, float], ...]:
+        """Each metric with its threshold, in the order of design.md §4."""
+        return tuple((name, rule.threshold) for name, rule in self.metrics)
 
 
-def _read(name: str, reading: str, scores: Scores) -> float | None:
-    joined: float | None = getattr(scores.joined, name)
-    if joined is None or reading == "joined":
-        return joined
-    maximum: float = getattr(scores.maximum, name)
-    return max(joined, maximum) if reading == "best" else maximum
+def _best(scores: Scores, name: str) -> float | None:
+    joined, maximum = getattr(scores.joined, name), getattr(scores.maximum, name)
+    return None if joined is None else max(joined, maximum)
+
+
+_READ: Mapping[str, Callable[[Scores, str], float | None]] = {
+    "joined": lambda scores, name: getattr(scores.joined, name),
+    "maximum": lambda scores, name: getattr(scores.maximum, name),
+    "best": _best,
+}
 
 
 def shipped_profiles() -> list[str]:

@@ -38,7 +38,10 @@ class Classified(NamedTuple):
 
 def thesis_rule(metrics: Metrics, profile: Profile) -> Verdict:
     """The verdict by the thesis's rule alone."""
-    below = metrics_below(metrics, profile)
+    return _by_rule(metrics_below(metrics, profile))
+
+
+def _by_rule(below: list[str]) -> Verdict:
     if not any(name in below for name in PRIMARY):
         return Verdict.GROUNDED
     return Verdict.REFUSAL if "qa" in below else Verdict.SELF_GENERATED
@@ -46,11 +49,10 @@ def thesis_rule(metrics: Metrics, profile: Profile) -> Verdict:
 
 def metrics_below(metrics: Metrics, profile: Profile) -> list[str]:
     """Names of the defined metrics below their thresholds, in the order of BELOW."""
-    rules = profile.metrics
     return [
         name
-        for name in BELOW
-        if (value := getattr(metrics, name)) is not None and value < getattr(rules, name).threshold
+        for name, threshold in profile.thresholds
+        if (value := getattr(metrics, name)) is not None and value < threshold
     ]
 
 
@@ -70,7 +72,7 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
     if kind is RefusalKind.FULL:
         reasons.append(Reason.REFUSAL_WORDING)
 
-    rule_verdict = thesis_rule(metrics, profile)
+    rule_verdict = _by_rule(below)
     refuses = empty or kind is RefusalKind.FULL
     unsupported = Reason.NO_DOCUMENTS in reasons or Reason.NO_SUPPORT in reasons
     if refuses:

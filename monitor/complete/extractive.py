@@ -7,12 +7,13 @@ ln(1 + N / n), so that common words hardly count and no background corpus is nee
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from itertools import chain
+from math import fsum, log1p
 
 from monitor.complete.locate import locate
 from monitor.model import Document, Interaction, Origin, Support, SupportingDocument
@@ -56,22 +57,27 @@ def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[
     held = [words & sought for _, _, words in candidates]
     seen_in = Counter(chain.from_iterable(held))
     worth = {
-        word: math.log1p(len(candidates) / n) * (1.0 if word in of_answer else QUESTION_WEIGHT)
+        word: log1p(len(candidates) / n) * (1.0 if word in of_answer else QUESTION_WEIGHT)
         for word, n in seen_in.items()
     }
-    least = LEAST_GAIN * sum(worth[word] for word in of_answer if word in worth)
+    least = LEAST_GAIN * fsum(worth[word] for word in of_answer if word in worth)
 
+    # A sentence's gain only falls as others are taken, so it is weighed anew only when it comes to the top. Exact sums:
+    # the order of a set's words differs from process to process, and must not decide between two sentences.
+    gains = [(-fsum(map(worth.__getitem__, words)), place) for place, words in enumerate(held) if words]
+    heapify(gains)
     chosen: list[int] = []
     carried: set[str] = set()
-    open_places = [place for place, words in enumerate(held) if words]
-    while open_places and len(chosen) < MOST_SENTENCES:
-        gains = [sum(map(worth.__getitem__, held[place] - carried)) for place in open_places]
-        gain = max(gains)
+    while gains and len(chosen) < MOST_SENTENCES:
+        place = heappop(gains)[1]
+        gain = fsum(map(worth.__getitem__, held[place] - carried))
+        if gains and -gains[0][0] > gain:
+            heappush(gains, (-gain, place))
+            continue
         if chosen and gain <= least:
             break
-        best = open_places.pop(gains.index(gain))
-        chosen.append(best)
-        carried |= held[best]
+        chosen.append(place)
+        carried |= held[place]
     return tuple(_piece(candidates[place][0], candidates[place][1]) for place in sorted(chosen or [0]))
 
 
@@ -88,8 +94,11 @@ def _segmented(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
 
 def _words(text: str) -> frozenset[str]:
     """Stems of words; pairs of characters where a script has no spaces."""
+    folded = text.casefold()
+    if folded.isascii():
+        return frozenset([word[:STEM] for word in _WORD.findall(folded)])
     found: list[str] = []
-    for word in _WORD.findall(text.casefold()):
+    for word in _WORD.findall(folded):
         if _UNSPACED.match(word):
             found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
         else:

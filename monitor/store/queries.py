@@ -73,7 +73,7 @@ class Queries:
         """Every alert that was ever pending, the most recent first, with what still waits in the outbox."""
         waiting = (
             select(func.count())
-            .where(outbox.c.fingerprint == alert.c.fingerprint, outbox.c.delivered_at.is_(None))
+            .where(outbox.c.fingerprint == alert.c.fingerprint, outbox.c.delivered_at.is_(None), ~outbox.c.given_up)
             .scalar_subquery()
             .label("undelivered")
         )
@@ -95,7 +95,7 @@ class Queries:
         """How far each followed file was read."""
         query = select(consumer_offset.c.topic, consumer_offset.c.next_offset)
         with retriable(), self._engine.connect() as connection:
-            return dict(connection.execute(query).tuples().all())
+            return {row.topic: row.next_offset for row in connection.execute(query)}
 
     def profile(self, profile_hash: str) -> Profile | None:
         """The stored definition, or None where it is not known or no longer of this release's form."""

@@ -212,13 +212,23 @@ def test_several_mistakes_are_all_told_at_once(path):
 # --- readings --------------------------------------------------------------------------------------------------------
 
 
-@given(st.sampled_from(METRICS[:4]))
-def test_the_reading_that_a_metric_asks_for_is_compared(name):
-    scores = Scores(joined=metrics(0.1, 0.2, 0.3, 0.4, 0.5), maximum=metrics(0.6, 0.7, 0.8, 0.9, 0.5))
-    compared = profile(rules={name: {"reading": "maximum"}}).compared(scores)
-    assert {n: getattr(compared, n) for n in METRICS} == {
-        n: getattr(scores.maximum if n == name else scores.joined, n) for n in METRICS
-    }
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("reading", "compared"), [("joined", 0.1), ("maximum", 0.6), ("best", 0.6)])
+def test_the_reading_that_a_metric_asks_for_is_compared(name, reading, compared):
+    scores = Scores(joined=metrics(*[0.1] * 5), maximum=metrics(*[0.6] * 5))
+    got = profile(rules={name: {"reading": reading}}).compared(scores)
+    assert {n: getattr(got, n) for n in METRICS} == {n: compared if n == name else 0.1 for n in METRICS}
+
+
+def test_the_best_reading_is_the_higher_one():
+    by = profile(rules={"sda": {"reading": "best"}})
+    assert by.compared(Scores(joined=metrics(sda=0.7), maximum=metrics(sda=0.2))).sda == 0.7
+
+
+@pytest.mark.parametrize("reading", ["joined", "maximum", "best"])
+def test_an_undefined_metric_is_undefined_in_every_reading(reading):
+    by = profile(rules={name: {"reading": reading} for name in METRICS})
+    assert by.compared(Scores(joined=metrics(), maximum=metrics())) == metrics()
 
 
 def test_a_profile_cannot_be_changed_behind_its_hash():

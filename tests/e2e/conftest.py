@@ -1,0 +1,147 @@
+"""The console command as a person runs it: a process of its own, told everything by its arguments and environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRIES, PAUSE = 1200, 0.05  # a minute on a machine that is busy; when all is well it takes a second or two
+
+
+def until(what: str, holds: Callable[[], Any]) -> Any:
+    """The first true answer of `holds`. Another process cannot be waited for but by looking again and again."""
+    for _ in range(TRIES):
+        if answer := holds():
+            return answer
+        time.sleep(PAUSE)
+    raise AssertionError(f"it never came to pass that {what}")
+
+
+class Running:
+    """A command that was started and goes on; what it says lies in files, so that no pipe fills up."""
+
+    def __init__(self, process: subprocess.Popen[str], out: Path, err: Path) -> None:
+        self.process = process
+        self._out, self._err = out, err
+
+    @property
+    def out(self) -> str:
+        return self._out.read_text(encoding="utf-8")
+
+    @property
+    def err(self) -> str:
+        return self._err.read_text(encoding="utf-8")
+
+    def write(self, text: str) -> None:
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def terminate(self) -> int:
+        """Sends SIGTERM and gives the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.ended()
+
+    def ended(self) -> int:
+        until(f"the command ends; it said\n{self.err}", lambda: self.process.poll() is not None)
+        return self.process.returncode
+
+
+class Installation:
+    """Settings of one installation, and the commands run under them."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.settings = settings
+        self._started: list[Running] = []
+
+    def environment(self, over: dict[str, str]) -> dict[str, str]:
+        named = {f"MONITOR_{name}": value for name, value in {**self.settings, **over}.items()}
+        return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "NO_COLOR": "1", **named}
+
+    def run(self, *arguments: object, stdin: bytes = b"", **settings: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end."""
+        command = [sys.executable, "-m", "monitor", *map(str, arguments)]
+        ended = subprocess.run(  # noqa: S603  our own program
+            command, env=self.environment(settings), cwd=self.folder, input=stdin, capture_output=True, check=False
+        )
+        return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+    def json(self, *arguments: object, stdin: bytes = b"", code: int = 0, **settings: str) -> Any:
+        """What a command with `--json` prints."""
+        ended = self.run(*arguments, "--json", stdin=stdin, **settings)
+        assert ended.returncode == code, ended.stderr
+        return json.loads(ended.stdout)
+
+    def start(self, *arguments: object, **settings: str) -> Running:
+        """Starts a command that goes on until it is told to end."""
+        number = len(self._started)
+        out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
+        with out.open("w") as out_file, err.open("w") as err_file:
+            process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-m", "monitor", *map(str, arguments)],
+                env=self.environment(settings), cwd=self.folder, text=True,
+                stdin=subprocess.PIPE, stdout=out_file, stderr=err_file,
+            )  # fmt: skip
+        self._started.append(Running(process, out, err))
+        return self._started[-1]
+
+    def close(self) -> None:
+        for running in self._started:
+            if running.process.poll() is None:
+                running.process.kill()
+            running.process.communicate()
+
+
+def installed(encoder_cache: Path, folder: Path, **settings: str) -> Installation:
+    """One whose encoder was built before."""
+    state = folder / "state"
+    state.mkdir()
+    (state / "cache").symlink_to(encoder_cache)
+    return Installation(folder, STATE_DIR=str(state), **settings)
+
+
+@pytest.fixture
+def monitor(encoder_cache: Path, database: str, tmp_path: Path) -> Iterator[Installation]:
+    """MiniLM, and a database of the server that all tests share."""
+    installation = installed(encoder_cache, tmp_path, DATABASE_URL=database)
+    yield installation
+    installation.close()
+
+
+@pytest.fixture
+def fresh(encoder_cache: Path, postgres: str) -> Iterator[Installation]:  # noqa: ARG001  skips where that one does
+    """Every default, so an embedded PostgreSQL of its own, without a table in it."""
+    folder = Path(tempfile.mkdtemp(prefix="monitor-e2e-"))  # not below pytest's folder, as in tests/conftest.py
+    installation = installed(encoder_cache, folder)
+    yield installation
+    installation.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def event() -> Callable[..., str]:
+    """One line of a chatbot's log."""
+
+    def line(id_: str, **over: object) -> str:
+        known = {
+            "id": id_,
+            "app": "support-bot",
+            "question": "How long are deleted snapshots kept?",
+            "answer": "Deleted snapshots are kept for 30 days.",
+            "retrieved_documents": ["Deleted snapshots are kept for 30 days, then they are purged for good."],
+        }
+        return json.dumps({**known, **over}) + "\n"
+
+    return line
