@@ -36,7 +36,7 @@ e2e: $(READY) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest tests/e2e
 
 bench: $(READY) ## every benchmark, in short form
-	@set -e; for script in benchmarks/replay.py; do $(BIN)/python $$script --short; done
+	@set -e; for script in benchmarks/replay.py benchmarks/verdicts.py; do $(BIN)/python $$script --short; done
 
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate

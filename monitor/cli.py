@@ -82,7 +82,7 @@ def replay(
             f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
         )
         for line in rejected.lines():
-            err.print(f"  rejected {line}", style="yellow", markup=False, highlight=False)
+            err.print(f"  rejected {_plain(line)}", style="yellow", highlight=False)
         if tally.dead > len(rejected.first):
             err.print(f"  and {tally.dead - len(rejected.first)} more; all are kept whole in the table dead_letter")
     if not tally.balanced or (strict and tally.dead):
@@ -234,7 +234,12 @@ def alerts_show(
     for row in rows:
         rate = "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})"
         table.add_row(
-            f"{row['at']:%Y-%m-%d %H:%M:%S}", row["from_state"], row["to_state"], rate, str(row["samples"]), row["note"]
+            f"{row['at']:%Y-%m-%d %H:%M:%S}",
+            row["from_state"],
+            row["to_state"],
+            rate,
+            str(row["samples"]),
+            _plain(row["note"] or ""),
         )
     Console().print(table)
 
@@ -312,10 +317,12 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _plain(text: str) -> str:
-    """So that brackets in foreign text are no markup."""
+    """So that foreign text is neither markup nor steers the terminal."""
     from rich.markup import escape
 
-    return escape(text)
+    from monitor.explain import readable
+
+    return escape(readable(text))
 
 
 def _print_json(value: object) -> None:

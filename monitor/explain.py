@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.text import Text
 from monitor.classify.profile import Profile
 from monitor.model import Reason
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
 METRIC_NAMES = {
     "sdq": "supporting documents – question",
@@ -34,6 +36,11 @@ REASON_WORDS = {
 }
 
 
+def readable(text: str) -> str:
+    """Foreign text for a terminal: control characters, which could steer it, become U+FFFD."""
+    return _CONTROL.sub("\ufffd", text)
+
+
 def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
     """One row of `Queries.explained` for a terminal. `profile` gives the thresholds, where it is still at hand."""
     verdict = row["verdict"]
@@ -46,17 +53,19 @@ def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableTy
     texts = Table.grid(padding=(0, 2))
     texts.add_column(style="dim", no_wrap=True)
     texts.add_column(overflow="fold")
-    texts.add_row("question", Text(row["question"]))
-    texts.add_row("answer", Text(row["answer"]))
+    texts.add_row("question", Text(readable(row["question"])))
+    texts.add_row("answer", Text(readable(row["answer"])))
     for place, piece in enumerate(row["support"]["documents"]):
         where = f"  [{piece['document_id']}]" if piece["document_id"] else "  [not found in the documents]"
         label = f"support ({row['support']['origin']})" if place == 0 else ""
-        texts.add_row(label, Text.assemble(piece["text"], (where, "dim")))
+        texts.add_row(label, Text.assemble(readable(piece["text"]), (readable(where), "dim")))
     for place, reason in enumerate(row["reasons"]):
         texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
     if row["rule_verdict"] != verdict:
         texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
-    title = Text.assemble(row["app"], " / ", (row["id"], "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC")
+    title = Text.assemble(
+        readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
+    )
     return Panel(Group(head, texts, _metrics(row, profile)), title=title, title_align="left")
 
 

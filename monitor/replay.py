@@ -59,6 +59,8 @@ def replay(
         WrongSettings: a file or the output cannot be opened; nothing was read then.
         OutOfReach, Fatal: a service stayed away or refused; what was committed stays, and a second run skips it.
     """
+    if output is not None and output.is_file() and any(file.exists() and file.samefile(output) for file in files):
+        raise WrongSettings(f"{output}: is one of the files to read; write the output to another one")
     settings = application.settings.ingest
     source = FileSource(files, max_message_bytes=settings.max_message_bytes, now=application.now)
     rejected, total = Rejected(), Tally()

@@ -57,7 +57,10 @@ class Retry:
 
 
 def delay_before(attempt: int, retry_after: float | None, chance: float) -> float:
-    """Seconds before try `attempt + 1`: what the service asked for, else between half and all of a doubling delay."""
+    """Seconds before try `attempt + 1`: what the service asked for, else between half and all of a doubling delay.
+
+    Never less than half the first delay: a service that says 0 for ever is not called in a busy loop.
+    """
     if retry_after is not None:
         return max(retry_after, FIRST_DELAY / 2)
     return min(FIRST_DELAY * 2.0 ** min(attempt, 30), LONGEST_DELAY) * (0.5 + 0.5 * chance)

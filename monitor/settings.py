@@ -5,7 +5,9 @@ Nothing here is read at import: `app.py` and `cli.py` call `load_settings()`.
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,6 +25,9 @@ from monitor.errors import WrongSettings
 
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
+_FILE = "_FILE"
+_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_")  # what tests and benchmarks read
+log = logging.getLogger(__name__)
 
 DialectName = Literal["auto", "native", "cloudevents", "ragas"]
 
@@ -98,17 +103,24 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  ours leaves MONITOR_…_FILE to the next
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  ours reads MONITOR_…_FILE instead
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments first, then the environment, then secret files, then `monitor.toml`."""
         return (
             init_settings,
-            env_settings,
+            _PlainSource(settings_cls),
             _SecretFileSource(settings_cls),
             TomlConfigSettingsSource(settings_cls, CONFIG_FILE),
         )
+
+
+class _PlainSource(EnvSettingsSource):
+    """The environment without the names of secret files."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name: value for name, value in super()._load_env_vars().items() if not name.upper().endswith(_FILE)}
 
 
 class _SecretFileSource(EnvSettingsSource):
@@ -117,9 +129,9 @@ class _SecretFileSource(EnvSettingsSource):
     def _load_env_vars(self) -> dict[str, str | None]:
         values: dict[str, str | None] = {}
         for name, path in os.environ.items():
-            if name.upper().startswith(PREFIX) and name.upper().endswith("_FILE"):
+            if name.upper().startswith(PREFIX) and name.upper().endswith(_FILE):
                 try:
-                    values[name[: -len("_FILE")].lower()] = Path(path).read_text(encoding="utf-8").strip()
+                    values[name[: -len(_FILE)].lower()] = Path(path).read_text(encoding="utf-8").strip()
                 except (OSError, UnicodeDecodeError) as error:
                     raise WrongSettings(f"{name}: cannot read {path!r}: {error}") from None
         return values
@@ -131,6 +143,8 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         WrongSettings: a value or a name is wrong; the message lists each with where it stands.
     """
+    for name in _unknown(os.environ):
+        log.warning("%s is no setting of monitor, and is ignored; `monitor settings` lists them", name)
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -139,3 +153,10 @@ def load_settings(**overrides: Any) -> Settings:
         raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
     except ValueError as error:  # a TOML file that does not parse
         raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
+
+
+def _unknown(names: Iterable[str]) -> list[str]:
+    """Names that look like ours and are none, so that a typing slip does not pass in silence."""
+    known = {PREFIX + field.upper() for field in Settings.model_fields}
+    ours = (name for name in names if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
+    return sorted(n for n in ours if n.split("__")[0] not in known and n.removesuffix(_FILE) not in known)

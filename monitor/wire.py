@@ -11,7 +11,7 @@ from monitor.model import Assessment, Support, SupportingDocument
 
 def encode(value: object) -> str:
     """Compact JSON in UTF-8; several times as fast as the standard library's on long texts."""
-    return to_json(value).decode()
+    return to_json(value, inf_nan_mode="null").decode()
 
 
 def assessment_json(a: Assessment) -> dict[str, object]:
@@ -46,5 +46,5 @@ def support_json(support: Support) -> dict[str, object]:
 
 
 def piece_json(d: SupportingDocument) -> dict[str, object]:
-    """`{document_id, start, end, text}`; the first three are null where the piece was not located."""
+    """`{document_id, start, end, text}`; start and end are null where the piece stands in no document."""
     return {"document_id": d.document_id, "start": d.start, "end": d.end, "text": d.text}

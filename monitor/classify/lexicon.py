@@ -28,6 +28,10 @@ def _compile(*alternatives: str) -> re.Pattern[str]:
 
 _SOURCES = r"""(?:document|documentation|context|passage|text|source|article|material|excerpt|paragraph|page|manual|faq|
     guide|content|knowledge\sbase|information|result|prompt|record|handbook|section|file|note|policy|leaflet)s?"""
+_TEXTS = (
+    r"(?:documents?|documentation|contexts?|passages?|texts?|sources?|articles?|excerpts?|paragraphs?|knowledge\sbase|"
+    r"manual|faqs?)"
+)
 
 ENGLISH = Wording(
     cue=_compile(
@@ -37,10 +41,13 @@ ENGLISH = Wording(
     ),
     refusing=_compile(
         # the assistant cannot
-        r"\b(?:i|we)(?:\s(?:am|was|are|were)|'m|'re)\s(?:\w+\s)?(?:unable|not\sable|not\sfamiliar|wasn't\sable)\b",
-        r"""\b(?:i|we)\s(?:\w+\s)?(?:cannot|can't|can\snot|could\snot|couldn't|wasn't\sable\sto|was\snot\sable\sto|
-            am\snot\sable\sto)\s(?:\w+\s){0,2}(?:answer|help|assist|provide|give|find|offer|say|tell|determine|respond|
-            share|comment|discuss|confirm|look\sup|access|fulfil|generate|recommend|locate|advise)""",
+        r"\bi(?:\s(?:am|was)|'m)\s(?:\w+\s)?(?:unable\sto|not\sable\sto|not\sfamiliar\swith)\b|\bi\swasn't\sable\sto\b",
+        r"\bwe\sare\s(?:\w+\s)?(?:unable|not\sable)\sto\s(?:answer|help|assist|find|say|tell|determine|respond|confirm)",
+        r"""\b(?:i|we)\s(?:\w+\s)?(?:cannot|can't|can\snot|could\snot|couldn't)\s(?:\w+\s){0,2}
+            (?:answer|help|assist|find|say|tell|determine|respond|comment|discuss|confirm|look\sup|fulfil|locate|comply)""",
+        r"""\bi\s(?:\w+\s)?(?:cannot|can't|can\snot|could\snot|couldn't)\s(?:\w+\s){0,2}
+            (?:provide|give|offer|share|access|generate|recommend|advise|predict)""",
+        r"\bi\s(?:must|have\sto|will\shave\sto)\s(?:\w+\s)?decline|^(?:sorry,?\s)?(?:no\sidea|not\ssure)\b[^,;]{0,20}$",
         r"""\b(?:i|we)\s(?:do\snot|don't|did\snot|didn't|have\snot|haven't)\s(?:\w+\s){0,2}
             (?:have\s(?:\w+\s){0,4}(?:information|details?|data|access|answer|documents?|documentation|sources?|
             material|record|context|guidance)|know\sthe\sanswer|find\s(?:any|a|the)|see\sany|come\sacross)""",
@@ -54,12 +61,16 @@ ENGLISH = Wording(
             (?:information|mention|details?|data|answer|indication|instructions?|reference|guidance)""",
         rf"""\b{_SOURCES}\b(?:\s(?:i|we)\s\w+)?[^.;:,]{{0,40}}?\s(?:do(?:es)?\snot|do(?:es)?n't|did\snot|didn't|cannot|
             can't|fails?\sto|never)\s(?:\w+ly\s|seem\sto\s|appear\sto\s|even\s|yet\s)*
-            (?:contain|mention|specif|state|provid|say|include|cover|answer|address|give|describe|discuss|indicate|
-            explain|list|tell|offer|reveal|clarify|speak|name|have\s(?:any|the|enough|specific)|hold|refer|touch)""",
+            (?:contain|mention|specif|state|say|provide\s(?:\w+\s){{0,3}}
+            (?:information|details?|answer|instructions?|data|guidance)|answer|address|describe|discuss|indicate|explain|tell|reveal|clarify|speak|refer\sto|touch)""",
+        rf"""\b(?:{_TEXTS})\b(?:\s(?:i|we)\s\w+)?[^.;:,]{{0,40}}?\s(?:do(?:es)?\snot|do(?:es)?n't|did\snot|didn't|cannot|
+            can't|never)\s(?:\w+ly\s)?(?:provide|include|cover|give|list|offer|name|hold|have\s(?:any|the|enough|specific))""",
+        r"^(?:it|they|the\sdocs)\s(?:do(?:es)?\snot|do(?:es)?n't)\s(?:\w+ly\s)?(?:mention|say|specify|state)\b",
         r"""\b(?:but|and|however,?|though)\s(?:it|they|these|this)\s(?:do(?:es)?\snot|do(?:es)?n't)\s(?:\w+ly\s)?
             (?:contain|mention|specif|state|provid|say|include|cover|answer|address|give|describe|discuss|indicate)""",
-        rf"""\b(?:none|nothing|neither|no\spart)\s(?:of|in|on)\s(?:\w+\s){{0,4}}{_SOURCES}\b""",
-        rf"""\b(?:not|nowhere|never)\s(?:\w+ly\s)?(?:specified|mentioned|stated|provided|given|described|covered|included|
+        rf"""\b(?:none|nothing|neither|no\spart)\s(?:of|in|on)\s(?:\w+\s){{0,4}}{_TEXTS}\b[^.;]{{0,40}}?(?:$|\.|
+            (?:mention|contain|deal|address|cover|provide|describe|discuss|answer|say|speak|refer|about|on\s|for\s))""",
+        rf"""(?:\b(?:not|nowhere|never)|n't)\s(?:\w+ly\s)?(?:specified|mentioned|stated|provided|given|described|covered|included|
             addressed|available|disclosed|discussed|explained|listed|documented|found|indicated|defined|clear|part)\b
             (?:[^.;:,]|,\s){{0,60}}?\b(?:in|from|by|within|of)\s(?:the|any\sof\sthe|these|my|our|this|your)\s
             (?:\w+\s){{0,3}}{_SOURCES}\b""",
@@ -70,10 +81,12 @@ ENGLISH = Wording(
         r"""\b(?:there's|is|are|was)\s(?:no|not\senough|insufficient|not\sany)\s(?:\w+\s){0,3}
             (?:information|mention|details?|data|indication|instructions?)\b(?!\sthat)""",
         r"\bthere\s(?:is|are)\sno\s[^.;]{0,60}?\b(?:mentioned|specified|provided|stated|given|described|listed)\b",
-        r"^(?:the|an?)?\s?(?:exact\s|specific\s)?(?:answer|information|details?)\s(?:[^.;]{0,60}?\s)?(?:is|are|was|cannot\sbe)\s(?:\w+ly\s)?(?:not\b|un\w+|determined|answered|missing)",
+        r"""^(?:the|an?|this|that)?\s?(?:exact\s|specific\s)?(?:answer|information|details?)\s(?:[^.;]{0,60}?\s)?(?:is|are|was|
+            cannot\sbe)\s(?:\w+ly\s)?(?:not\s(?:\w+ly\s)?(?:available|provided|given|included|contained|mentioned|
+            specified|stated|part\sof|in\s)|unclear|unknown|unavailable|determined|answered|missing)""",
         r"\bcannot\sbe\s(?:determined|answered)\sfrom\b|\bcannot\sbe\s(?:determined|answered)\sbased\b",
         r"^(?:it|this|that)\s(?:is|was|remains?)\s(?:\w+ly\s)?(?:unclear|unknown|not\s(?:\w+ly\s)?(?:clear|known|stated|specified|mentioned|provided))[^,;]*$",
-        r"^(?:unknown|unclear|n/?a|no\sanswer|not\s(?:specified|mentioned|stated|known|available|answerable))\b",
+        r"^(?:unknown|unclear|n/?a|no\sanswer|not\s(?:specified|mentioned|stated|known|available|answerable))\b[^:,]{0,20}[.!]?$|^unknown\b",
         r"\bno\s(?:information|mention|details?|relevant\s\w+|documents?)\s(?:\w+\s){0,6}(?:is|was|were|are)\s(?:found|available|provided|given|mentioned)",
         r"\bwithout\s(?:further|more|additional)\s(?:context|information|details?)\b",
     ),
@@ -96,12 +109,13 @@ GERMAN = Wording(
     refusing=_compile(
         r"\b(?:ich|wir)\s(?:kann|können|konnte|konnten)\s[^.;]{0,80}?\b(?:nicht|keine?n?)\b[^.;]{0,60}?\b(?:beantworten|helfen|weiterhelfen|sagen|finden|geben|machen|nennen|auskunft|mitteilen|beurteilen)",
         r"\b(?:kann|können|konnte)\s(?:ich|wir)\s[^.;]{0,80}?\b(?:nicht|keine?n?|leider\snicht)\b[^.;]{0,60}?\b(?:beantworten|helfen|weiterhelfen|sagen|finden|geben|machen|nennen|auskunft|mitteilen|beurteilen)",
-        r"\b(?:ich|wir)\s(?:habe|haben|weiß|wissen|finde|finden|verfüge)\b[^.;]{0,60}?\b(?:keine?n?|nicht|nichts)\b",
+        r"\b(?:ich|wir)\s(?:habe|haben|finde|finden|verfüge|verfügen)\b[^.;]{0,60}?\b(?:keine?n?|nicht|nichts)\b[^.;]{0,40}?(?:information|angabe|antwort|auskunft|daten|kenntnis|zugriff|dokument|unterlage|hinweis|gefunden)",
+        r"\b(?:ich|wir)\s(?:weiß|wissen)\b[^.;]{0,40}?\bnicht|\bweiß\sich\s(?:leider\s)?nicht|^(?:leider\s)?keine\sahnung|\b(?:mir|uns)\sist\s[^.;]{0,30}?\bnichts?\s(?:dazu\s)?bekannt|\bich\sbin\snicht\sin\sder\slage",
         r"\b(?:dazu|darüber|hierzu|hierüber)\s(?:habe|haben|liegen|gibt|finde|steht|findet|enthalten|kann)\b[^.;]{0,60}?\b(?:keine?n?|nicht|nichts)\b",
         r"\b(?:dokument|dokumente|dokumenten|unterlage|unterlagen|text|texte|texten|kontext|quelle|quellen|handbuch|informationen|abschnitt|seite|seiten|auszug|auszüge|auszügen)\b[^.;]{0,80}?\b(?:keine?n?r?|nicht|nichts|nirgends)\b[^.;]{0,80}?(?:enthalten|erwähn|genannt|hervor|angegeben|angaben|informationen|information|auskunft|beschrieben|erklär|steht|finden|beantwort|erläuter|hinweis)",
         r"\b(?:enthalten|enthält|erwähnen|nennen|nennt|erwähnt|beschreiben|geben|gibt|sagen)\b[^.;]{0,40}?\b(?:keine?n?|nichts|nicht)\b[^.;]{0,60}?(?:information|angabe|auskunft|hinweis|darüber|dazu|antwort|aussage)",
         r"\b(?:keine?n?)\s(?:\w+\s){0,2}(?:information|informationen|angaben|auskunft|antwort|hinweis|hinweise)\b",
-        r"\b(?:steht|findet\ssich|ist|wird|sind|werden|geht)\b[^.;]{0,80}?\b(?:nicht|nichts|nirgends)\b[^.;]{0,40}?(?:in\sden\s|aus\sden\s|im\s|aus\sdem\s|erwähnt|angegeben|genannt|hervor|beschrieben)",
+        r"\b(?:steht|findet\ssich|ist|wird|sind|werden|geht)\b[^.;]{0,80}?\b(?:nicht|nichts|nirgends)\b[^.;]{0,40}?(?:(?:in\sden|aus\sden|im|aus\sdem|in\sder)\s(?:\w+\s){0,2}(?:dokument|unterlage|text|kontext|quelle|handbuch|wissens|dokumentation)|erwähnt|angegeben|genannt|hervor)",
         r"\baußerhalb\s(?:meines|unseres)\b|\bgehört\snicht\szu\smeine[nm]\b",
     ),
     courtesy=_compile(
@@ -111,11 +125,12 @@ GERMAN = Wording(
 )
 
 FRENCH = Wording(
-    cue=_compile(r"\b(?:ne|aucune?|rien|en\sdehors|au-delà)\b|\bn'"),
+    cue=_compile(r"\b(?:ne|aucune?|rien|en\sdehors|au-delà|impossible|l'ignore)\b|\bn'"),
     refusing=_compile(
         r"\b(?:je|nous|on)\s(?:ne|n')\s?(?:\w+\s){0,3}?(?:peux|puis|pouvons|peut|suis|sommes|dispos|trouv|sais|sait|savons|connais|ai|avons|vois|parviens)\w*\b[^.;]{0,40}?\b(?:pas|aucune?|rien|malheureusement)\b",
-        r"\bje\sne\s(?:peux|puis|suis)\b",
-        r"\b(?:document|documents|texte|textes|contexte|source|sources|extrait|extraits|passage|passages|informations?|manuel|page|pages|rien)\b[^.;]{0,80}?\b(?:ne|n')\s?(?:\w+\s){0,2}?(?:contien|mentionn|précis|fourni|indiqu|parl|dit|disent|donn|répond|couvr|figur|traite|permet|explique|est|sont|abord|évoqu)",
+        r"^(?:malheureusement,?\s)?(?:l'|cette\s|les\s|ces\s)informations?\s(?:\w+\s)?(?:n'est|ne\ssont)\spas\s(?:disponible|fourni|précis)",
+        r"\bje\sne\s(?:peux|puis|suis)\b|\bje\sl'ignore\b|^(?:malheureusement,?\s)?(?:il\sm'est\s)?impossible\sde\s(?:répondre|dire|savoir)|^aucune\sidée",
+        r"\b(?:document|documents|texte|textes|contexte|source|sources|extrait|extraits|passage|passages|informations?|manuel|page|pages|rien)\b[^.;]{0,80}?\b(?:ne|n')\s?(?:\w+\s){0,2}?(?:contien|mentionn|précis|fourni|indiqu|parl|dit|disent|donn|répond|couvr|figur|traite|permet|explique|abord|évoqu|(?:est|sont)\s(?:pas|nulle)\s(?:mentionn|précis|indiqu))",
         r"\b(?:aucune?)\s(?:\w+\s){0,2}(?:information|informations|mention|réponse|document|indication|précision|détail)\b",
         r"\b(?:n'est|ne\ssont|n'apparaît|ne\sfigure|n'a)\s(?:pas|nulle\spart|aucun)\b[^.;]{0,60}?(?:mentionn|précis|indiqu|document|fourni|dans\sles)",
         r"\bne\srelève\spas\sde\s(?:mon|mes|notre|nos)\b",
@@ -131,13 +146,14 @@ SPANISH = Wording(
     cue=_compile(
         r"""\bno\s(?:\w+mente|pued|podemos|pude|logr|teng|tenemos|dispon|disponemos|sé\b|sabemos|encuentr|encontr|cuent|he\b|
             me\b|es\b|está|estoy|soy|se\b|l[aeo]s?\b|menciona|contien|especific|indica|proporciona|dice|incluy|habla|ofrece|
-            aclara|explica|aparec|figura|hay|existe|consta|detalla|recog|trata|responde|cubr|hace)|\bningun|\bningún|\bfuera\sde"""
+            aclara|explica|aparec|figura|hay|existe|consta|detalla|recog|trata|responde|cubr|hace)|\bno\slo\b|\bdesconozco\b|\bningun|\bningún|\bfuera\sde"""
     ),
     refusing=_compile(
-        r"\bno\s(?:puedo|podemos|pude|logro|tengo|tenemos|dispongo|disponemos|sé|sabemos|encuentro|encontré|encontramos|cuento|he\s(?:podido|encontrado)|me\ses\sposible|es\sposible|estoy\s(?:seguro|en\scondiciones)|soy\scapaz)\b",
+        r"\bno\s(?:puedo|podemos\s(?:responder|ayudar|contestar|decir)|pude|logro|tengo|tenemos\s(?:\w+\s){0,2}(?:información|datos|respuesta)|dispongo|disponemos\sde\s(?:\w+\s)?(?:información|datos)|(?:lo\s)?sé|sabemos|encuentro|encontré|encontramos|cuento|he\s(?:podido|encontrado)|(?:me\s)?es\sposible\s(?:responder|saber|determinar|contestar|decir)|estoy\s(?:seguro|en\scondiciones)|soy\scapaz)\b",
         r"\b(?:documento|documentos|texto|textos|contexto|fuente|fuentes|pasaje|pasajes|información|manual|fragmento|fragmentos|página|páginas|documentación)\b[^.;]{0,80}?\bno\s(?:\w+\s){0,2}?(?:contien|menciona|especific|indica|proporciona|dice|incluy|habla|ofrece|aclara|explica|aparec|figura|recog|trata|responde|cubre|detalla|hace)",
         r"\bno\s(?:se\s)?(?:menciona|especifica|indica|aparece|figura|hay|existe|consta|detalla|dispone|encuentra|proporciona)\b[^.;]{0,60}?(?:información|document|contexto|texto|mención|dato|respuesta|fuente|pasaje|manual)",
         r"\b(?:ningun[oa]?|ningún)\s(?:de\s)?(?:\w+\s){0,3}(?:document|información|pasaje|texto|fuente|dato|mención)",
+        r"\blo\sdesconozco\b|\binformación\sno\sestá\sdisponible",
         r"\bfuera\sde\s(?:mi|nuestro|mis)\b",
     ),
     courtesy=_compile(
@@ -149,8 +165,8 @@ SPANISH = Wording(
 ITALIAN = Wording(
     cue=_compile(r"\b(?:non|nessun[oa]?|fuori)\b"),
     refusing=_compile(
-        r"\bnon\s(?:posso|possiamo|riesco|riusciamo|ho|abbiamo|dispongo|disponiamo|so|sappiamo|trovo|sono\s(?:in\sgrado|a\sconoscenza|sicur)|è\spossibile|mi\sè\spossibile|conosco)\b",
-        r"\b(?:documento|documenti|testo|testi|contesto|fonte|fonti|passaggio|passaggi|brano|brani|informazioni|manuale|pagina|pagine|documentazione|estratti|materiale)\b[^.;]{0,80}?\bnon\s(?:\w+\s){0,2}?(?:conten|menzion|specific|indica|fornisc|dic|inclu|parla|offr|spiega|compa|tratta|rispond|copr|riporta|cita|preved|dà|danno|è\s|sono\s)",
+        r"\bnon\s(?:posso|possiamo\s(?:rispondere|aiutar|dire)|riesco|ho|abbiamo\s(?:\w+\s){0,2}(?:informazion|dati|risposta)|dispongo|disponiamo\sdi\s(?:\w+\s)?(?:informazion|dati)|(?:lo\s)?so|saprei|sappiamo|trovo|sono\s(?:in\sgrado|a\sconoscenza|sicur)|(?:mi\s)?è\spossibile\s(?:rispondere|sapere|determinare|dire|stabilire)|conosco)\b",
+        r"\b(?:documento|documenti|testo|testi|contesto|fonte|fonti|passaggio|passaggi|brano|brani|informazioni|manuale|pagina|pagine|documentazione|estratti|materiale)\b[^.;]{0,80}?\bnon\s(?:\w+\s){0,2}?(?:conti?en|menzion|specific|indica|fornisc|dic|inclu|parla|offr|spiega|compa|tratta|rispond|copr|riporta|cita|preved|dà|danno|è\s|sono\s)",
         r"\bnon\s(?:viene|vengono|è|sono|c'è|ci\ssono|si\s(?:parla|fa|trova|dice))\b[^.;]{0,60}?(?:menzion|specific|indicat|informazion|document|contesto|testo|riportat|fornit)",
         r"\b(?:nessun[oa]?)\s(?:dei\s|delle\s|degli\s)?(?:\w+\s){0,2}(?:document|informazion|passagg|test|font|dato|riferiment)",
         r"\b(?:al\sdi\s)?fuori\sd(?:al|ai|alle|elle|el)\s(?:mi|nostr)",
@@ -162,12 +178,13 @@ ITALIAN = Wording(
 )
 
 PORTUGUESE = Wording(
-    cue=_compile(r"\b(?:não|nenhuma?|fora)\b"),
+    cue=_compile(r"\b(?:não|nenhuma?|fora|desconheço)\b"),
     refusing=_compile(
-        r"\bnão\s(?:posso|podemos|consigo|conseguimos|tenho|temos|disponho|dispomos|sei|sabemos|encontrei|encontramos|encontro|é\spossível|foi\spossível|estou\s(?:em\scondições|cert|apto)|sou\scapaz)\b",
+        r"\bnão\s(?:posso|podemos\s(?:responder|ajudar|dizer)|consigo|conseguimos\s(?:responder|encontrar)|tenho|temos\s(?:\w+\s){0,2}(?:informaç|dados|resposta)|disponho|dispomos\sde\s(?:\w+\s)?(?:informaç|dados)|sei|sabemos|faço\sideia|encontrei|encontramos|encontro|(?:é|foi)\spossível\s(?:responder|saber|determinar|dizer|encontrar)|estou\s(?:em\scondições|cert|apto)|sou\scapaz)\b",
         r"\b(?:documento|documentos|texto|textos|contexto|fonte|fontes|passagem|passagens|trecho|trechos|informação|informações|manual|página|páginas|documentação)\b[^.;]{0,80}?\bnão\s(?:\w+\s){0,2}?(?:cont[êé]m|mencion|especific|indica|fornec|diz|inclu|fala|oferec|explic|aparec|trata|respond|cobre|detalh|refere|traz)",
         r"\bnão\s(?:é|são|há|consta|constam|existe|aparece|foi)\b[^.;]{0,60}?(?:mencionad|especificad|indicad|informaç|document|contexto|texto|fornecid|menção)",
         r"\bnenhum[a]?\s(?:d[oa]s\s)?(?:\w+\s){0,2}(?:document|informaç|passage|trecho|texto|fonte|dado|menção)",
+        r"\bdesconheço\b|\binformação\snão\sestá\sdisponível",
         r"\bfora\sd[oae]\s(?:meu|nosso|minha|âmbito)",
     ),
     courtesy=_compile(

@@ -29,7 +29,7 @@ class MetricRule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     threshold: float = Field(ge=-1, le=1)
-    weight: float = Field(1.0, gt=0)
+    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
     reading: Literal["joined", "maximum", "best"] = "joined"
 
 
@@ -58,7 +58,7 @@ class Profile(BaseModel):
     embedding_model: str = Field(min_length=1)
     calibrated: bool
     note: str
-    steepness: float = Field(gt=0)
+    steepness: float = Field(gt=0, allow_inf_nan=False)
     refusal_precision: float = Field(gt=0.5, lt=1)
     metrics: MetricRules
 

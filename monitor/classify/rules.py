@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import refusal_kind
-from monitor.model import Interaction, Metrics, Probabilities, Reason, Refusal, RefusalKind, Support, Verdict
+from monitor.model import Interaction, Metrics, Origin, Probabilities, Reason, Refusal, RefusalKind, Support, Verdict
 
 PRIMARY = ("sdq", "sdrd", "sda")
 BELOW = {
@@ -65,7 +65,7 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
     kind = RefusalKind.NONE if empty else refusal_kind(interaction.answer)
     if not documents:
         reasons.append(Reason.NO_DOCUMENTS)
-    elif not any(d.text.strip() for d in support.documents):
+    elif not any(d.text.strip() for d in support.documents) and not (empty and support.origin is Origin.EXTRACTIVE):
         reasons.append(Reason.NO_SUPPORT)
     if empty:
         reasons.append(Reason.EMPTY_ANSWER)
@@ -81,7 +81,7 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
         verdict = Verdict.REFUSAL if "qa" in below else Verdict.SELF_GENERATED
     else:
         verdict = rule_verdict
-    if verdict is Verdict.REFUSAL and kind is RefusalKind.NONE:
+    if verdict is Verdict.REFUSAL:
         kind = RefusalKind.FULL
     refusal_precision = _sigmoid(CERTAIN) if empty else profile.refusal_precision
     return Classified(

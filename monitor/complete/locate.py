@@ -11,7 +11,8 @@ from monitor.model import Document, SupportingDocument
 def locate(piece: SupportingDocument, documents: Sequence[Document]) -> SupportingDocument:
     """The piece with the document and the character offsets of its first exact occurrence, where it has one.
 
-    A position that the event itself gave is kept when the document's text there is the piece's.
+    The document that the event names is looked at first. A position that the event itself gave is kept when the
+    document's text there is the piece's.
     """
     if not piece.text:
         return piece
@@ -19,7 +20,8 @@ def locate(piece: SupportingDocument, documents: Sequence[Document]) -> Supporti
         for document in documents:
             if document.id == piece.document_id and document.text[piece.start : piece.end] == piece.text:
                 return piece
-    for document in documents:
+    named_first = sorted(documents, key=lambda document: document.id != piece.document_id)
+    for document in named_first:
         start = document.text.find(piece.text)
         if start >= 0:
             return replace(piece, document_id=document.id, start=start, end=start + len(piece.text))

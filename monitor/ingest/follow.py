@@ -1,11 +1,13 @@
 """Files that a chatbot appends to, read as they grow, as a `Source` that keeps its place.
 
-The place is a byte offset in one file, known by its inode, so a file that was rotated while nobody was reading is not
-mistaken for its successor: what a renamed file still held is read before the new one begins.
+The place is a byte offset in one file, known by its inode and its first line, so that a file is not mistaken for its
+successor. While it runs, what a renamed file still holds is read before the new one begins; what was not read of a file
+that was renamed while nobody ran can be given to `monitor replay`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -17,6 +19,7 @@ from monitor.errors import Fatal, WrongSettings
 from monitor.model import Message, Offset, Position
 
 _CHUNK_BYTES = 256 * 1024
+_HEAD_BYTES = 1024
 
 
 class FollowSource:
@@ -39,6 +42,7 @@ class FollowSource:
             if path.is_dir():
                 raise WrongSettings(f"{path}: is a folder; name the files in it")
         self._tails = [_Tail(path, known, max_message_bytes) for path in paths]
+        self._first = 0
         self._now = now
         self._stop = stop
 
@@ -47,7 +51,8 @@ class FollowSource:
         if self._stop.is_set():
             return None
         received_at, messages, size = self._now(), list[Message](), 0
-        for tail in self._tails:
+        first, self._first = self._first, (self._first + 1) % len(self._tails)  # a busy file must not starve the others
+        for tail in self._tails[first:] + self._tails[:first]:
             for position, value, length in tail.lines():
                 if length > len(value) or value.strip():
                     messages.append(Message(value=value, position=position, received_at=received_at, size=length))
@@ -88,7 +93,7 @@ class _Tail:
         file = self._file or self._open()
         while file is not None:
             yield from self._whole_lines(file, final=False)
-            if not self._rotated(file):
+            if not self._replaced(file):
                 return
             yield from self._whole_lines(file, final=True)
             self.close()
@@ -108,30 +113,31 @@ class _Tail:
             self._file = None
 
     def _open(self) -> BinaryIO | None:
-        """None where there is no file yet."""
+        """None where there is no file yet, or not one whole line in it."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
             return None
         except OSError as error:
             raise Fatal(f"{self._path}: cannot be read: {error.strerror}") from None
-        self._topic = f"{self._path}#{os.fstat(file.fileno()).st_ino}"
+        head = file.readline(_HEAD_BYTES)
+        if not head.endswith(b"\n") and len(head) < _HEAD_BYTES:
+            file.close()
+            return None
+        self._topic = f"{self._path}#{os.fstat(file.fileno()).st_ino}-{hashlib.sha256(head).hexdigest()[:16]}"
         self._offset = self._known.get(self._topic, 0)
         file.seek(self._offset)
         self._file = file
         return file
 
-    def _rotated(self, file: BinaryIO) -> bool:
-        """Whether the path names another file now. One that became shorter is read anew from its beginning."""
+    def _replaced(self, file: BinaryIO) -> bool:
+        """Whether the path names another file now, or this one became shorter than what was read of it."""
         ours = os.fstat(file.fileno())
-        if ours.st_size < self._offset:
-            self._offset = 0
-            file.seek(0)
         try:
             theirs = self._path.stat()
         except FileNotFoundError:
             return False  # moved away, and its successor is not there yet: more may still be written to it
-        return (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino)
+        return ours.st_size < self._offset or (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino)
 
     def _whole_lines(self, file: BinaryIO, *, final: bool) -> Iterator[tuple[Position, bytes, int]]:
         """`final` counts a last line without its end as whole: nobody writes to the file any more."""

@@ -59,8 +59,12 @@ class Writer:
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
             connection = psycopg.connect(self._url, connect_timeout=10, options="-c timezone=UTC")
-            with connection.transaction():
-                prepare(connection)
+            try:
+                with connection.transaction():
+                    prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
         return self._connection
 

@@ -67,14 +67,13 @@ def test_a_wrong_rules_file_is_two_with_the_line_of_each_error(monitor, tmp_path
     assert re.search(r"broken\.yaml:\d+:\d+: ", broken.stderr)
 
 
-def test_settings_are_shown_and_secrets_masked(monitor, tmp_path):
-    (tmp_path / "hook").write_text("https://hooks.example/TOPSECRET1\n")
+def test_settings_are_shown_and_secrets_masked(monitor):
     secrets = {
         "DATABASE_URL": "postgresql://me:TOPSECRET2@db.example/x",
         "SLACK__BOT_TOKEN": "TOPSECRET3",
         "LLM__API_KEY": "TOPSECRET4",
         "EMBEDDING__API_KEY": "TOPSECRET5",
-        "SLACK__WEBHOOK_URL_FILE": str(tmp_path / "hook"),
+        "SLACK__WEBHOOK_URL": "https://hooks.example/TOPSECRET1",
     }
     shown = monitor.json("settings", **secrets, SLACK__CHANNEL="#alerts")
     assert shown["slack"]["channel"] == "#alerts"

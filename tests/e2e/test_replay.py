@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -133,8 +134,10 @@ def test_a_strict_replay_fails_when_a_line_was_rejected(monitor, written, event)
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nowhere.jsonl"], ["."], ["-", "-"], ["answers.jsonl", "-o", "no/such/folder"], ["answers.jsonl", "--dialect", "x"],
-     []],
+    [
+        ["nowhere.jsonl"], ["."], ["-", "-"], ["answers.jsonl", "-o", "no/such/folder"],
+        ["answers.jsonl", "--dialect", "x"], [],
+    ],
     ids=["missing", "a folder", "standard input twice", "no place for the output", "unknown dialect", "no file"],
 )  # fmt: skip
 def test_wrong_use_is_two_and_says_why_in_a_line_or_two(monitor, written, arguments):
@@ -157,9 +160,7 @@ def test_an_output_that_nobody_reads_on_is_no_traceback(monitor, tmp_path, event
     (tmp_path / "many.jsonl").write_text("".join(event(str(n)) for n in range(600)))
     reading, writing = os.pipe()
     os.close(reading)
-    import subprocess  # noqa: PLC0415
-
-    ended = subprocess.run(  # noqa: S603
+    ended = subprocess.run(
         [sys.executable, "-m", "monitor", "replay", "many.jsonl", "-o", "-"],
         env=monitor.environment({"EMBEDDING__PROVIDER": "hash"}),
         cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
@@ -179,8 +180,8 @@ def test_every_file_of_the_development_data_balances_with_the_hash_embedder(moni
     folder = os.environ.get("MONITOR_DATA_DIR")
     if folder is None or not (Path(folder) / "dev").is_dir():
         pytest.skip("MONITOR_DATA_DIR names no folder with the labelled answers in dev/")
-    files = sorted((Path(folder) / "dev").glob("*.jsonl*"))
+    files = sorted((Path(folder) / "dev").glob("*.jsonl.gz"))
     ledger = monitor.json("replay", *files, EMBEDDING__PROVIDER="hash")
-    assert ledger["received"] == sum(len(gzip.open(f).read().splitlines()) for f in files)
+    assert ledger["received"] == sum(len(gzip.decompress(f.read_bytes()).splitlines()) for f in files)
     assert (ledger["balanced"], ledger["dead"]) == (True, 0)
     assert ledger["assessed"] > 0

@@ -24,6 +24,25 @@ HERE = Path(__file__).parent
 ROWS = [json.loads(line) for line in (HERE / "interactions.jsonl").read_text(encoding="utf-8").splitlines()]
 EXPECTED = json.loads((HERE / "verdicts.json").read_text(encoding="utf-8"))
 
+SHORT = "an answer of a few words is far from the sentence that carries it"
+SUBTLE = "one figure, name, negation or sentence changed leaves the similarity as it is"
+BLIND_SPOTS = {
+    "golden-002": SHORT,
+    "golden-003": SHORT,
+    "golden-038": SHORT,
+    "golden-081": "worded as an answer, but so far off the question that the rule takes it for a refusal",
+    "golden-082": "an answer that follows its documents away from the question is grounded in them",
+    "golden-085": "an English model sees Italian sentences of one tone as close",
+    "golden-086": "a refusing half-sentence before an answer from memory makes the whole a refusal",
+    "golden-088": SUBTLE,
+    "golden-089": SUBTLE,
+    "golden-090": SUBTLE,
+    "golden-091": SUBTLE,
+    "golden-092": SUBTLE,
+    "golden-093": SUBTLE,
+    "golden-094": SUBTLE,
+}
+
 
 @pytest.fixture(scope="module")
 def assessed(minilm):
@@ -70,6 +89,3 @@ def test_an_answer_s_assessment_does_not_depend_on_its_neighbours_in_the_batch(a
         (alone,) = pipeline.assess([found.interaction])
         assert alone.verdict is found.verdict
         assert alone.metrics.sda == pytest.approx(found.metrics.sda, abs=1e-4)
-
-
-BLIND_SPOTS: dict[str, str] = {}

@@ -99,9 +99,7 @@ def test_it_goes_back_to_nothing_and_forth_again(empty, empty_database):
     downgrade(empty, "base")
     assert tables(empty) == {"alembic_version"}
     with empty.connect() as connection:
-        functions = connection.scalar(
-            text("SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace")
-        )
+        functions = connection.scalar(text("SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace"))
     assert functions == 0
     assert migrate(empty) == HEAD
 

@@ -38,8 +38,8 @@ def sure(certainty, verdict=Verdict.SELF_GENERATED, **over):
     return an_assessment(verdict=verdict, probabilities=Probabilities(**shares), **over)
 
 
-def found(queries, rule, labels=None, start=at(-5), end=at(5)):
-    return [example.id for example in queries.examples(rule, labels or {}, start, end)]
+def found(queries, rule, labels=None, *, start=-5, end=5):
+    return [example.id for example in queries.examples(rule, labels or {}, at(start), at(end))]
 
 
 # --- explained ---
@@ -115,7 +115,7 @@ def test_examples_have_the_labels_of_the_alert_and_are_those_that_the_rule_selec
 
 def test_examples_are_of_the_window(writer, queries):
     writer.write(a_batch(*(sure(0.9, id=str(n), occurred_at=at(n)) for n in (-1, 0, 1, 2))))
-    assert found(queries, a_rule(), start=at(0), end=at(2)) == ["0", "1"]
+    assert found(queries, a_rule(), start=0, end=2) == ["0", "1"]
 
 
 # --- alerts and their history ---

@@ -30,7 +30,7 @@ class ListSource:
         self.stored_values: list[bytes] = []
         self.on_poll: Callable[[], None] = lambda: None
 
-    def poll(self, *, max_messages, max_bytes, timeout):
+    def poll(self, *, max_messages, max_bytes, timeout):  # noqa: ARG002
         self.polls += 1
         self.on_poll()
         if self.failures:
@@ -155,7 +155,9 @@ def test_a_retriable_failure_is_tried_again_and_nothing_is_lost_or_doubled(where
     assert 7 in delays
 
 
-@pytest.mark.parametrize("error", [Fatal("no"), Fenced("another"), ValueError("a defect")], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "error", [Fatal("no"), Fenced("another"), ValueError("a defect")], ids=lambda e: type(e).__name__
+)
 @pytest.mark.parametrize("where", ["poll", "decode", "assess", "store", "written"])
 def test_a_failure_that_waiting_does_not_mend_stops_everything_and_is_raised(where, error):
     source, store, over = ListSource(1000, endless=True), MemoryStore(), {}

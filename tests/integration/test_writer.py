@@ -142,7 +142,9 @@ def test_a_partition_that_another_writer_made_is_used(database, writer, lies_in)
 # --- wholly or not at all ---
 
 
-@pytest.mark.parametrize("table", ["consumer_offset", "interaction_key", "interaction", "verdict_minute", "dead_letter"])
+@pytest.mark.parametrize(
+    "table", ["consumer_offset", "interaction_key", "interaction", "verdict_minute", "dead_letter"]
+)
 def test_a_write_that_fails_anywhere_stores_nothing(writer, rows, table):
     write(writer, an_assessment(id="before"))
     kept = "interaction_key", "interaction", "assessment", "dead_letter", "consumer_offset", "rollup_label"
@@ -256,7 +258,9 @@ def test_two_writers_with_the_same_interactions_store_each_once(database, rows):
     assert all(total.balanced for total in totals)
     ((stored,),) = rows("SELECT count(*) FROM interaction")
     assert sum(total.assessed for total in totals) == stored == rows("SELECT count(*) FROM interaction_key")[0][0]
-    assert rows("SELECT count(*) FROM assessment") == rows("SELECT sum(total)::bigint FROM verdict_minute") == [(stored,)]
+    assert (
+        rows("SELECT count(*) FROM assessment") == rows("SELECT sum(total)::bigint FROM verdict_minute") == [(stored,)]
+    )
     assert rows("SELECT count(DISTINCT (app, id)) FROM interaction") == [(stored,)]
 
 
@@ -423,7 +427,9 @@ stored_interactions = st.fixed_dictionaries(
         "usage": st.none() | st.builds(TokenUsage, input=st.none() | st.integers(0, 2**31 - 1), output=st.just(7)),
         "marks": st.frozensets(st.sampled_from(Mark)),
         "occurred_at": st.datetimes(
-            datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)  # noqa: DTZ001  hypothesis wants them so
+            datetime(1, 1, 1),  # noqa: DTZ001  hypothesis wants them so
+            datetime(9999, 12, 31),  # noqa: DTZ001
+            timezones=st.just(UTC),
         ),
     }
 )
@@ -504,7 +510,7 @@ def test_every_field_of_a_dead_letter_is_kept(writer, rows):
         b"\x00\xff no \\N JSON", topic="answers.jsonl", offset=2**40, size=2**33, key=b"\x00key",
         headers=(("ce_id", b"\xff\x00"), ("ce_id", b""), ("x\0y", b"1")),
     )  # fmt: skip
-    letter = a_dead_letter(message=message, path="tags[\"a\0\ud800\"]", problem="is \udfff wrong")
+    letter = a_dead_letter(message=message, path='tags["a\0\ud800"]', problem="is \udfff wrong")
     write(writer, dead_letters=(letter,))
     ((*found, digest),) = rows(
         "SELECT topic, partition, position, received_at, key, header_names, header_values, value, size, path, problem,"
@@ -535,6 +541,10 @@ def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
             writer = Writer(database.replace("postgres:", f"{name}:", 1), clock)
             assert write(writer, an_assessment()).assessed == 1
             writer.close()
+            sessions = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
+            for _ in range(1000):  # the server takes a moment to clear up a session whose client is gone
+                if admin.execute(sessions, [name]).fetchone() == (0,):
+                    break
         finally:
             admin.execute(f"REASSIGN OWNED BY {name} TO CURRENT_USER")
             admin.execute(f"DROP OWNED BY {name}")

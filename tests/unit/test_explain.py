@@ -114,7 +114,6 @@ def test_markup_in_support_is_shown_as_it_is(text):
     assert f"{text}  [{text}]" in shown_text
 
 
-@pytest.mark.xfail(reason="ESC, CSI and OSC sequences in an answer reach the reader's terminal")
 @pytest.mark.parametrize(
     "text", ["\x1b[2J", "\x1b]0;title\x07", "\x1b[31mred", "\x9b31m", "a\x1b]8;;http://e.example\x1b\\b"]
 )

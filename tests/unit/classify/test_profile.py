@@ -180,7 +180,6 @@ def test_what_is_wrong_is_named_with_the_file_and_the_place(path, old, new, wher
     assert where in str(refused.value)
 
 
-@pytest.mark.xfail(reason="an infinite steepness or weight is let in and makes probabilities NaN: allow_inf_nan=False")
 @pytest.mark.parametrize(("old", "new"), [("12.5", "inf"), ("weight = 2.0", "weight = inf")])
 def test_infinity_is_refused(path, old, new):
     with pytest.raises(WrongSettings):
