@@ -19,14 +19,12 @@ STATEMENT_TIMEOUT = "10min"
 
 
 def _migrate(connection: Connection) -> None:
-    connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'"))
-    connection.execute(text(f"SET statement_timeout = '{STATEMENT_TIMEOUT}'"))
     context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=False)
     with context.begin_transaction():
-        # waits without lock_timeout's bound: another process is migrating and will be done
-        connection.execute(text("SET LOCAL lock_timeout = 0"))
+        # waits without a bound: another process is migrating and will be done
         connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
+        connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))
         context.run_migrations()
 
 

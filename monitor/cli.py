@@ -85,7 +85,11 @@ def replay(
             err.print(f"  rejected {_plain(line)}", style="yellow", highlight=False)
         if tally.dead > len(rejected.first):
             err.print(f"  and {tally.dead - len(rejected.first)} more; all are kept whole in the table dead_letter")
-    if not tally.balanced or (strict and tally.dead):
+    if stop.is_set():
+        Console(stderr=True).print(
+            "stopped before the end of the input; a second run counts what is stored as duplicate"
+        )
+    if stop.is_set() or not tally.balanced or (strict and tally.dead):
         raise typer.Exit(1)
 
 
@@ -190,7 +194,7 @@ def settings(*, as_json: AsJson = False) -> None:
 
 @alerts_app.command("list")
 def alerts_list(*, as_json: AsJson = False) -> None:
-    """Every alert, the most recent first, with messages that still wait for delivery."""
+    """Every alert, the most recent first, with the messages that wait for delivery and those that were given up."""
     from monitor.app import Application
 
     with Application(load_settings()) as application:
@@ -199,7 +203,7 @@ def alerts_list(*, as_json: AsJson = False) -> None:
     if as_json:
         _print_json(rows)
         return
-    table = Table("alert", "rule", "labels", "state", "since (UTC)", "rate", "samples", "undelivered", box=None)
+    table = Table("alert", "rule", "labels", "state", "since (UTC)", "rate", "samples", "waiting", "lost", box=None)
     for row in rows:
         since = row["resolved_at"] or row["fired_at"] or row["active_since"]
         table.add_row(
@@ -210,7 +214,8 @@ def alerts_list(*, as_json: AsJson = False) -> None:
             f"{since:%Y-%m-%d %H:%M:%S}",
             "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})",
             str(row["samples"]),
-            str(row["undelivered"] or ""),
+            str(row["waiting"] or ""),
+            str(row["lost"] or ""),
         )
     Console().print(table if rows else "no alert was ever pending")
 

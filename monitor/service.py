@@ -22,9 +22,11 @@ def serve(
 ) -> Tally:
     """Runs until `stop` is set, or standard input ends, and returns the ledger of the run.
 
-    A database or provider that is away is waited for as long as it takes; nothing is acknowledged meanwhile.
+    Once it has started, a database or provider that goes away is waited for as long as it takes; nothing is acknowledged
+    meanwhile.
 
     Raises:
+        OutOfReach: there is no database at the start.
         WrongSettings: a file, a setting or the rules are wrong; nothing was read then.
         Fatal: something refused for good.
     """

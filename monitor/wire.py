@@ -30,7 +30,6 @@ def assessment_json(a: Assessment) -> dict[str, object]:
         "uncalibrated": a.uncalibrated,
         "refusal": {"kind": a.refusal.kind, "correct": a.refusal.correct},
         "metrics": {name: None if value is None else round(value, 6) for name, value in asdict(a.metrics).items()},
-        "undefined": dict(a.scores.undefined),
         "reasons": list(a.reasons),
         "support": support_json(a.support),
         "alignment": [],

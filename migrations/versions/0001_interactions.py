@@ -114,7 +114,15 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("dead_letter", "consumer_offset", "rollup_label", "verdict_minute", "profile", "assessment", "interaction"):
+    for table in (
+        "dead_letter",
+        "consumer_offset",
+        "rollup_label",
+        "verdict_minute",
+        "profile",
+        "assessment",
+        "interaction",
+    ):
         op.execute(f"DROP TABLE {table}")
     op.execute("DROP TABLE interaction_key")
     op.execute("DROP FUNCTION add_bins")

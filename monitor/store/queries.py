@@ -70,14 +70,11 @@ class Queries:
             ]
 
     def alerts(self) -> list[Mapping[str, Any]]:
-        """Every alert that was ever pending, the most recent first, with what still waits in the outbox."""
-        waiting = (
-            select(func.count())
-            .where(outbox.c.fingerprint == alert.c.fingerprint, outbox.c.delivered_at.is_(None), ~outbox.c.given_up)
-            .scalar_subquery()
-            .label("undelivered")
-        )
-        query = select(*alert.c, waiting).order_by(alert.c.active_since.desc())
+        """Every alert that was ever pending, the most recent first, with what waits in the outbox or was given up."""
+        unsent = [outbox.c.fingerprint == alert.c.fingerprint, outbox.c.delivered_at.is_(None)]
+        waiting = select(func.count()).where(*unsent, ~outbox.c.given_up).scalar_subquery().label("waiting")
+        lost = select(func.count()).where(*unsent, outbox.c.given_up).scalar_subquery().label("lost")
+        query = select(*alert.c, waiting, lost).order_by(alert.c.active_since.desc())
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 

@@ -21,6 +21,7 @@ _NEW_KEYS = """
     SELECT * FROM unnest(%s::text[], %s::text[], %s::date[])
     ON CONFLICT DO NOTHING RETURNING app, id
 """
+_OFFSET = "SELECT next_offset FROM consumer_offset WHERE topic = %s AND partition = %s"
 _FIRST_OFFSET = "INSERT INTO consumer_offset VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _NEXT_OFFSET = "UPDATE consumer_offset SET next_offset = %s WHERE topic = %s AND partition = %s AND next_offset = %s"
 _DEAD = """
@@ -40,16 +41,20 @@ class Writer:
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
+        self._unsure: Batch | None = None  # the batch whose last write failed, perhaps only after its commit
 
     def write(self, batch: Batch) -> Tally:
         """See `Store.write`."""
         try:
             with retriable():
-                return self._write(batch)
+                tally = self._write(batch)
         except BaseException:
+            self._unsure = batch
             self._partitions.forget()
             self._labels.forget()
             raise
+        self._unsure = None
+        return tally
 
     def close(self) -> None:
         """Closes the connection; an open transaction is rolled back."""
@@ -71,6 +76,8 @@ class Writer:
     def _write(self, batch: Batch) -> Tally:
         connection = self._connected()
         with connection.transaction():
+            if batch is self._unsure and _reached(connection, batch.offsets):
+                return Tally(received=batch.received, duplicate=len(batch.assessments), dead=len(batch.dead_letters))
             _advance(connection, batch.offsets)
             new = _only_new(connection, sorted_by_key(batch.assessments))
             if new:
@@ -99,6 +106,12 @@ def _advance(connection: psycopg.Connection, offsets: Sequence[Offset]) -> None:
             moved = connection.execute(_NEXT_OFFSET, (o.next, o.topic, o.partition, o.expected))
         if moved.rowcount != 1:
             raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
+
+
+def _reached(connection: psycopg.Connection, offsets: Sequence[Offset]) -> bool:
+    """Whether these very offsets are stored: the commit went through, only its acknowledgement was lost."""
+    stored = (connection.execute(_OFFSET, (o.topic, o.partition)).fetchone() for o in offsets)
+    return bool(offsets) and all(row == (o.next,) for row, o in zip(stored, offsets, strict=True))
 
 
 def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:

@@ -140,7 +140,7 @@ def test_every_alert_is_listed_with_what_waits_for_delivery(alerts, queries):
     for change in (begun, fired, other, ended):
         alerts.save([change], notifications_of(change))
     alerts.delivered(alerts.due(at(3))[0], None, at(3))
-    assert [(row["fingerprint"][:2], row["state"], row["undelivered"]) for row in queries.alerts()] == [
+    assert [(row["fingerprint"][:2], row["state"], row["waiting"]) for row in queries.alerts()] == [
         ("cd", "inactive", 0),
         ("ab", "firing", 1),
     ]
@@ -151,7 +151,7 @@ def test_what_was_given_up_waits_no_more(alerts, queries):
     fired = changed(None, 2, State.FIRING, receivers=("slack",))
     alerts.save([fired], notifications_of(fired))
     alerts.failed(alerts.due(at(3))[0], "the channel is gone", None)
-    assert [row["undelivered"] for row in queries.alerts()] == [0]
+    assert [row["waiting"] for row in queries.alerts()] == [0]
 
 
 def test_the_history_of_an_alert_has_every_transition_in_order(alerts, queries):

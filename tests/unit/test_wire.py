@@ -61,7 +61,6 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
         "uncalibrated": True,
         "refusal": {"kind": "partial", "correct": None},
         "metrics": {"sdq": 0.123457, "sdrd": -0.5, "sda": 1.0, "qrd": None, "qa": 0.333333},
-        "undefined": {"qrd": "no_documents"},
         "reasons": ["answer_off_support", "no_documents"],
         "support": {
             "origin": "extractive",
@@ -81,7 +80,6 @@ def test_the_keys_are_those_of_the_design_and_why_a_metric_is_missing():
     assert set(read()) == {
         *("id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons"),
         *("support", "alignment", "profile", "embedding_model", "rule_verdict"),
-        "undefined",  # beyond design.md §10
     }
 
 
