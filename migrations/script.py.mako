@@ -1,4 +1,4 @@
-"""${message}
+"""${message}.
 
 What a reader of the log should know: which tables, how long it takes on a large database,
 and why the previous release keeps working while this one rolls out.

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from monitor.errors import WrongSettings
 from monitor.settings import load_settings
-
-if TYPE_CHECKING:
-    from monitor.ingest.files import FileSource
-    from monitor.model import Tally
+from monitor.terminal import flat, plain, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,12 +56,12 @@ def replay(
     from monitor.app import Application
     from monitor.replay import replay as run_replay
 
-    with _stopping() as stop, Application(load_settings()) as application, _progress_bar() as progress:
+    with stopping() as stop, Application(load_settings()) as application, progress_bar() as progress:
         tally, rejected = run_replay(
             application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
         )
     if as_json:
-        _print_json(
+        print_json(
             {
                 "received": tally.received, "assessed": tally.assessed, "duplicate": tally.duplicate,
                 "dead": tally.dead, "balanced": tally.balanced, "rejected": rejected.lines(),
@@ -82,7 +73,7 @@ def replay(
             f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
         )
         for line in rejected.lines():
-            err.print(f"  rejected {_plain(line)}", style="yellow", highlight=False)
+            err.print(f"  rejected {plain(line)}", style="yellow", highlight=False)
         if tally.dead > len(rejected.first):
             err.print(f"  and {tally.dead - len(rejected.first)} more; all are kept whole in the table dead_letter")
     if stop.is_set():
@@ -106,7 +97,7 @@ def run(
     from monitor.app import Application
     from monitor.service import serve
 
-    with _stopping() as stop, Application(load_settings()) as application:
+    with stopping() as stop, Application(load_settings()) as application:
         tally = serve(application, files, app=app_name, dialect=dialect, stop=stop)
     Console(stderr=True).print(
         f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
@@ -134,14 +125,12 @@ def doctor(*, as_json: AsJson = False) -> None:
     with Application(load_settings()) as application:
         findings = list(examine(application))
     if as_json:
-        _print_json(
-            [{"check": f.check, "good": f.good, "detail": f.detail, "mended_by": f.mended_by} for f in findings]
-        )
+        print_json([{"check": f.check, "good": f.good, "detail": f.detail, "mended_by": f.mended_by} for f in findings])
     else:
         table = Table(box=None, show_header=False, padding=(0, 1))
         for f in findings:
             mark = "[green]ok[/]" if f.good else "[red]fails[/]"
-            table.add_row(mark, f.check, _plain(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
+            table.add_row(mark, f.check, plain(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
         Console().print(table)
     if not all(f.good for f in findings):
         raise typer.Exit(1)
@@ -173,7 +162,7 @@ def explain(
         if not rows:
             raise WrongSettings(f"no interaction {interaction_id!r} is stored")
         if as_json:
-            _print_json(rows)
+            print_json(rows)
         else:
             for row in rows:
                 Console().print(explanation(row, application.queries.profile(row["profile_hash"])))
@@ -184,10 +173,10 @@ def settings(*, as_json: AsJson = False) -> None:
     """Show every setting as it is now in force; secrets are masked."""
     values = load_settings().model_dump(mode="json")
     if as_json:
-        _print_json(values)
+        print_json(values)
         return
     table = Table("setting", "value", box=None)
-    for name, value in _flat(values):
+    for name, value in flat(values):
         table.add_row(f"MONITOR_{name}", "–" if value is None else str(value))
     Console().print(table)
 
@@ -201,15 +190,15 @@ def alerts_list(*, as_json: AsJson = False) -> None:
         application.migrate()
         rows = application.queries.alerts()
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     table = Table("alert", "rule", "labels", "state", "since (UTC)", "rate", "samples", "waiting", "lost", box=None)
     for row in rows:
         since = row["resolved_at"] or row["fired_at"] or row["active_since"]
         table.add_row(
             row["fingerprint"][:12],
-            _plain(row["rule"]),
-            _plain(", ".join(f"{k}={v}" for k, v in row["labels"].items())),
+            plain(row["rule"]),
+            plain(", ".join(f"{k}={v}" for k, v in row["labels"].items())),
             row["state"],
             f"{since:%Y-%m-%d %H:%M:%S}",
             "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})",
@@ -233,7 +222,7 @@ def alerts_show(
     if not rows:
         raise WrongSettings(f"no alert {fingerprint!r}; `monitor alerts list` names them all")
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     table = Table("at (UTC)", "from", "to", "rate", "samples", "note", box=None)
     for row in rows:
@@ -244,7 +233,7 @@ def alerts_show(
             row["to_state"],
             rate,
             str(row["samples"]),
-            _plain(row["note"] or ""),
+            plain(row["note"] or ""),
         )
     Console().print(table)
 
@@ -261,74 +250,15 @@ def rules_check(
     in_force = load_settings()
     rules = load_rules(file or in_force.rules, receivers=tuple(configured(in_force)))
     if as_json:
-        _print_json([{"name": r.name, "signal": r.signal, "above": r.above, "severity": r.severity} for r in rules])
+        print_json([{"name": r.name, "signal": r.signal, "above": r.above, "severity": r.severity} for r in rules])
         return
     table = Table("rule", "fires when", "severity", "tells", box=None)
     for r in rules:
         bound = "lower bound of the rate" if r.confident else "rate"
         table.add_row(
-            _plain(r.name),
+            plain(r.name),
             f"{bound} of {r.signal} > {r.above:.0%} over {format_duration(r.window)} for {format_duration(r.for_)}",
             r.severity,
             "all configured" if r.receivers is None else ", ".join(r.receivers),
         )
     Console().print(table)
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends at once."""
-    stop = Event()
-
-    def on_signal(number: int, _: object) -> None:
-        if stop.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Any]:
-    """A function to report progress to: a bar on a terminal, nothing elsewhere."""
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-    ) as bar:
-        task = bar.add_task("reading", total=None)
-
-        def report(source: FileSource, tally: Tally) -> None:
-            words = f"{tally.assessed} assessed, {tally.duplicate} duplicate, {tally.dead} dead"
-            bar.update(task, description=words, completed=source.bytes_read, total=source.bytes_total)
-
-        yield report
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name.upper()}__")
-        else:
-            yield f"{prefix}{name.upper()}", value
-
-
-def _plain(text: str) -> str:
-    """So that foreign text is neither markup nor steers the terminal."""
-    from rich.markup import escape
-
-    from monitor.explain import readable
-
-    return escape(readable(text))
-
-
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")

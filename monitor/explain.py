@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,8 @@ from rich.text import Text
 
 from monitor.classify.profile import Profile
 from monitor.model import Reason
+from monitor.terminal import readable
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
 METRIC_NAMES = {
     "sdq": "supporting documents – question",
@@ -34,11 +33,6 @@ REASON_WORDS = {
     Reason.EMPTY_ANSWER: "the answer is empty",
     Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
 }
-
-
-def readable(text: str) -> str:
-    """Foreign text for a terminal: control characters, which could steer it, become U+FFFD."""
-    return _CONTROL.sub("\ufffd", text)
 
 
 def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:

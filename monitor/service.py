@@ -22,8 +22,8 @@ def serve(
 ) -> Tally:
     """Runs until `stop` is set, or standard input ends, and returns the ledger of the run.
 
-    Once it has started, a database or provider that goes away is waited for as long as it takes; nothing is acknowledged
-    meanwhile.
+    Once it has started, a database or provider that goes away is waited for as long as it takes, and nothing is
+    acknowledged meanwhile.
 
     Raises:
         OutOfReach: there is no database at the start.

@@ -1,4 +1,4 @@
-"""Interactions, assessments, the minute rollup and dead letters
+"""Interactions, assessments, the minute rollup and dead letters.
 
 Creates the first tables; takes well under a second. Month partitions are made by the writer as they are needed;
 what belongs to no month (times far in the past or future) lies in the default partitions.

@@ -1,4 +1,4 @@
-"""Alerts, their history and the outbox of notifications
+"""Alerts, their history and the outbox of notifications.
 
 New tables only; takes well under a second.
 """

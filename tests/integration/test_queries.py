@@ -151,7 +151,7 @@ def test_what_was_given_up_waits_no_more(alerts, queries):
     fired = changed(None, 2, State.FIRING, receivers=("slack",))
     alerts.save([fired], notifications_of(fired))
     alerts.failed(alerts.due(at(3))[0], "the channel is gone", None)
-    assert [row["waiting"] for row in queries.alerts()] == [0]
+    assert [(row["waiting"], row["lost"]) for row in queries.alerts()] == [(0, 1)]
 
 
 def test_the_history_of_an_alert_has_every_transition_in_order(alerts, queries):
