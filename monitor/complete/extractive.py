@@ -22,10 +22,15 @@ from monitor.sentences import Span, sentence_spans
 MOST_SENTENCES = 5
 QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
 LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
+REMEMBERED = 512  # documents whose sentences are kept, at some 20 bytes a character:
+LONGEST_REMEMBERED = 10_000  # of these at most so many characters, so about 100 MB at the worst
 STEM = 6  # first letters that stand for a word's inflections
 
 _WORD = re.compile(r"[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # Thai, kana, Chinese characters
+
+
+Segmented = tuple[tuple[Span, frozenset[str]], ...]
 
 
 class ExtractiveCompleter:
@@ -86,10 +91,16 @@ def _piece(document: Document, span: Span) -> SupportingDocument:
     return SupportingDocument(text=document.text[start:end], document_id=document.id, start=start, end=end)
 
 
-@lru_cache(maxsize=4096)
-def _segmented(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
-    """Sentences and their words; documents come again and again, so the last few thousand are remembered."""
+def _segmented(text: str) -> Segmented:
+    """Sentences and their words; documents come again and again, so the last ones are remembered."""
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _segment(text)
+
+
+def _segment(text: str) -> Segmented:
     return tuple((span, _words(text[span[0] : span[1]])) for span in sentence_spans(text))
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_segment)
 
 
 def _words(text: str) -> frozenset[str]:
