@@ -194,16 +194,24 @@ def copy_seconds(application: Application, assessments: Sequence[Assessment], *,
         return time.perf_counter() - begin
 
 
+# Run by a small process of its own: the kernel counts the memory of whoever started a process into its peak.
+LAUNCHER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+"""
+
+
 def peak_memory(path: Path, state: Path) -> float:
     """Peak resident megabytes of a `monitor replay` process with the real model."""
+    command = [sys.executable, "-c", LAUNCHER, sys.executable, "-m", "monitor", "replay", str(path)]
     environment = {**os.environ, "MONITOR_STATE_DIR": str(state)}
-    process = subprocess.Popen([sys.executable, "-m", "monitor", "replay", str(path)], env=environment,
-                               stderr=subprocess.DEVNULL)  # fmt: skip
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"replay of {path.name} ended with {process.returncode}")
-    return usage.ru_maxrss / 1024
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    status, kilobytes = map(int, done.stdout.split())
+    if status != 0:
+        raise RuntimeError(f"replay of {path.name} ended with {status}")
+    return kilobytes / 1024
 
 
 def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
