@@ -4,17 +4,34 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+UV ?= $(or $(wildcard $(BIN)/uv),uv)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 .PHONY: help demo test check integration e2e bench migrate lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+# What the program needs to run. A virtual environment that was left half made is made anew.
 $(READY): requirements.lock pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing the pinned packages into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "monitor needs Python 3.11 or later; $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true)" >&2; \
+	    echo "If another one is installed, name it: make PYTHON=python3.12 ..." >&2; exit 1; }; \
+	  $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+	    echo "$(PYTHON) could not make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
+	    exit 1; }; }
+	@echo "installing the pinned packages into $(VENV); this takes about a minute ..."
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock
+	@$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+# What checks and tests need in addition.
+$(READY_DEV): requirements-dev.lock $(READY)
+	@echo "installing the tools for checks and tests into $(VENV) ..."
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-dev.lock
 	@touch $@
 
 demo: $(READY) ## play a support bot's outage, with the alert that follows
@@ -22,17 +39,17 @@ demo: $(READY) ## play a support bot's outage, with the alert that follows
 
 test: check integration e2e ## everything: check, integration, e2e
 
-check: $(READY) ## ruff, import-linter, mypy, unit and contract tests
+check: $(READY_DEV) ## ruff, import-linter, mypy, unit and contract tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/unit tests/contract
 
-integration: $(READY) ## tests against a real PostgreSQL and the real model
+integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
 	$(BIN)/python -m pytest tests/integration tests/golden
 
-e2e: $(READY) ## the whole program, as a user runs it
+e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest tests/e2e
 
 bench: $(READY) ## every benchmark, in short form
@@ -41,9 +58,10 @@ bench: $(READY) ## every benchmark, in short form
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate
 
-lock: $(READY) ## resolve the dependencies anew into requirements.lock; needs uv
-	uv pip compile pyproject.toml --group dev --group weights --universal --python-version 3.11 \
-	  --generate-hashes --no-header --no-annotate --quiet --output-file requirements.lock
+lock: ## resolve the dependencies anew into both requirements files; needs uv
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
+	$(COMPILE) pyproject.toml --group build --group weights --output-file requirements.lock
+	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove the virtual environment and every cache in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

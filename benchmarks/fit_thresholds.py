@@ -6,8 +6,8 @@ SDA: for the mean over the files of the balanced accuracy of *negative* (self-ge
 thresholds that flag at most one grounded answer in ten: a pager that cries wolf is switched off. A file with one class
 counts by its share of right verdicts. Files count alike whatever their size. `short_answers` is left out: the length
 of its answers gives the class away.
-SDRD: extractive support always stands in the documents, so these labels say nothing about it; best balanced accuracy of
-support against its own documents and against those of another question.
+SDRD: extractive support always stands in the documents and is not compared with them, so these labels say nothing about
+it; best balanced accuracy of support against its own documents and against those of another question.
 QRD: the same of a question against its own documents and against those of another.
 SDQ, QA: as high as leaves at most one grounded answer in fifty below, mean over the files. A higher SDQ brings nothing
 on these labels; and refusals are found by their wording first, so QA only has to catch what is far off the question.
@@ -50,6 +50,7 @@ PROFILE = Profile.model_validate(
      "metrics": {name: {"threshold": 0, "reading": reading} for name, reading in READINGS.items()}}
 )  # fmt: skip
 MOST_WOLF = 0.10
+NEVER = -1.0  # SDRD is not compared where support stands word for word in the documents, as extractive support does
 RARE = 0.02
 GRID = np.round(np.arange(-0.05, 0.96, 0.01), 2)
 FOLDS = 5
@@ -127,14 +128,14 @@ def fit_rare(files: list[Labelled], metric: int) -> float:
     return float(max((value for value in GRID if below(value) <= RARE), default=GRID[0]))
 
 
-def fit_primary(files: list[Labelled], sdrd: float) -> Floats:
+def fit_primary(files: list[Labelled]) -> Floats:
     def tried(sda: float) -> float:
-        thresholds = np.array([sdq, sdrd, sda])
+        thresholds = np.array([sdq, NEVER, sda])
         cry = wolf(files, thresholds)
         return reached(files, thresholds) if cry <= MOST_WOLF else -cry
 
     sdq = fit_rare(files, SDQ)
-    return np.array([sdq, sdrd, max(GRID, key=tried)])  # the first, so the lowest that is as good
+    return np.array([sdq, NEVER, max(GRID, key=tried)])  # the first, so the lowest that is as good
 
 
 def fit_own(own: list[Floats], other: list[Floats]) -> tuple[float, float]:
@@ -182,7 +183,7 @@ def main() -> None:
     sdrd, sdrd_reached = fit_own([s[:, SDRD] for s in own], [s[:, SDRD] for s in other])
     qrd, qrd_reached = fit_own([s[:, QRD] for s in own], [s[:, QRD] for s in other])
     qa = fit_rare(fitted, QA)
-    primary = fit_primary(fitted, sdrd)
+    primary = fit_primary(fitted)
     steepness = fit_steepness(fitted, primary)
     worded = [row for name in ("manual_dev", "assistants_dev") for row in read(f"wording/{name}")
               if refusal_kind(str(row["answer"])) is RefusalKind.FULL]  # fmt: skip
@@ -190,7 +191,7 @@ def main() -> None:
 
     held_out = {name: [np.zeros(0, bool), np.zeros(0, bool)] for name in FITTED}
     for fold in range(FOLDS):
-        thresholds = fit_primary([f.where(f.folds != fold) for f in fitted], sdrd)
+        thresholds = fit_primary([f.where(f.folds != fold) for f in fitted])
         for f in fitted:
             part = f.where(f.folds == fold)
             held_out[f.name][0] = np.concatenate([held_out[f.name][0], flagged(part, thresholds)])
@@ -215,7 +216,7 @@ refusal_precision = {precision:.2f}
 
 [metrics]
 """
-    found = {"sdq": primary[0], "sdrd": primary[1], "sda": primary[2], "qrd": qrd, "qa": qa}
+    found = {"sdq": primary[0], "sdrd": sdrd, "sda": primary[2], "qrd": qrd, "qa": qa}
     for metric, threshold in found.items():
         text += f'{metric} = {{ threshold = {threshold:.2f}, reading = "{READINGS[metric]}" }}\n'
     print()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.errors import WrongSettings
+from monitor.model import Verdict
 from monitor.settings import load_settings
-from monitor.terminal import flat, plain, print_json, progress_bar, stopping
+from monitor.terminal import flat, ledger_line, plain, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,16 +24,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
+deadletters_app = typer.Typer(no_args_is_help=True, help="Messages that cannot be interactions.")
 alerts_app = typer.Typer(no_args_is_help=True, help="What the alert rules say now, and said before.")
 rules_app = typer.Typer(no_args_is_help=True, help="The alert rules.")
+app.add_typer(deadletters_app, name="deadletters")
 app.add_typer(alerts_app, name="alerts")
 app.add_typer(rules_app, name="rules")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
+def _version(asked: bool) -> None:  # noqa: FBT001  typer's form of a callback
+    if asked:
+        typer.echo(f"monitor {metadata.version('rag-monitor')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _configure(*, verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False) -> None:
+def _configure(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+) -> None:
+    del version  # its callback has dealt with it
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -56,30 +74,29 @@ def replay(
     from monitor.app import Application
     from monitor.replay import replay as run_replay
 
+    if as_json and output == Path("-"):
+        raise WrongSettings("--json and --output - would both write to standard output: choose one")
     with stopping() as stop, Application(load_settings()) as application, progress_bar() as progress:
-        tally, rejected = run_replay(
+        summary = run_replay(
             application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
         )
+    tally = summary.tally
     if as_json:
-        print_json(
-            {
-                "received": tally.received, "assessed": tally.assessed, "duplicate": tally.duplicate,
-                "dead": tally.dead, "balanced": tally.balanced, "rejected": rejected.lines(),
-            }
-        )  # fmt: skip
+        counts = {verdict.value: summary.verdicts[verdict] for verdict in Verdict}
+        print_json({**asdict(tally), "balanced": tally.balanced, "verdicts": counts, "rejected": summary.rejected})
     else:
-        err = Console(stderr=True)
-        err.print(
-            f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
-        )
-        for line in rejected.lines():
-            err.print(f"  rejected {plain(line)}", style="yellow", highlight=False)
-        if tally.dead > len(rejected.first):
-            err.print(f"  and {tally.dead - len(rejected.first)} more; all are kept whole in the table dead_letter")
-    if stop.is_set():
-        Console(stderr=True).print(
-            "stopped before the end of the input; a second run counts what is stored as duplicate"
-        )
+        err = Console(stderr=True, highlight=False)
+        err.print(ledger_line(tally))
+        if summary.verdicts:
+            shares = (f"{n} {verdict.replace('_', '-')} ({n / summary.verdicts.total():.0%})"
+                      for verdict, n in ((v, summary.verdicts[v]) for v in Verdict))  # fmt: skip
+            err.print(f"verdicts: {', '.join(shares)}")
+        for line in summary.rejected:
+            err.print(f"  rejected {plain(line)}", style="yellow")
+        if tally.dead > len(summary.rejected):
+            err.print(f"  and {tally.dead - len(summary.rejected)} more; `monitor deadletters list` has them")
+        if stop.is_set():
+            err.print("stopped before the end; a second run counts what is stored already as duplicate")
     if stop.is_set() or not tally.balanced or (strict and tally.dead):
         raise typer.Exit(1)
 
@@ -97,11 +114,10 @@ def run(
     from monitor.app import Application
     from monitor.service import serve
 
+    logging.getLogger("monitor").setLevel(logging.INFO)
     with stopping() as stop, Application(load_settings()) as application:
         tally = serve(application, files, app=app_name, dialect=dialect, stop=stop)
-    Console(stderr=True).print(
-        f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
-    )
+    Console(stderr=True, highlight=False).print(ledger_line(tally))
 
 
 @app.command()
@@ -181,6 +197,31 @@ def settings(*, as_json: AsJson = False) -> None:
     Console().print(table)
 
 
+@deadletters_app.command("list")
+def deadletters_list(
+    *, most: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20, as_json: AsJson = False
+) -> None:
+    """The newest dead letters: where each stood, and why it is no interaction."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = application.queries.dead_letters(most)
+    if as_json:
+        print_json([{**row, "begins": row["begins"].decode("utf-8", "replace")} for row in rows])
+        return
+    table = Table("id", "received (UTC)", "position", "problem", "begins", box=None)
+    for row in rows:
+        table.add_row(
+            str(row["id"]),
+            f"{row['received_at']:%Y-%m-%d %H:%M:%S}",
+            plain(f"{row['topic']}:{row['position']}"),
+            plain(f"{row['path']}: {row['problem']}"),
+            plain(row["begins"][:60].decode("utf-8", "replace")),
+        )
+    Console().print(table if rows else "no dead letters")
+
+
 @alerts_app.command("list")
 def alerts_list(*, as_json: AsJson = False) -> None:
     """Every alert, the most recent first, with the messages that wait for delivery and those that were given up."""
@@ -192,7 +233,10 @@ def alerts_list(*, as_json: AsJson = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("alert", "rule", "labels", "state", "since (UTC)", "rate", "samples", "waiting", "lost", box=None)
+    table = Table(box=None)
+    table.add_column("alert", no_wrap=True)
+    for name in ("rule", "labels", "state", "since (UTC)", "rate at that change", "answers", "waiting", "lost"):
+        table.add_column(name, overflow="fold")
     for row in rows:
         since = row["resolved_at"] or row["fired_at"] or row["active_since"]
         table.add_row(
@@ -211,20 +255,22 @@ def alerts_list(*, as_json: AsJson = False) -> None:
 
 @alerts_app.command("show")
 def alerts_show(
-    fingerprint: Annotated[str, typer.Argument(help="As `alerts list` prints it.")], *, as_json: AsJson = False
+    name: Annotated[str, typer.Argument(help="Its id, of an episode too, also shortened; or the name of a rule.")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
-    """The history of one alert."""
+    """The history of an alert, or of all alerts of a rule."""
     from monitor.app import Application
 
     with Application(load_settings()) as application:
         application.migrate()
-        rows = application.queries.alert_history(fingerprint)
+        rows = application.queries.alert_history(name.rstrip("…"))
     if not rows:
-        raise WrongSettings(f"no alert {fingerprint!r}; `monitor alerts list` names them all")
+        raise WrongSettings(f"no alert {name!r}; `monitor alerts list` names them all")
     if as_json:
         print_json(rows)
         return
-    table = Table("at (UTC)", "from", "to", "rate", "samples", "note", box=None)
+    table = Table("alert", "at (UTC)", "from", "to", "rate", "answers", "note", box=None)
     for row in rows:
         rate = "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})"
         table.add_row(
@@ -242,13 +288,12 @@ def alerts_show(
 def rules_check(
     file: Annotated[Path | None, typer.Argument(help="Default: the rules in force.")] = None, *, as_json: AsJson = False
 ) -> None:
-    """Read a rules file and say, with line numbers, what is wrong with it."""
+    """Read a rules file and say, with line numbers, what is wrong with it; receivers need not be set up for that."""
     from monitor.alert.duration import format_duration
-    from monitor.alert.receivers import configured
+    from monitor.alert.receivers import RECEIVERS
     from monitor.alert.rules_file import load_rules
 
-    in_force = load_settings()
-    rules = load_rules(file or in_force.rules, receivers=tuple(configured(in_force)))
+    rules = load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
     if as_json:
         print_json([{"name": r.name, "signal": r.signal, "above": r.above, "severity": r.severity} for r in rules])
         return

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from monitor.app import Application
 from monitor.errors import Fatal, MonitorError
-from monitor.store.database import retriable, revisions
+from monitor.settings import unknown_names
+from monitor.store.database import retriable, schema_state
 
 PROBE = "Is the support line open on Sundays?"
 
@@ -22,24 +23,39 @@ class Finding:
     mended_by: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check:
+    name: str
+    run: Callable[[Application], str]
+    mended_by: str
+    needs: str | None = None
+
+
 def examine(application: Application) -> Iterator[Finding]:
-    """Runs every check in turn, each on its own: one that fails does not keep the others from running.
+    """Runs every check in turn; one that needs another that failed says so instead of failing for its reason.
 
     Changes nothing but what starting the embedded database and building the encoder's graph do.
     """
-    checks: dict[str, tuple[Callable[[Application], str], str]] = {
-        "database": (_database, "start the server, or unset MONITOR_DATABASE_URL to use the embedded one"),
-        "migrations": (_migrations, "run `monitor migrate`"),
-        "embedder": (_embedder, "see MONITOR_EMBEDDING__PROVIDER and docs/embedding.md"),
-        "profile": (_profile, "set MONITOR_PROFILE to one made for this embedder"),
-        "alert rules": (_rules, "mend the file that MONITOR_RULES names"),
-        "receivers": (_receivers, "see docs/alerts.md for how to set up Slack"),
-    }
-    for name, (check, mended_by) in checks.items():
+    failed: set[str] = set()
+    for check in _CHECKS:
+        if check.needs in failed:
+            failed.add(check.name)
+            yield Finding(
+                check=check.name, good=False, detail="not looked at", mended_by=f"mend the {check.needs} first"
+            )
+            continue
         try:
-            yield Finding(check=name, good=True, detail=check(application))
+            yield Finding(check=check.name, good=True, detail=check.run(application))
         except MonitorError as error:
-            yield Finding(check=name, good=False, detail=str(error), mended_by=mended_by)
+            failed.add(check.name)
+            yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
+
+
+def _settings(_: Application) -> str:
+    slips = unknown_names()
+    if slips:
+        raise Fatal(f"no settings of monitor: {', '.join(slips)}")
+    return "every MONITOR_… in the environment is a setting"
 
 
 def _database(application: Application) -> str:
@@ -50,10 +66,7 @@ def _database(application: Application) -> str:
 
 
 def _migrations(application: Application) -> str:
-    current, head = revisions(application.engine)
-    if current != head:
-        raise Fatal(f"the database is at {current or 'no revision'}, this release needs {head}")
-    return f"at {head}"
+    return schema_state(application.engine)
 
 
 def _embedder(application: Application) -> str:
@@ -76,3 +89,14 @@ def _rules(application: Application) -> str:
 def _receivers(application: Application) -> str:
     found = [f"{name}: {receiver.check()}" for name, receiver in application.receivers.items()]
     return "; ".join(found)
+
+
+_CHECKS = (
+    _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all"),
+    _Check(name="database", run=_database, mended_by="see MONITOR_DATABASE_URL; unset, it is the embedded one"),
+    _Check(name="migrations", run=_migrations, mended_by="run `monitor migrate`", needs="database"),
+    _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/embedding.md"),
+    _Check(name="profile", run=_profile, mended_by="set MONITOR_PROFILE to one for this embedder", needs="embedder"),
+    _Check(name="receivers", run=_receivers, mended_by="see docs/alerts.md for how to set up Slack"),
+    _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names", needs="receivers"),
+)

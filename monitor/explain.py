@@ -55,6 +55,8 @@ def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableTy
         texts.add_row(label, Text.assemble(readable(piece["text"]), (readable(where), "dim")))
     for place, reason in enumerate(row["reasons"]):
         texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
+    if row.get("marks"):
+        texts.add_row("marks", Text(", ".join(row["marks"])))
     if row["rule_verdict"] != verdict:
         texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
     title = Text.assemble(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,12 @@ from threading import Event
 from typing import TextIO
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.errors import Fatal, WrongSettings
 from monitor.ingest.files import FileSource
-from monitor.model import Batch, DeadLetter, Tally
+from monitor.model import Batch, Tally, Verdict
 from monitor.retry import Retry
 from monitor.stages import Stages
-from monitor.wire import assessment_json, encode
+from monitor.wire import assessment_json, encode, rejection
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 SHOWN = 10  # rejected lines that are named at the end
@@ -23,22 +24,19 @@ SHOWN = 10  # rejected lines that are named at the end
 Progress = Callable[[FileSource, Tally], None]
 
 
-class Rejected:
-    """The first few dead letters, for the summary."""
+class Summary:
+    """What became of the input: the ledger, how many answers of each verdict, and the first few rejected lines."""
 
     def __init__(self) -> None:
-        self.first: list[DeadLetter] = []
+        self.tally = Tally()
+        self.verdicts: Counter[Verdict] = Counter()
+        self.rejected: list[str] = []
 
-    def add(self, letters: Sequence[DeadLetter]) -> None:
-        """Keeps what still has room."""
-        self.first.extend(letters[: SHOWN - len(self.first)])
-
-    def lines(self) -> list[str]:
-        """One line each: `file:line: path: problem`."""
-        return [
-            f"{letter.message.position.topic}:{letter.message.position.offset}: {letter.path}: {letter.problem}"
-            for letter in self.first
-        ]
+    def add(self, batch: Batch, tally: Tally) -> None:
+        """Counts one stored batch in; the verdicts are those of every answer read, duplicates included."""
+        self.tally += tally
+        self.verdicts.update(a.verdict for a in batch.assessments)
+        self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
 
 
 def replay(
@@ -50,8 +48,8 @@ def replay(
     dialect: str | None,
     progress: Progress,
     stop: Event,
-) -> tuple[Tally, Rejected]:
-    """Reads every line of `files` once and stores what it becomes; returns the ledger and what was rejected.
+) -> Summary:
+    """Reads every line of `files` once, stores what it becomes, and returns what that was.
 
     `output` gets one assessment a line, in the order of the input, duplicates included (`-` is standard output).
 
@@ -63,21 +61,19 @@ def replay(
         raise WrongSettings(f"{output}: is one of the files to read; write the output to another one")
     settings = application.settings.ingest
     source = FileSource(files, max_message_bytes=settings.max_message_bytes, now=application.now)
-    rejected, total = Rejected(), Tally()
+    summary = Summary()
     with _writing(output) as out:
         application.migrate()
         application.queries.keep_profile(application.profile, application.now())
 
         def written(batch: Batch, tally: Tally) -> None:
-            nonlocal total
             if out is not None:
-                out.writelines(encode(assessment_json(a)) + "\n" for a in batch.assessments)
-            rejected.add(batch.dead_letters)
-            total += tally
-            progress(source, total)
+                _write(out, batch)
+            summary.add(batch, tally)
+            progress(source, summary.tally)
 
         try:
-            return Stages(
+            Stages(
                 source=source,
                 decode=application.decoder(app=app, dialect=dialect).decode_batch,
                 assess=application.pipeline.assess,
@@ -88,9 +84,17 @@ def replay(
                 batch_messages=settings.batch_events,
                 batch_bytes=settings.batch_bytes,
                 poll_seconds=settings.batch_ms / 1000,
-            ).run(), rejected
+            ).run()
         finally:
             source.close()
+    return summary
+
+
+def _write(out: TextIO, batch: Batch) -> None:
+    try:
+        out.writelines(encode(assessment_json(a)) + "\n" for a in batch.assessments)
+    except OSError as error:  # a full disk, or a pipe that nobody reads any more
+        raise Fatal(f"the output cannot be written on: {error.strerror}") from None
 
 
 @contextmanager
@@ -99,10 +103,23 @@ def _writing(path: Path | None) -> Iterator[TextIO | None]:
         yield None
     elif str(path) == "-":
         yield sys.stdout
-    else:
-        try:
-            file = path.open("w", encoding="utf-8")
-        except OSError as error:
-            raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
-        with file:
+    elif path.exists() and not path.is_file():  # a pipe or a device
+        with _opened(path) as file:
             yield file
+    else:
+        # What stands there now is replaced only once the whole input was read.
+        part = path.with_name(f"{path.name}.part")
+        with _opened(part) as file:
+            try:
+                yield file
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+        part.replace(path)
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise WrongSettings(f"cannot write {path}: {error.strerror}") from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -10,11 +12,37 @@ from monitor.app import Application
 from monitor.errors import WrongSettings
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
-from monitor.model import Tally
+from monitor.model import Batch, Tally
 from monitor.ports import Source
 from monitor.retry import Retry
 from monitor.schedule import AlertLoop, scheduled
 from monitor.stages import Stages
+from monitor.terminal import ledger_line, readable
+from monitor.wire import rejection
+
+log = logging.getLogger(__name__)
+REJECTIONS = 5  # named of one batch
+BETWEEN_LEDGERS = timedelta(minutes=1)
+
+
+class Told:
+    """Says in the log what a run has read: each message that was rejected, and now and then the ledger."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._total = Tally()
+        self._next = now() + BETWEEN_LEDGERS
+
+    def written(self, batch: Batch, tally: Tally) -> None:
+        """Told of every stored batch."""
+        self._total += tally
+        for letter in batch.dead_letters[:REJECTIONS]:
+            log.warning("rejected %s", readable(rejection(letter)))
+        if len(batch.dead_letters) > REJECTIONS:
+            log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
+        if self._now() >= self._next:
+            self._next = self._now() + BETWEEN_LEDGERS
+            log.info("so far %s", ledger_line(self._total))
 
 
 def serve(
@@ -34,6 +62,7 @@ def serve(
     application.migrate()
     application.queries.keep_profile(application.profile, application.now())
     source = _source(application, files, stop)
+    told = Told(application.now)
     stages = Stages(
         source=source,
         decode=application.decoder(app=app, dialect=dialect).decode_batch,
@@ -41,7 +70,7 @@ def serve(
         store=application.store,
         retry=Retry(stop=stop),
         stop=stop,
-        written=lambda batch, tally: None,  # noqa: ARG005  nobody watches
+        written=told.written,
         batch_messages=settings.ingest.batch_events,
         batch_bytes=settings.ingest.batch_bytes,
         poll_seconds=settings.ingest.batch_ms / 1000,
@@ -53,6 +82,11 @@ def serve(
         examples=application.queries.examples,
         link=application.link,
     )
+    kind = "embedded database" if settings.database_url is None else "MONITOR_DATABASE_URL"
+    log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
+    log.info("rules: %s; told: %s", ", ".join(r.name for r in loop.rules), ", ".join(loop.receivers))
+    for file in files:
+        log.info("following %s%s", file, "" if file == STDIN or file.exists() else ", which does not exist yet")
     try:
         with scheduled(loop, interval=settings.evaluation_interval, now=application.now):
             return stages.run()

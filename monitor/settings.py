@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,12 +82,19 @@ class SlackSettings(Section):
     api_url: str = "https://slack.com/api/"
 
 
+def _state_dir() -> Path:
+    try:
+        return user_state_path("rag-monitor")
+    except RuntimeError:  # no HOME, and a user that the system does not know
+        raise WrongSettings("this user has no home: set MONITOR_STATE_DIR to a folder it may write to") from None
+
+
 class Settings(BaseSettings):
     """Everything that can be set, with the default of each."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    state_dir: Path = Field(default_factory=lambda: user_state_path("rag-monitor"))
+    state_dir: Path = Field(default_factory=_state_dir)
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded one")
     profile: str | None = Field(None, description="name of a shipped profile or path of one; default: the embedder's")
     rules: Path | None = Field(None, description="alert rules; default: the set that ships")
@@ -143,7 +150,7 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         WrongSettings: a value or a name is wrong; the message lists each with where it stands.
     """
-    for name in _unknown(os.environ):
+    for name in unknown_names():
         log.warning("%s is no setting of monitor, and is ignored; `monitor settings` lists them", name)
     try:
         return Settings(**overrides)
@@ -155,8 +162,8 @@ def load_settings(**overrides: Any) -> Settings:
         raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
 
 
-def _unknown(names: Iterable[str]) -> list[str]:
-    """Names that look like ours and are none, so that a typing slip does not pass in silence."""
+def unknown_names() -> list[str]:
+    """Names in the environment that look like ours and are none: typing slips."""
     known = {PREFIX + field.upper() for field in Settings.model_fields}
-    ours = (name for name in names if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
+    ours = (name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
     return sorted(n for n in ours if n.split("__")[0] not in known and n.removesuffix(_FILE) not in known)

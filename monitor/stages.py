@@ -20,6 +20,7 @@ from monitor.retry import Interrupted, Retry
 Decode = Callable[[Sequence[Message]], tuple[list[Interaction], list[DeadLetter]]]
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
+GRACE = 2.0  # seconds that a read may block after everything else has stopped
 _LOOK_UP = 0.1  # seconds after which a waiting stage looks whether another one has failed
 
 
@@ -84,72 +85,100 @@ class Stages:
         Raises:
             Fatal, OutOfReach: a stage failed for good; what was committed before stays, nothing else was acknowledged.
         """
-        aborted, failures = Event(), list[BaseException]()
-        decoded: _Handover[_Decoded] = _Handover(aborted)
-        assessed: _Handover[tuple[Sequence[Message], Batch]] = _Handover(aborted)
+        return _Run(self).to_the_end()
 
-        def guarded(work: Callable[[], None]) -> None:
-            try:
-                work()
-            except (_AbortedError, Interrupted):
-                aborted.set()
-            except BaseException as error:  # noqa: BLE001  raised again by the caller's thread, below
-                failures.append(error)
-                aborted.set()
 
-        threads = [
-            Thread(target=guarded, args=(lambda: self._fetch(decoded),), name="fetch", daemon=True),
-            Thread(target=guarded, args=(lambda: self._assess(decoded, assessed),), name="assess", daemon=True),
-        ]
-        total = Tally()
+class _Run:
+    """One run of the stages: its threads and what they tell each other."""
 
-        def write() -> None:
-            nonlocal total
-            while (item := assessed.get()) is not None:
-                messages, batch = item
-                tally = self.retry(lambda b=batch: self.store.write(b))  # type: ignore[misc]
-                self.source.stored(messages)
-                total += tally
-                self.written(batch, tally)
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self._aborted = Event()  # a stage has failed
+        self._polling = Event()  # the source is being asked
+        self._abandoned = Event()  # and is waited for no more
+        self._failures: list[BaseException] = []
+        self._decoded: _Handover[_Decoded] = _Handover(self._aborted)
+        self._assessed: _Handover[tuple[Sequence[Message], Batch]] = _Handover(self._aborted)
+        self._fetching = self._thread(self._fetch)
+        self._total = Tally()
 
-        for thread in threads:
+    def to_the_end(self) -> Tally:
+        """The caller's thread writes; the others end with it."""
+        assessing = self._thread(self._assess)
+        for thread in (self._fetching, assessing, self._thread(self._watch)):
             thread.start()
-        guarded(write)
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-        return total
+        self._guarded(self._write)
+        assessing.join()
+        self._fetching.join(GRACE)  # one that is stuck in a read has nothing that is not acknowledged
+        if self._failures:
+            raise self._failures[0]
+        return self._total
 
-    def _fetch(self, out: _Handover[_Decoded]) -> None:
-        while not self.stop.is_set():
+    def _thread(self, work: Callable[[], None]) -> Thread:
+        return Thread(target=self._guarded, args=(work,), name=work.__name__.strip("_"), daemon=True)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except (_AbortedError, Interrupted):
+            self._aborted.set()
+        except BaseException as error:  # noqa: BLE001  raised again by the caller's thread
+            self._failures.append(error)
+            self._aborted.set()
+
+    def _fetch(self) -> None:
+        stages = self._stages
+        while not (stages.stop.is_set() or self._aborted.is_set()):
+            self._polling.set()
             try:
-                messages = self.retry(
-                    lambda: self.source.poll(
-                        max_messages=self.batch_messages, max_bytes=self.batch_bytes, timeout=self.poll_seconds
+                messages = stages.retry(
+                    lambda: stages.source.poll(
+                        max_messages=stages.batch_messages, max_bytes=stages.batch_bytes, timeout=stages.poll_seconds
                     )
                 )
             except Interrupted:  # what was fetched before is finished all the same
                 break
+            self._polling.clear()
+            if self._abandoned.is_set():
+                return
             if messages is None:
                 break
             if messages:
-                interactions, dead_letters = self.decode(messages)
-                offsets = tuple(self.source.offsets())
-                out.put(
+                interactions, dead_letters = stages.decode(messages)
+                offsets = tuple(stages.source.offsets())
+                self._decoded.put(
                     _Decoded(messages=messages, interactions=interactions, dead_letters=dead_letters, offsets=offsets)
                 )
-        out.put(None)
+        self._decoded.put(None)
 
-    def _assess(self, given: _Handover[_Decoded], out: _Handover[tuple[Sequence[Message], Batch]]) -> None:
-        while (item := given.get()) is not None:
-            interactions = item.interactions
-            assessments = self.retry(lambda its=interactions: self.assess(its)) if interactions else []  # type: ignore[misc]
+    def _watch(self) -> None:
+        """Ends the fetching where a read blocks past the grace: opening a pipe that nobody writes to, say."""
+        while self._fetching.is_alive() and not self._aborted.is_set() and not self._stages.stop.is_set():
+            self._fetching.join(_LOOK_UP)
+        self._fetching.join(GRACE)
+        if self._fetching.is_alive() and self._polling.is_set():
+            self._abandoned.set()
+            self._decoded.put(None)
+
+    def _assess(self) -> None:
+        stages = self._stages
+        while (item := self._decoded.get()) is not None:
+            its = item.interactions
+            assessments = stages.retry(lambda its=its: stages.assess(its)) if its else []  # type: ignore[misc]
             batch = Batch(
                 assessments=tuple(assessments),
                 dead_letters=tuple(item.dead_letters),
                 received=len(item.messages),
                 offsets=item.offsets,
             )
-            out.put((item.messages, batch))
-        out.put(None)
+            self._assessed.put((item.messages, batch))
+        self._assessed.put(None)
+
+    def _write(self) -> None:
+        stages = self._stages
+        while (item := self._assessed.get()) is not None:
+            messages, batch = item
+            tally = stages.retry(lambda batch=batch: stages.store.write(batch))  # type: ignore[misc]
+            stages.source.stored(messages)
+            self._total += tally
+            stages.written(batch, tally)

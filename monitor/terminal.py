@@ -74,6 +74,11 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{name.upper()}", value
 
 
+def ledger_line(tally: Tally) -> str:
+    """Where every received message went."""
+    return f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
+
+
 def plain(text: str) -> str:
     """So that foreign text is neither markup nor steers the terminal."""
     return escape(readable(text))

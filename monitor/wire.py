@@ -1,4 +1,4 @@
-"""An assessment as JSON, in the form that scripts outside rely on (design.md §10)."""
+"""An assessment as JSON, in the form that scripts outside rely on (design.md §10), and a rejection as a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from pydantic_core import to_json
 
-from monitor.model import Assessment, Support, SupportingDocument
+from monitor.model import Assessment, DeadLetter, Support, SupportingDocument
 
 
 def encode(value: object) -> str:
@@ -47,3 +47,9 @@ def support_json(support: Support) -> dict[str, object]:
 def piece_json(d: SupportingDocument) -> dict[str, object]:
     """`{document_id, start, end, text}`; start and end are null where the piece stands in no document."""
     return {"document_id": d.document_id, "start": d.start, "end": d.end, "text": d.text}
+
+
+def rejection(letter: DeadLetter) -> str:
+    """`file:line: path: problem`."""
+    position = letter.message.position
+    return f"{position.topic}:{position.offset}: {letter.path}: {letter.problem}"

@@ -97,7 +97,8 @@ def upgrade() -> None:
     op.execute("CREATE TABLE rollup_label (label text NOT NULL, value text NOT NULL, PRIMARY KEY (label, value))")
     op.execute("""
         CREATE TABLE consumer_offset (
-            topic text NOT NULL, partition integer NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, partition)
+            group_id text NOT NULL, topic text NOT NULL, partition integer NOT NULL, next_offset bigint NOT NULL,
+            PRIMARY KEY (group_id, topic, partition)
         )
     """)
     op.execute("""

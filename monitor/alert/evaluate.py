@@ -11,7 +11,7 @@ from typing import TypeAlias
 from monitor.alert.methods import METHODS
 from monitor.alert.notification import Example, Notification, notifications_of
 from monitor.alert.rule import Rule
-from monitor.alert.state import Alert, Transition, abandoned, fingerprint, transition
+from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, lapsed, transition
 from monitor.alert.window import minutes
 from monitor.errors import Fatal, Retriable
 from monitor.ports import AlertStore
@@ -68,13 +68,16 @@ def _evaluate_rule(
     examples: Examples,
     link: Link | None,
 ) -> list[Transition]:
-    """Alerts whose labels do not occur in the window are not looked at: they hold."""
+    """Of alerts whose labels do not occur in the window, firing ones hold and pending ones end."""
     start, end = minutes(rule.window, now)
     changes: list[Transition] = []
     notifications: list[Notification] = []
+    seen: set[str] = set()
     for count in store.window_counts(rule.selector, rule.signal, rule.by, start, end):
         observation = METHODS[rule.method](rule, count)
-        change = transition(rule, known.get(fingerprint(rule, count.labels)), observation, now)
+        identity = fingerprint(rule, count.labels)
+        seen.add(identity)
+        change = transition(rule, known.get(identity), observation, now)
         if change is None:
             continue
         changes.append(change)
@@ -83,6 +86,11 @@ def _evaluate_rule(
             first, _ = minutes(rule.window, change.alert.active_since)
             shown = _examples(examples, rule, count.labels, min(first, start), end)
             notifications += notifications_of(change, examples=shown, url=link(change.alert) if link else None)
+    changes += [
+        lapsed(alert, now)
+        for alert in known.values()
+        if alert.rule_digest == rule.digest and alert.state is State.PENDING and alert.fingerprint not in seen
+    ]
     if changes:
         store.save(changes, notifications)
     return changes

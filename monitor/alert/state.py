@@ -86,8 +86,9 @@ def episode_of(alert_fingerprint: str, active_since: datetime) -> str:
 def transition(rule: Rule, previous: Alert | None, observation: Observation, now: datetime) -> Transition | None:
     """What `observation` changes about `previous` (None: never seen), or None when its state stays.
 
-    An observation without enough samples changes nothing: pending and firing hold. An alert fires once it has been
-    breaching for `rule.for_` with no observation to the contrary, and begins a new episode after it was resolved.
+    An alert fires once it has been breaching for `rule.for_` at every observation, and begins a new episode after it
+    was resolved. Without enough samples a pending one becomes inactive, since it is not known to breach any more, and
+    a firing one holds, since it is not known to have ended.
     """
     state = previous.state if previous else State.INACTIVE
     match observation.breaching, state:
@@ -96,13 +97,19 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
             alert = begun if rule.for_ > timedelta() else _fired(begun, rule, now)
         case True, State.PENDING if previous and now - previous.active_since >= rule.for_:
             alert = _fired(_seen(previous, rule, observation), rule, now)
-        case False, State.PENDING if previous:
+        case False | None, State.PENDING if previous:
             alert = replace(_seen(previous, rule, observation), state=State.INACTIVE)
         case False, State.FIRING if previous:
             alert = replace(_seen(previous, rule, observation), state=State.RESOLVED, resolved_at=now)
         case _:
             return None
     return Transition(previous=previous, alert=alert, at=now)
+
+
+def lapsed(previous: Alert, now: datetime) -> Transition:
+    """The end of a pending alert of which no answers came any more."""
+    alert = replace(previous, state=State.INACTIVE)
+    return Transition(previous=previous, alert=alert, at=now, note="no answers came any more")
 
 
 def abandoned(previous: Alert, now: datetime) -> Transition | None:

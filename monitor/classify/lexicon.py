@@ -54,7 +54,10 @@ ENGLISH = Wording(
         r"""\b(?:i|we)\shave\sno\s(?:\w+\s){0,3}(?:information|details?|data|record|documents?|documentation|answer|
             idea|knowledge|way)""",
         r"\b(?:is|are|that's|falls?|lies?|goes)\s(?:\w+\s){0,3}?(?:beyond|outside)\s(?:of\s)?(?:what\si|the\sscope|my|our)\b",
-        r"\bnot\s(?:something|a\stopic)\s(?:i|we)\s(?:can|could|am|are)\b",
+        r"(?:\bnot|n't)\s(?:something|a\stopic)\s(?:that\s)?(?:i|we)\s(?:can|could|am|are)\b",
+        r"\b(?:i|we)\s(?:\w+\s){0,6}(?:found|find|see|have)\s(?:no|nothing)\s(?:\w+\s){0,2}(?:details?|information|mention|answer|on|about)\b",
+        r"\bnot\spossible\s(?:for\sme\s)?to\s(?:answer|say|tell|determine)\s(?:this|that|your|the\s(?:question|answer))\b",
+        r"\b(?:passages?|documents?|articles?|sources?|texts?)\b[^.;:,]{0,40}?\ssay(?:s)?\snothing\s(?:about|on|of)\b",
         r"^(?:sorry,?\s)?i\s(?:really\s)?(?:don't|do\snot)\sknow\b[^,;]{0,50}$",
         # the documents do not
         rf"""\b{_SOURCES}\b[^.;:,]{{0,40}}?\s(?:contain|provide|give|offer|hold|have|has|include|make)s?\sno\s(?:\w+\s){{0,2}}
@@ -64,7 +67,7 @@ ENGLISH = Wording(
             (?:contain|mention|specif|state|say|provide\s(?:\w+\s){{0,3}}
             (?:information|details?|answer|instructions?|data|guidance)|answer|address|describe|discuss|indicate|explain|tell|reveal|clarify|speak|refer\sto|touch)""",
         rf"""\b(?:{_TEXTS})\b(?:\s(?:i|we)\s\w+)?[^.;:,]{{0,40}}?\s(?:do(?:es)?\snot|do(?:es)?n't|did\snot|didn't|cannot|
-            can't|never)\s(?:\w+ly\s)?(?:provide|include|cover|give|list|offer|name|hold|have\s(?:any|the|enough|specific))""",
+            can't|never)\s(?:\w+ly\s|(?:seem|appear)\sto\s)?(?:provide|include|cover|give|list|offer|name|hold|have\s(?:any|the|enough|specific))""",
         r"^(?:it|they|the\sdocs)\s(?:do(?:es)?\snot|do(?:es)?n't)\s(?:\w+ly\s)?(?:mention|say|specify|state)\b",
         r"""\b(?:but|and|however,?|though)\s(?:it|they|these|this)\s(?:do(?:es)?\snot|do(?:es)?n't)\s(?:\w+ly\s)?
             (?:contain|mention|specif|state|provid|say|include|cover|answer|address|give|describe|discuss|indicate)""",

@@ -9,6 +9,7 @@ wording, nothing retrieved, no support named.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.classify.profile import Profile
@@ -57,7 +58,14 @@ def metrics_below(metrics: Metrics, profile: Profile) -> list[str]:
 
 
 def classify(interaction: Interaction, support: Support, metrics: Metrics, profile: Profile) -> Classified:
-    """The verdict of one interaction with its reasons and probabilities."""
+    """The verdict of one interaction with its reasons and probabilities.
+
+    SDRD is left out where every supporting document was found word for word in the retrieved ones: then it is known,
+    not estimated, that they were retrieved. The thesis's rule has it in all the same.
+    """
+    rule_verdict = thesis_rule(metrics, profile)
+    if support.documents and all(d.start is not None for d in support.documents):
+        metrics = replace(metrics, sdrd=None)
     below = metrics_below(metrics, profile)
     reasons = [BELOW[name] for name in below]
     documents = any(d.text.strip() for d in interaction.retrieved_documents)
@@ -72,15 +80,14 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
     if kind is RefusalKind.FULL:
         reasons.append(Reason.REFUSAL_WORDING)
 
-    rule_verdict = _by_rule(below)
     refuses = empty or kind is RefusalKind.FULL
     unsupported = Reason.NO_DOCUMENTS in reasons or Reason.NO_SUPPORT in reasons
     if refuses:
         verdict = Verdict.REFUSAL
-    elif unsupported and rule_verdict is Verdict.GROUNDED:
+    elif unsupported:
         verdict = Verdict.REFUSAL if "qa" in below else Verdict.SELF_GENERATED
     else:
-        verdict = rule_verdict
+        verdict = _by_rule(below)
     if verdict is Verdict.REFUSAL:
         kind = RefusalKind.FULL
     refusal_precision = _sigmoid(CERTAIN) if empty else profile.refusal_precision

@@ -1,32 +1,42 @@
 """Files that a chatbot appends to, read as they grow, as a `Source` that keeps its place.
 
 The place is a byte offset in one file, known by its inode and its first line, so that a file is not mistaken for its
-successor. While it runs, what a renamed file still holds is read before the new one begins; what was not read of a file
-that was renamed while nobody ran can be given to `monitor replay`.
+successor. A file that was renamed is read on beside its successor until nobody writes to it any more. After a restart a
+renamed file is not found again, whatever was not read of it: give it to `monitor replay`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
-from typing import BinaryIO
 
 from monitor.errors import Fatal, WrongSettings
 from monitor.model import Message, Offset, Position
 
+DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
 _CHUNK_BYTES = 256 * 1024
 _HEAD_BYTES = 1024
+
+_Line = tuple[Position, bytes, int]  # where it stands, its first bytes, its length
 
 
 class FollowSource:
     """Reads whole lines of `paths` from the offsets in `known` on, and waits for more until `stop` is set.
 
     A path that does not exist yet is waited for. A line longer than `max_message_bytes` is cut one byte after that. A
-    position is (path, 0, byte offset of the line).
+    position is (file, 0, byte offset of the line), the file named as in the offsets: `<real path>#<inode>-<hash>`.
+
+    A file that another one replaced at its path comes before it in each poll, until it has not grown for `DRAIN` by
+    `now`; only then does its last line count without an end. A file that is found shorter than what was read of it was
+    emptied in place, and is read from its beginning; its offset goes back with that.
+
+    Raises:
+        WrongSettings: two of the paths are one file, or one of them is no plain file that may be read, or compressed.
     """
 
     def __init__(
@@ -38,22 +48,30 @@ class FollowSource:
         max_message_bytes: int,
         stop: Event,
     ) -> None:
+        seen = dict[Path, Path]()
         for path in paths:
-            if path.is_dir():
-                raise WrongSettings(f"{path}: is a folder; name the files in it")
-        self._tails = [_Tail(path, known, max_message_bytes) for path in paths]
+            real = _checked(path)
+            if real in seen:
+                raise WrongSettings(f"{_storable(path)}: is the same file as {_storable(seen[real])}; name it once")
+            seen[real] = path
+        self._places = _Places(known)
+        self._tails = [_Tail(path, self._places, max_message_bytes, stop) for path in paths]
         self._first = 0
         self._now = now
         self._stop = stop
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """As the port says; None once `stop` is set."""
+        """As the port says; None once `stop` is set.
+
+        Raises:
+            Fatal: a file cannot be read, or a compressed one stands at a path now.
+        """
         if self._stop.is_set():
             return None
         received_at, messages, size = self._now(), list[Message](), 0
         first, self._first = self._first, (self._first + 1) % len(self._tails)  # a busy file must not starve the others
         for tail in self._tails[first:] + self._tails[:first]:
-            for position, value, length in tail.lines():
+            for position, value, length in tail.lines(received_at):
                 if length > len(value) or value.strip():
                     messages.append(Message(value=value, position=position, received_at=received_at, size=length))
                     size += len(value)
@@ -65,7 +83,7 @@ class FollowSource:
 
     def offsets(self) -> tuple[Offset, ...]:
         """How far each file was read since the last call, counting what every poll so far has given."""
-        return tuple(offset for tail in self._tails for offset in tail.advanced())
+        return tuple(self._places.advanced())
 
     def stored(self, messages: Sequence[Message]) -> None:
         """Nothing to do: the offsets went into the transaction."""
@@ -76,28 +94,18 @@ class FollowSource:
             tail.close()
 
 
-class _Tail:
-    """One path, and the file that is read under it now."""
+class _Places:
+    """How far each file was read: as stored, and since then."""
 
-    def __init__(self, path: Path, known: Mapping[str, int], limit: int) -> None:
-        self._path = path
+    def __init__(self, known: Mapping[str, int]) -> None:
         self._known = dict(known)
-        self._limit = limit
-        self._file: BinaryIO | None = None
-        self._topic = ""
-        self._offset = 0
-        self._moved: dict[str, int] = {}  # file → offset reached since `advanced` was asked
+        self._moved: dict[str, int] = {}
 
-    def lines(self) -> Iterator[tuple[Position, bytes, int]]:
-        """Every whole line that is there now: its position, its first bytes, and its length."""
-        file = self._file or self._open()
-        while file is not None:
-            yield from self._whole_lines(file, final=False)
-            if not self._replaced(file):
-                return
-            yield from self._whole_lines(file, final=True)
-            self.close()
-            file = self._open()
+    def __getitem__(self, topic: str) -> int:
+        return self._moved.get(topic, self._known.get(topic, 0))
+
+    def __setitem__(self, topic: str, reached: int) -> None:
+        self._moved[topic] = reached
 
     def advanced(self) -> Iterator[Offset]:
         """One offset per file that was read on since the last call."""
@@ -106,50 +114,165 @@ class _Tail:
             yield Offset(topic=topic, partition=0, expected=self._known.get(topic), next=reached)
             self._known[topic] = reached
 
-    def close(self) -> None:
-        """Closes the file, if one is open."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
-    def _open(self) -> BinaryIO | None:
-        """None where there is no file yet, or not one whole line in it."""
+class _Tail:
+    """One path: the file that stands there, and those it has replaced that may still be written to."""
+
+    def __init__(self, path: Path, places: _Places, limit: int, stop: Event) -> None:
+        self._path = path
+        self._places = places
+        self._limit = limit
+        self._stop = stop
+        self._file: _File | None = None
+        self._replaced: list[_File] = []  # oldest first
+
+    def lines(self, now: datetime) -> Iterator[_Line]:
+        """Every whole line that is there now, those of the replaced files first."""
+        if self._file is None or self._is_replaced(self._file):
+            opened = self._open()  # before the old one is read, so that nothing comes between that and the look at it
+            if opened is not None and self._file is not None:
+                self._replaced.append(self._file)
+            self._file = opened or self._file
+        for file in tuple(self._replaced):
+            yield from file.lines(final=False)
+            if file.is_quiet(now):
+                yield from file.lines(final=True)
+                file.close()
+                self._replaced.remove(file)
+        if self._file is not None:
+            yield from self._file.lines(final=False)
+
+    def close(self) -> None:
+        """Closes the files that are open."""
+        for file in (*self._replaced, self._file):
+            if file is not None:
+                file.close()
+        self._file, self._replaced = None, []
+
+    def _is_replaced(self, file: _File) -> bool:
+        """Whether the path names another file now."""
         try:
-            file = self._path.open("rb")
+            return not os.path.samestat(file.stat(), self._path.stat())
+        except FileNotFoundError:
+            return False  # moved away, and its successor is not there yet
+        except OSError as error:
+            raise Fatal(f"{_storable(self._path)}: cannot be read: {error.strerror}") from None
+
+    def _open(self) -> _File | None:
+        """None where there is no file yet."""
+        try:
+            real, raw = self._path.resolve(), self._path.open("rb", buffering=0)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise Fatal(f"{self._path}: cannot be read: {error.strerror}") from None
-        head = file.readline(_HEAD_BYTES)
-        if not head.endswith(b"\n") and len(head) < _HEAD_BYTES:
-            file.close()
-            return None
-        self._topic = f"{self._path}#{os.fstat(file.fileno()).st_ino}-{hashlib.sha256(head).hexdigest()[:16]}"
-        self._offset = self._known.get(self._topic, 0)
-        file.seek(self._offset)
-        self._file = file
+        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+            raise Fatal(f"{_storable(self._path)}: cannot be read: {_reason(error)}") from None
+        file = _File(_storable(real), raw, self._places, self._limit, self._stop)
+        for again in self._replaced:
+            if os.path.samestat(again.stat(), file.stat()):  # renamed, and then renamed back
+                file.close()
+                self._replaced.remove(again)
+                return again
         return file
 
-    def _replaced(self, file: BinaryIO) -> bool:
-        """Whether the path names another file now, or this one became shorter than what was read of it."""
-        ours = os.fstat(file.fileno())
-        try:
-            theirs = self._path.stat()
-        except FileNotFoundError:
-            return False  # moved away, and its successor is not there yet: more may still be written to it
-        return ours.st_size < self._offset or (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino)
 
-    def _whole_lines(self, file: BinaryIO, *, final: bool) -> Iterator[tuple[Position, bytes, int]]:
-        """`final` counts a last line without its end as whole: nobody writes to the file any more."""
-        while line := file.readline(self._limit + 2):
+class _File:
+    """One open file, whatever its name is by now."""
+
+    def __init__(self, name: str, raw: io.FileIO, places: _Places, limit: int, stop: Event) -> None:
+        self._name = name
+        self._raw = raw
+        self._buffer = io.BufferedReader(raw)
+        self._places = places
+        self._limit = limit
+        self._stop = stop
+        self._topic = ""  # not known until the first line is whole
+        self._offset = 0
+        self._emptied = False
+        self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
+
+    def stat(self) -> os.stat_result:
+        """The file's own, not that of its path."""
+        return os.fstat(self._raw.fileno())
+
+    def close(self) -> None:
+        """Closes the file; may be called twice."""
+        self._buffer.close()
+
+    def is_quiet(self, now: datetime) -> bool:
+        """Whether it has not grown for `DRAIN`, as far as the calls of this could see."""
+        size = self.stat().st_size
+        if self._grown is None or self._grown[0] != size:
+            self._grown = size, now
+        return now - self._grown[1] >= DRAIN
+
+    def lines(self, *, final: bool) -> Iterator[_Line]:
+        """Every whole line that is there now; `final` counts a last one without its end: nobody writes any more."""
+        if self.stat().st_size < self._offset:
+            self._topic, self._offset, self._emptied = "", 0, True
+        if not self._topic and not self._identify(final=final):
+            return
+        while not self._stop.is_set() and (line := self._buffer.readline(self._limit + 2)):
             length, ended = len(line), line.endswith(b"\n")
-            while not ended and length > self._limit + 1 and (rest := file.readline(_CHUNK_BYTES)):
+            while not ended and length > self._limit + 1 and (rest := self._buffer.readline(_CHUNK_BYTES)):
                 length, ended = length + len(rest), rest.endswith(b"\n")
+                if self._stop.is_set():
+                    return
             if not ended and not final:
-                file.seek(self._offset)
+                self._seek()
                 return
-            position = Position(topic=str(self._path), partition=0, offset=self._offset)
+            position = Position(topic=self._topic, partition=0, offset=self._offset)
             self._offset += length
-            self._moved[self._topic] = self._offset
+            self._places[self._topic] = self._offset
             value = line.rstrip(b"\r\n") if length == len(line) else line
             yield position, value[: self._limit + 1], length - ended if length > len(line) else len(value)
+
+    def _identify(self, *, final: bool) -> bool:
+        """Finds the file's name and place, if its first line is whole."""
+        head = os.pread(self._raw.fileno(), _HEAD_BYTES, 0)
+        _refuse_compressed(self._name, head)
+        line, end, _ = head.partition(b"\n")
+        if not end and len(head) < _HEAD_BYTES and not (final and head):
+            return False
+        status = self.stat()
+        self._topic = f"{self._name}#{status.st_ino}-{hashlib.sha256(line + end).hexdigest()[:16]}"
+        place = self._places[self._topic]
+        self._offset = 0 if self._emptied or place > status.st_size else place
+        self._emptied = False
+        self._seek()
+        return True
+
+    def _seek(self) -> None:
+        """Goes to the offset and forgets what was read after it, which may not stay as it is."""
+        self._buffer.detach()
+        self._raw.seek(self._offset)
+        self._buffer = io.BufferedReader(self._raw)
+
+
+def _checked(path: Path) -> Path:
+    """The real path of a file that can be followed, or of none yet."""
+    try:
+        real = path.resolve()
+        if path.is_dir():
+            raise WrongSettings(f"{_storable(path)}: is a folder; name the files in it")
+        if path.is_file():
+            with path.open("rb") as file:
+                _refuse_compressed(_storable(path), file.read(_HEAD_BYTES))
+        elif path.exists():
+            raise WrongSettings(f"{_storable(path)}: is no plain file; `-` reads standard input")
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of symbolic links; a name with U+0000
+        raise WrongSettings(f"{_storable(path)}: cannot be read: {_reason(error)}") from None
+    return real
+
+
+def _refuse_compressed(name: str, head: bytes) -> None:
+    if head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, zstd
+        raise WrongSettings(f"{name}: is compressed and cannot be followed; give it to `monitor replay`")
+
+
+def _storable(path: Path) -> str:
+    """The path as UTF-8 can carry it: bytes that are no text are written out."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -177,13 +177,13 @@ def _conclude(console: Console, application: Application, told: Sequence[Told], 
     here = f"MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
     shown = next((t.assessment.interaction.id for t in told if t.truth is not t.assessment.verdict), "demo-00000")
-    console.print(
-        f"{len(told)} answers in {seconds:.0f} s. Next:\n"
-        f"  {here} {command} alerts list        the alert that came and went\n"
-        f"  {here} {command} explain {shown}   an answer that was misjudged\n"
-        f"  {command} replay answers.jsonl     your own answers; docs/events.md has the format\n"
-        f"  {command} run answers.jsonl        the same as the file grows, with the alert rules\n"
-        f"  {command} doctor                   is everything there for it?",
-        markup=False,
-        soft_wrap=True,
+    nexts = (
+        ("the alert that came and went", f"{here} {command} alerts list"),
+        ("an answer that was misjudged", f"{here} {command} explain {shown}"),
+        ("is everything there for your own?", f"{command} doctor"),
+        ("your own answers; docs/events.md has the format", f"{command} replay answers.jsonl"),
+        ("the same as a file grows, with the alert rules", f"{command} run answers.jsonl"),
     )
+    console.print(f"{len(told)} answers in {seconds:.0f} s. Next:")
+    for what, line in nexts:
+        console.print(f"  # {what}\n  {line}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,11 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
 
+log = logging.getLogger(__name__)
 OLDEST_SERVER = 150_000  # PostgreSQL 15
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -29,23 +31,33 @@ def plain_url(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if not separator or scheme.partition("+")[0] not in {"postgres", "postgresql"}:
         raise WrongSettings("MONITOR_DATABASE_URL: expected postgresql://user:password@host:port/database")
+    if rest.partition("/")[0].count("@") > 1:  # libpq would take the rest of the password for the host, and print it
+        raise WrongSettings("MONITOR_DATABASE_URL: write @ : / # in the password as %40 %3A %2F %23")
     return f"postgresql://{rest}"
 
 
 def connect(url: str) -> Engine:
-    """An engine for `url`; opens no connection yet."""
-    return create_engine(
-        plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
-        pool_pre_ping=True,
-        connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
-    )
+    """An engine for `url`; opens no connection yet.
+
+    Raises:
+        WrongSettings: it is no PostgreSQL URL.
+    """
+    try:
+        return create_engine(
+            plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
+        )
+    except (ValueError, ArgumentError):
+        raise WrongSettings("MONITOR_DATABASE_URL: the host or the port is no such thing") from None
 
 
 @contextmanager
 def retriable() -> Iterator[None]:
     """Turns a lost or busy database into `Retriable`, and one that refuses for good into `Fatal`.
 
-    Deadlocks and serialisation failures count as busy: the same transaction may succeed when tried again.
+    Deadlocks, serialisation failures and a server that is read-only after a failover count as busy: the same
+    transaction may succeed when tried again. Messages hold what the server said, never the values of a statement.
     """
     try:
         yield
@@ -56,9 +68,10 @@ def retriable() -> Iterator[None]:
             raise Fatal(message) from None
         if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise Fatal(f"{message}\nthe tables are not this release's: run `monitor migrate`") from None
-        if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError) or isinstance(error, OperationalError):
+        passing = psycopg.OperationalError | psycopg.InterfaceError | psycopg.errors.ReadOnlySqlTransaction
+        if isinstance(cause, passing) or isinstance(error, OperationalError):
             raise Retriable(message) from error
-        raise
+        raise Fatal(message) from error
 
 
 def _alembic() -> Config:
@@ -72,6 +85,8 @@ def _alembic() -> Config:
 def migrate(engine: Engine) -> str:
     """Brings the database to this release's tables and returns the revision. Safe to run from several processes.
 
+    A database that a later release has migrated is left as it is: its migrations do not break this one.
+
     Raises:
         OutOfReach: there is no database at the URL.
         Fatal: the server is too old, or a migration failed; nothing of it remains then.
@@ -82,6 +97,10 @@ def migrate(engine: Engine) -> str:
             version = connection.connection.driver_connection.info.server_version  # type: ignore[union-attr]
             if version < OLDEST_SERVER:
                 raise Fatal(f"PostgreSQL {version // 10_000} is too old: 15 or later is needed")
+            current = MigrationContext.configure(connection).get_current_revision()
+            if current is not None and not _known(current):
+                log.warning("the database is at %s, which a later release made; it is left as it is", current)
+                return current
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
             return str(MigrationContext.configure(connection).get_current_revision())
@@ -89,10 +108,29 @@ def migrate(engine: Engine) -> str:
         raise OutOfReach(f"database: {str(error.orig).strip()}") from None
     except DBAPIError as error:
         raise Fatal(f"database: {str(error.orig).strip()}") from error
+    except psycopg.ProgrammingError as error:  # an option in the URL that libpq does not know
+        raise WrongSettings(f"MONITOR_DATABASE_URL: {str(error).strip()}") from None
 
 
-def revisions(engine: Engine) -> tuple[str | None, str]:
-    """The database's revision (None before the first migration) and this release's."""
+def _known(revision: str) -> bool:
+    scripts = ScriptDirectory.from_config(_alembic())
+    return revision in {script.revision for script in scripts.walk_revisions()}
+
+
+def schema_state(engine: Engine) -> str:
+    """Where the database stands, in words.
+
+    Raises:
+        Retriable: it is out of reach.
+        Fatal: it is behind this release.
+    """
     with retriable(), engine.connect() as connection:
         current = MigrationContext.configure(connection).get_current_revision()
-    return current, str(ScriptDirectory.from_config(_alembic()).get_current_head())
+    head = ScriptDirectory.from_config(_alembic()).get_current_head()
+    if current is None:
+        return f"none yet; the first `replay`, `run` or `migrate` brings it to {head}"
+    if not _known(current):
+        return f"at {current}, which a later release made; this one knows up to {head}"
+    if current != head:
+        raise Fatal(f"the database is at {current}, this release needs {head}")
+    return f"at {head}"

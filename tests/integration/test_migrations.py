@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 
 from monitor.errors import Fatal, OutOfReach
 from monitor.store import database as database_module
-from monitor.store.database import _alembic, connect, migrate, revisions
+from monitor.store.database import _alembic, connect, migrate, schema_state
 from monitor.store.tables import metadata
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
@@ -46,9 +46,9 @@ def tables(engine):
 
 
 def test_an_empty_database_comes_to_this_releases_revision(empty):
-    assert revisions(empty) == (None, HEAD)
+    assert schema_state(empty).startswith("none yet")
     assert migrate(empty) == HEAD
-    assert revisions(empty) == (HEAD, HEAD)
+    assert schema_state(empty) == f"at {HEAD}"
 
 
 def test_migrating_again_changes_nothing(empty):
@@ -113,7 +113,16 @@ def test_processes_that_migrate_at_once_all_succeed(empty, empty_database):
     ]
     said = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
-    assert revisions(empty) == (HEAD, HEAD)
+    assert schema_state(empty) == f"at {HEAD}"
+
+
+def test_a_database_of_a_later_release_is_left_as_it_is(empty, caplog):
+    migrate(empty)
+    with empty.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    assert migrate(empty) == "9999"
+    assert "later release" in caplog.text
+    assert "later release" in schema_state(empty)
 
 
 def test_a_server_that_is_too_old_is_told_apart(empty, monkeypatch):

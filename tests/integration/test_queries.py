@@ -76,7 +76,7 @@ def test_an_example_says_what_was_asked_and_answered_and_why_it_is_bad(writer, q
 @pytest.mark.parametrize(
     ("signal", "shown"),
     [
-        ("negative", ["refused", "made up"]),
+        ("negative", ["made up", "refused"]),  # one of each verdict before a second of one
         ("refusal", ["refused"]),
         ("self_generated", ["made up"]),
         ("grounded", ["fine"]),

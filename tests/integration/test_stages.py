@@ -296,3 +296,27 @@ def test_an_invalid_message_that_a_decoder_lets_through_is_no_dead_letter_but_a_
 
     with pytest.raises(InvalidMessage):
         stages(ListSource(5), MemoryStore(), decode=careless).run()
+
+
+def test_a_fatal_error_ends_the_run_though_the_source_has_nothing_more_to_give():
+    def refuse(_interactions):
+        raise Fatal("wrong key")
+
+    with pytest.raises(Fatal, match="wrong key"):
+        stages(ListSource(5, endless=True), MemoryStore(), assess=refuse).run()
+
+
+def test_a_read_that_never_returns_is_given_up_on_after_a_stop():
+    stop, released = Event(), Event()
+    source = ListSource(10, endless=True)
+
+    def block_on_the_second_poll():
+        if source.polls > 1:
+            stop.set()
+            released.wait(PATIENT)
+
+    source.on_poll = block_on_the_second_poll
+    store = MemoryStore()
+    tally = stages(source, store, stop=stop).run()
+    released.set()
+    assert (tally.received, source.stored_values) == (10, numbers(10))

@@ -33,6 +33,7 @@ MAX_TAGS = 64
 MAX_TAG_NAME_CHARS = 128
 MAX_TAG_CHARS = 1024
 MAX_METADATA_DEPTH = 32
+MAX_METADATA_VALUES = 1_000
 
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -149,9 +150,8 @@ def _document(item: str | _DocumentEvent, i: int, limit: int) -> Document:
     text, metadata = item.text, item.metadata or {}
     if len(text) > limit:
         bounded(text, limit, "retrieved_documents", i, "text")
-    if metadata and _too_deep(metadata):
-        path = path_of(("retrieved_documents", i, "metadata"))
-        raise InvalidMessage(path, f"is nested too deeply; the limit is {MAX_METADATA_DEPTH} levels")
+    if metadata:
+        _bounded_metadata(metadata, path_of(("retrieved_documents", i, "metadata")))
     if isinstance(item.id, int):
         key = identifier(item.id, "retrieved_documents", i, "id")
     else:
@@ -212,8 +212,16 @@ def _first(*counts: int | None) -> int | None:
     return None
 
 
-def _too_deep(value: dict[str, Json] | list[Json], levels: int = MAX_METADATA_DEPTH) -> bool:
-    for item in value.values() if isinstance(value, dict) else value:
-        if isinstance(item, dict | list) and (levels == 1 or _too_deep(item, levels - 1)):
-            return True
-    return False
+def _bounded_metadata(metadata: dict[str, Json], path: str) -> None:
+    """A few bytes of JSON can be a large object in memory, so its levels and its values are counted."""
+    level: list[Json] = [metadata]
+    values = 0
+    for _ in range(MAX_METADATA_DEPTH):
+        below = [item for value in level for item in (value.values() if isinstance(value, dict) else value or ())]  # type: ignore[union-attr]
+        values += len(below)
+        if values > MAX_METADATA_VALUES:
+            raise InvalidMessage(path, f"holds too many values; the limit is {MAX_METADATA_VALUES:,}")
+        level = [item for item in below if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise InvalidMessage(path, f"is nested too deeply; the limit is {MAX_METADATA_DEPTH} levels")

@@ -73,7 +73,14 @@ def test_every_receiver_configured_is_told_unless_the_rule_names_some(store):
     assert sorted(row.notification.receiver for row in store.outbox) == ["console", "slack"]
 
 
-def test_labels_that_vanish_hold_the_alert(store):
+def test_labels_that_vanish_end_what_is_pending(store):
+    store.count(at(0), SHOP, 20, negative=20)
+    patient = a_rule(for_=timedelta(minutes=30))
+    assert run(store, 1, patient) == [("shop", "pending")]
+    assert run(store, 60, patient) == [("shop", "inactive")]
+
+
+def test_labels_that_vanish_hold_what_is_firing(store):
     store.count(at(0), SHOP, 20, negative=20)
     assert run(store, 1) == [("shop", "firing")]
     assert run(store, 60) == []

@@ -47,11 +47,14 @@ def test_without_for_it_fires_at_once():
     ]
 
 
-def test_too_few_samples_hold_pending_and_firing():
-    assert follow(a_rule(), (0, YES), (1, UNKNOWN), (2, UNKNOWN), (3, YES), (4, UNKNOWN))[0] == [
-        (0, "pending"),
-        (3, "firing"),
-    ]
+def test_too_few_samples_hold_what_is_firing():
+    fired = [(0, "pending"), (2, "firing")]
+    assert follow(a_rule(), (0, YES), (1, YES), (2, YES), (3, UNKNOWN), (4, UNKNOWN))[0] == fired
+
+
+def test_too_few_samples_end_what_is_pending():
+    """Else a breach after days of silence would fire at its first observation."""
+    assert follow(a_rule(), (0, YES), (1, UNKNOWN), (900, YES))[0] == [(0, "pending"), (1, "inactive"), (900, "pending")]
 
 
 def test_breaching_anew_is_a_new_episode():
@@ -112,7 +115,7 @@ def test_whatever_is_observed_the_invariants_hold(steps, for_seconds):
         now += timedelta(seconds=seconds)
         observation = an_observation(breaching=breaching)
         before = alert
-        if breaching is False:
+        if breaching is False or (breaching is None and not (alert and alert.state is State.FIRING)):
             unbroken = None
         elif breaching and unbroken is None:
             unbroken = now
@@ -130,8 +133,9 @@ def test_whatever_is_observed_the_invariants_hold(steps, for_seconds):
                 assert before
                 assert before.state is State.FIRING
                 assert breaching is False
-        if breaching is None:
-            assert change is None
+        if breaching is None and change:
+            assert before
+            assert (before.state, change.alert.state) == (State.PENDING, State.INACTIVE)
         assert transition(rule, alert, observation, now) is None  # the same again changes nothing
 
     assert len(told) == len(set(told))  # one of each per episode

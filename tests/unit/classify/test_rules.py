@@ -4,7 +4,7 @@ import math
 from dataclasses import astuple, replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from monitor.classify.rules import BELOW, PRIMARY, classify, metrics_below, thesis_rule
@@ -228,6 +228,7 @@ def test_the_probability_of_grounded_turns_where_the_rule_does(given_metrics, by
     assert (got.probabilities.grounded < 0.5) is got.verdict.negative
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])  # negative cases are the rarer ones
 @given(any_metrics, any_profile)
 def test_of_the_two_negative_verdicts_the_likelier_is_the_one_given(given_metrics, by):
     qa = given_metrics.qa
