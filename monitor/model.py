@@ -70,7 +70,8 @@ class Mark(StrEnum):
 class Position:
     """Where a message stood.
 
-    In a file, `topic` is its path and `offset` its line counted from 1, or its first byte where the file is followed.
+    In a file that is replayed, `topic` is its path and `offset` the line counted from 1; in one that is followed,
+    `topic` is its path with inode and hash of the first line, and `offset` the line's first byte.
     """
 
     topic: str

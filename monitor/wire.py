@@ -50,6 +50,6 @@ def piece_json(d: SupportingDocument) -> dict[str, object]:
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem`."""
+    """`file:line: path: problem`, without what tells a followed file from its successors."""
     position = letter.message.position
-    return f"{position.topic}:{position.offset}: {letter.path}: {letter.problem}"
+    return f"{position.topic.rpartition('#')[0] or position.topic}:{position.offset}: {letter.path}: {letter.problem}"

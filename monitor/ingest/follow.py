@@ -167,16 +167,15 @@ class _Tail:
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise Fatal(f"{_storable(self._path)}: cannot be read: {_reason(error)}") from None
         file = _File(_storable(real), raw, self._places, self._limit, self._stop)
-        for again in self._replaced:
-            if os.path.samestat(again.stat(), file.stat()):  # renamed, and then renamed back
-                file.close()
-                self._replaced.remove(again)
-                return again
+        for other in tuple(self._replaced):
+            if os.path.samestat(other.stat(), file.stat()):  # renamed, and then renamed back
+                other.close()
+                self._replaced.remove(other)
         return file
 
 
 class _File:
-    """One open file, whatever its name is by now."""
+    """One open file, whatever its name is by now. It begins at its place, once the first line is whole."""
 
     def __init__(self, name: str, raw: io.FileIO, places: _Places, limit: int, stop: Event) -> None:
         self._name = name

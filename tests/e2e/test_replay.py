@@ -98,7 +98,6 @@ def test_the_output_has_one_assessment_for_each_interaction_in_order(monitor, tm
         assert row["refusal"]["correct"] in (True, False, None)
         assert set(row["metrics"]) == METRICS
         assert all(value is None or -1.000001 <= value <= 1.000001 for value in row["metrics"].values())
-        assert set(row.get("undefined", {})) == {name for name, value in row["metrics"].items() if value is None}
         assert set(row["reasons"]) <= set(Reason)
         assert set(row["support"]) == {"origin", "documents"}
         assert row["support"]["origin"] in set(Origin)

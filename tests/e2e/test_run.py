@@ -179,11 +179,11 @@ def test_an_alert_fires_on_the_console_and_is_listed_and_resolves(monitor, log, 
     assert "Firing" in running.err or "firing" in running.err
     append(log, *(event(f"good {n}") for n in range(20)))
     stored(25)
-    until("its end is told", lambda: "resolved" in running.err.lower())
+    until("its end is told", lambda: "Resolved: too-many-refusals" in running.err)
     assert running.terminate() == 0
     assert "Traceback" not in running.err
     (alert,) = monitor.json("alerts", "list")
-    assert (alert["rule"], alert["state"], alert["undelivered"]) == ("too-many-refusals", "resolved", 0)
+    assert (alert["rule"], alert["state"], alert["waiting"]) == ("too-many-refusals", "resolved", 0)
     assert alert["labels"] == {"app": "support-bot"}
     assert alert["samples"] == 25
     history = monitor.json("alerts", "show", alert["fingerprint"][:12])
@@ -200,7 +200,7 @@ def test_an_alert_is_posted_to_slack_once_over_a_restart(monitor, log, event, ru
         settings = {"RULES": rules, **QUICK, **to_slack}
         running = monitor.start("run", log, **settings)
         until("Slack was told", slack.roots)
-        until("that was noted", lambda: monitor.json("alerts", "list", **to_slack)[0]["undelivered"] == 0)
+        until("that was noted", lambda: monitor.json("alerts", "list", **to_slack)[0]["waiting"] == 0)
         assert running.terminate() == 0
         assert TOKEN not in running.err
         again = monitor.start("run", log, **settings)
@@ -220,4 +220,4 @@ def test_notifications_wait_in_the_outbox_while_slack_is_down(monitor, log, even
     running = monitor.start("run", log, RULES=rules, **HASH, **to_slack)
     until("the failure is noted", lambda: "slack:" in running.err)
     assert running.terminate() == 0
-    assert [alert["undelivered"] for alert in monitor.json("alerts", "list")] == [1]
+    assert [alert["waiting"] for alert in monitor.json("alerts", "list")] == [1]
