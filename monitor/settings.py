@@ -70,7 +70,7 @@ class LLMSettings(Section):
 
     base_url: str | None = None
     api_key: SecretStr | None = None
-    model: str | None = None
+    model: str | None = Field(None, description="for the sidecar and the judge, which are still to come")
 
 
 class SlackSettings(Section):
