@@ -175,10 +175,10 @@ def test_the_input_is_not_taken_for_the_output(monitor, written, lines):
 
 def test_every_file_of_the_development_data_balances_with_the_hash_embedder(monitor):
     """The hash embedder keeps this short; what MiniLM makes of these answers is `benchmarks/`'s business."""
-    folder = os.environ.get("MONITOR_DATA_DIR")
-    if folder is None or not (Path(folder) / "dev").is_dir():
-        pytest.skip("MONITOR_DATA_DIR names no folder with the labelled answers in dev/")
-    files = sorted((Path(folder) / "dev").glob("*.jsonl.gz"))
+    here = Path(__file__).parents[2]  # the default lies beside the checkout, wherever the tests run from
+    files = sorted((here / os.environ.get("MONITOR_DATA_DIR", "../shared/data") / "dev").glob("*.jsonl.gz"))
+    if not files:
+        pytest.skip("no labelled answers: they are no part of the project; MONITOR_DATA_DIR names their folder")
     ledger = monitor.json("replay", *files, EMBEDDING__PROVIDER="hash")
     assert ledger["received"] == sum(len(gzip.decompress(f.read_bytes()).splitlines()) for f in files)
     assert (ledger["balanced"], ledger["dead"]) == (True, 0)
