@@ -9,7 +9,6 @@ wording, nothing retrieved, no support named.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.classify.profile import Profile
@@ -65,7 +64,7 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
     """
     rule_verdict = thesis_rule(metrics, profile)
     if support.documents and all(d.start is not None for d in support.documents):
-        metrics = replace(metrics, sdrd=None)
+        metrics = Metrics(sdq=metrics.sdq, sdrd=None, sda=metrics.sda, qrd=metrics.qrd, qa=metrics.qa)
     below = metrics_below(metrics, profile)
     reasons = [BELOW[name] for name in below]
     documents = any(d.text.strip() for d in interaction.retrieved_documents)

@@ -77,7 +77,7 @@ def play_demo(settings: Settings, *, seed: int, console: Console, scenario: Scen
         application.queries.keep_profile(application.profile, application.now())
         _introduce(console, application, scenario)
         told = _play(application, scenario, seed=seed, console=console)
-        _conclude(console, application, told, seconds=clock() - started)
+        _conclude(console, application, told, seconds=clock() - started, elsewhere=settings.database_url is not None)
 
 
 def _play(application: Application, scenario: Scenario, *, seed: int, console: Console) -> list[Told]:
@@ -155,7 +155,9 @@ def _transition_line(change: Transition) -> Text:
     )
 
 
-def _conclude(console: Console, application: Application, told: Sequence[Told], *, seconds: float) -> None:
+def _conclude(
+    console: Console, application: Application, told: Sequence[Told], *, seconds: float, elsewhere: bool
+) -> None:
     table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "in all", title="Verdicts", box=None)
     seen = Counter((t.truth, t.assessment.verdict) for t in told)
     for truth in Verdict:
@@ -174,7 +176,8 @@ def _conclude(console: Console, application: Application, told: Sequence[Told], 
         for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
             for row in application.queries.explained(assessment.interaction.id, APP):
                 console.print(explanation(row, application.profile))
-    here = f"MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
+    own = "env -u MONITOR_DATABASE_URL " if elsewhere else ""
+    here = f"{own}MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
     shown = next((t.assessment.interaction.id for t in told if t.truth is not t.assessment.verdict), "demo-00000")
     nexts = (
