@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
@@ -26,6 +27,10 @@ from monitor.store.database import connect, migrate, plain_url
 from monitor.store.writer import Writer
 from tests.factories import clock
 from tests.unit.embed.factories import published_weights
+
+# Machines are noisy: a property test says nothing about time.
+settings.register_profile("monitor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("monitor")
 
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"

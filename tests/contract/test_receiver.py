@@ -226,7 +226,7 @@ def test_a_failure_that_will_not_pass_is_fatal(bench):
 
 
 @given(foreign=st.tuples(*[texts_from_outside] * 4), firing=st.booleans())
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_from_outside_does_harm(bench, foreign, firing):
     question, answer, name, label = foreign
     example = an_example(id=name, question=question, answer=answer, verdict=name, reasons=(label, name))

@@ -190,7 +190,7 @@ batches = st.lists(
 
 
 # the fixtures stay as they are from one example to the next, which only makes more keys known
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_batches=batches)
 def test_whatever_comes_is_accounted_for_and_kept_once(kept, given_batches):
     known, dead_before = kept.answers(), len(kept.dead())

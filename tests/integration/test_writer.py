@@ -322,7 +322,7 @@ def histogram(values):
     return [places[bin_] for bin_ in range(HISTOGRAM_BINS)]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(assessments, min_size=1, max_size=12), min_size=1, max_size=4))
 def test_the_rollup_is_what_plain_sql_counts(writer, rows, batches):
     rows("TRUNCATE interaction_key, interaction, assessment, verdict_minute")
@@ -439,7 +439,7 @@ def as_json(piece):
     return {"document_id": piece.document_id, "start": piece.start, "end": piece.end, "text": piece.text}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_fields=stored_interactions, support=st.lists(pieces, max_size=3).map(tuple))
 def test_every_field_of_an_interaction_comes_back(writer, engine, rows, given_fields, support):
     rows("TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label")

@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-from hypothesis import settings
 from numpy.typing import NDArray
 
 from monitor.classify.profile import MetricRule, MetricRules, Profile
 from monitor.model import Document, Interaction, Metrics, Origin, Support, SupportingDocument
-
-# A busy machine is no defect: property tests have no deadline.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

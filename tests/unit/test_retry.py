@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from monitor.errors import Fatal, OutOfReach, Retriable
 from monitor.retry import FIRST_DELAY, LONGEST_DELAY, Interrupted, Retry, delay_before
-from tests.unit import builders  # noqa: F401  property tests have no deadline
 
 
 class Stop(Event):

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.sentences import sentence_spans, sentences
-from tests.unit import builders  # noqa: F401  property tests have no deadline
 
 
 @pytest.mark.parametrize(

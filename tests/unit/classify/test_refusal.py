@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from monitor.classify.refusal import LONGEST, refusal_kind
 from monitor.model import RefusalKind
-from tests.unit import builders  # noqa: F401  property tests have no deadline
 
 FULL = {
     "en": [

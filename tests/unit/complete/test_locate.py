@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from monitor.complete.locate import locate
 from monitor.model import Document, SupportingDocument
-from tests.unit import builders  # noqa: F401  property tests have no deadline
 
 ONE = Document(id="one", text="Red. Blue. Red.")
 TWO = Document(id="two", text="Blue. Green.")

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.embed.cache import ArrayCache, CachedEmbedder, content_key
@@ -51,7 +51,6 @@ def test_a_text_is_asked_for_once():
     assert (cached.hits, cached.misses) == (4, 3)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"))), st.integers(0, 5))
 def test_vectors_are_the_inner_ones_in_order_however_small_the_cache(calls, entries):
     cached = CachedEmbedder(Recording(), entries * ENTRY)
@@ -91,7 +90,6 @@ def test_content_key_is_the_sha256_of_the_text():
     assert content_key("\ud800") != content_key("\ufffd")
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 300))),
     st.integers(0, 5 * (1200 + ArrayCache.overhead)),

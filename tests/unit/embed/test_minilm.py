@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.embed import minilm
@@ -93,7 +93,6 @@ def test_every_segment_is_tokenised_once_and_in_order(embedder, monkeypatch):
         assert joined == whole
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(2, 256), min_size=1), st.integers(256, 2000))
 def test_runs_hold_every_window_once_by_size(sizes, budget):
     found = [run.tolist() for run in minilm._runs(sizes, budget)]

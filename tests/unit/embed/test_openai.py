@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.embed.cache import CachedEmbedder
@@ -130,7 +130,6 @@ def offline():
     embedder.close()
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.sampled_from("ab. é🙂"), max_size=60), max_size=6))
 def test_pieces_cover_every_text_once_whatever_the_limits(offline, texts):
     offline.sent = sent = []

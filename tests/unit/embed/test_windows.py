@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.embed.windows import join_windows, text_windows, token_windows, unit, well_formed
@@ -18,7 +18,6 @@ def tokens_of(text):
     return [(place, place + 1) for place, character in enumerate(text) if not character.isspace()]
 
 
-@settings(deadline=None)
 @given(TEXTS.map(well_formed), st.integers(4, 40))
 def test_text_windows_cover_the_text_in_order_and_keep_to_their_size(text, size):
     spans = list(text_windows(text, size))
@@ -28,7 +27,6 @@ def test_text_windows_cover_the_text_in_order_and_keep_to_their_size(text, size)
     assert all(end > start for start, end in spans) or spans == [(0, 0)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["One two. ", "Three! ", "四つ。", "Five six seven? "])), st.integers(20, 60))
 def test_text_windows_end_where_sentences_do(sentences, size):
     text = "".join(sentences)
@@ -57,7 +55,6 @@ def test_text_windows_refuse_a_size_that_some_characters_pass():
         list(text_windows("a", 3))
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(1, 12))
 def test_token_windows_cover_all_tokens_in_order_and_keep_to_their_size(text, size):
     tokens = tokens_of(text)
@@ -86,7 +83,6 @@ def test_token_windows_prefer_sentences_then_words(text, size, windows):
     assert found == windows
 
 
-@settings(deadline=None)
 @given(st.text(st.characters()) | st.text(st.sampled_from("a\ud800\udfff🙂é")))
 def test_well_formed_texts_can_be_encoded_and_keep_their_offsets(text):
     mended = well_formed(text)

@@ -179,13 +179,13 @@ def test_any_bytes_give_an_interaction_or_invalid_message(value, headers):
     either_or_invalid(value, headers)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(NESTED_FIELDS, HEADERS, st.sampled_from(["auto", "native", "cloudevents", "ragas"]))
 def test_any_json_gives_an_interaction_or_invalid_message(value, headers, dialect):
     either_or_invalid(json.dumps(value).encode(), headers, dialect)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(NESTED_FIELDS, st.sampled_from(FIELDS), st.sampled_from(["native", "ragas", "cloudevents"]))
 @example(float("inf"), "latency_ms", "native")
 @example(10**400, "latency_ms", "native")

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from monitor.errors import Fatal, WrongSettings
@@ -72,7 +72,6 @@ def test_no_paths():
     assert poll(source()) is None
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b"").replace(b"\r", b"")), max_size=30),
     st.sampled_from(sorted(PACK)),

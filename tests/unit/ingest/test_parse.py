@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitor.errors import InvalidMessage
@@ -99,7 +99,6 @@ def test_keys_that_become_the_same_by_replacement_are_refused():
     )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(), JSON_VALUES), st.booleans())
 def test_a_json_object_comes_back_as_it_was(value, ascii_only):
     value = json.loads(json.dumps(value).replace("\\u0000", "?"))

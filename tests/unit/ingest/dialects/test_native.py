@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
@@ -360,7 +360,6 @@ EVENTS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(EVENTS, st.booleans())
 def test_a_valid_event_decodes_to_the_same_values(event, ascii_only):
     interaction = decode(json.dumps(event, ensure_ascii=ascii_only).encode())
