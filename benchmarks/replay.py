@@ -15,7 +15,6 @@ Each figure is the median of its runs. The database is an embedded PostgreSQL in
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import os
@@ -34,6 +33,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import onnxruntime as ort
 import psycopg
+from figures import finish, options
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
@@ -284,18 +284,11 @@ def show(results: dict[str, object], prefix: str = "") -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="smaller and once, to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "smaller and once, to see that it runs")
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
         results = measure(SHORT if arguments.short else FULL, Path(folder))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    results |= {"seed": SEED, "commit": commit.stdout.strip(), "cores": os.cpu_count()}
-    show(results)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    show(finish(results, seed=SEED, path=arguments.json))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,14 @@ Needs MONITOR_DATA_DIR (default ../shared/data).
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from figures import finish, options
 
 from monitor.classify.profile import load_profile
 from monitor.classify.refusal import refusal_kind
@@ -107,10 +106,7 @@ def show(title: str, results: dict[str, dict[str, object]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--short", action="store_true", help=f"the first {SHORT_ROWS} rows of each file")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, f"the first {SHORT_ROWS} rows of each file")
     if not DATA.is_dir():
         print(f"no labelled data at {DATA}: set MONITOR_DATA_DIR")
         return
@@ -124,11 +120,8 @@ def main() -> None:
     wording = {p.name[: -len(".jsonl.gz")]: wording_file(p, most) for p in sorted(DATA.glob("wording/*.jsonl.gz"))}
     show("verdicts", verdicts)
     show("refusals by wording", wording)
-    if arguments.json:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-        everything = {"verdicts": verdicts, "wording": wording, "profile": pipeline.profile.hash, "seed": None}
-        everything |= {"commit": commit.stdout.strip(), "cores": os.cpu_count()}
-        arguments.json.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
+    figures = {"verdicts": verdicts, "wording": wording, "profile": pipeline.profile.hash}
+    finish(figures, seed=None, path=arguments.json)
 
 
 if __name__ == "__main__":

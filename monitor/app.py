@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from monitor.alert.rule import Rule
@@ -16,9 +17,12 @@ from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.errors import WrongSettings
 from monitor.ingest.decode import Decoder
+from monitor.model import Batch, Tally
 from monitor.pipeline import Pipeline
-from monitor.ports import Embedder, Receiver
+from monitor.ports import Embedder, Receiver, Source
+from monitor.retry import Retry
 from monitor.settings import Settings
+from monitor.stages import Stages
 from monitor.store.database import connect, migrate
 
 if TYPE_CHECKING:
@@ -75,6 +79,11 @@ class Application:
     def migrate(self) -> str:
         """Brings the database to this release's tables; the revision."""
         return migrate(self.engine)
+
+    def prepare(self) -> None:
+        """What must stand in the database before the first batch: the tables, and the profile of the verdicts."""
+        self.migrate()
+        self.queries.keep_profile(self.profile, self.now())
 
     @cached_property
     def store(self) -> Writer:
@@ -156,6 +165,31 @@ class Application:
             max_message_bytes=ingest.max_message_bytes,
             max_text_chars=ingest.max_text_chars,
             max_documents=ingest.max_documents,
+        )
+
+    def stages(
+        self,
+        source: Source,
+        *,
+        app: str | None,
+        dialect: str | None,
+        stop: Event,
+        written: Callable[[Batch, Tally], None],
+        patience: float | None = None,
+    ) -> Stages:
+        """The whole flow from `source` into the store; `patience` as in `Retry`."""
+        ingest = self.settings.ingest
+        return Stages(
+            source=source,
+            decode=self.decoder(app=app, dialect=dialect).decode_batch,
+            assess=self.pipeline.assess,
+            store=self.store,
+            retry=Retry(stop=stop, patience=patience),
+            stop=stop,
+            written=written,
+            batch_messages=ingest.batch_events,
+            batch_bytes=ingest.batch_bytes,
+            poll_seconds=ingest.batch_ms / 1000,
         )
 
     @cached_property

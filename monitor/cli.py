@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli_groups import alerts_app, deadletters_app, rules_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
-from monitor.terminal import flat, ledger_line, plain, print_json, progress_bar, stopping
+from monitor.terminal import AsJson, flat, ledger_line, literal, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,14 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
-deadletters_app = typer.Typer(no_args_is_help=True, help="Messages that cannot be interactions.")
-alerts_app = typer.Typer(no_args_is_help=True, help="What the alert rules say now, and said before.")
-rules_app = typer.Typer(no_args_is_help=True, help="The alert rules.")
-app.add_typer(deadletters_app, name="deadletters")
-app.add_typer(alerts_app, name="alerts")
-app.add_typer(rules_app, name="rules")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+for group in (alerts_app, deadletters_app, rules_app):
+    app.add_typer(group)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  typer's form of a callback
@@ -92,7 +87,7 @@ def replay(
                       for verdict, n in ((v, summary.verdicts[v]) for v in Verdict))  # fmt: skip
             err.print(f"verdicts: {', '.join(shares)}")
         for line in summary.rejected:
-            err.print(f"  rejected {plain(line)}", style="yellow")
+            err.print(f"  rejected {literal(line)}", style="yellow")
         if tally.dead > len(summary.rejected):
             err.print(f"  and {tally.dead - len(summary.rejected)} more; `monitor deadletters list` has them")
         if stop.is_set():
@@ -146,7 +141,7 @@ def doctor(*, as_json: AsJson = False) -> None:
         table = Table(box=None, show_header=False, padding=(0, 1))
         for f in findings:
             mark = "[green]ok[/]" if f.good else "[red]fails[/]"
-            table.add_row(mark, f.check, plain(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
+            table.add_row(mark, f.check, literal(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
         Console().print(table)
     if not all(f.good for f in findings):
         raise typer.Exit(1)
@@ -194,116 +189,4 @@ def settings(*, as_json: AsJson = False) -> None:
     table = Table("setting", "value", box=None)
     for name, value in flat(values):
         table.add_row(f"MONITOR_{name}", "–" if value is None else str(value))
-    Console().print(table)
-
-
-@deadletters_app.command("list")
-def deadletters_list(
-    *, most: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20, as_json: AsJson = False
-) -> None:
-    """The newest dead letters: where each stood, and why it is no interaction."""
-    from monitor.app import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
-        rows = application.queries.dead_letters(most)
-    if as_json:
-        print_json([{**row, "begins": row["begins"].decode("utf-8", "replace")} for row in rows])
-        return
-    table = Table("id", "received (UTC)", "position", "problem", "begins", box=None)
-    for row in rows:
-        table.add_row(
-            str(row["id"]),
-            f"{row['received_at']:%Y-%m-%d %H:%M:%S}",
-            plain(f"{row['topic']}:{row['position']}"),
-            plain(f"{row['path']}: {row['problem']}"),
-            plain(row["begins"][:60].decode("utf-8", "replace")),
-        )
-    Console().print(table if rows else "no dead letters")
-
-
-@alerts_app.command("list")
-def alerts_list(*, as_json: AsJson = False) -> None:
-    """Every alert, the most recent first, with the messages that wait for delivery and those that were given up."""
-    from monitor.app import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
-        rows = application.queries.alerts()
-    if as_json:
-        print_json(rows)
-        return
-    table = Table(box=None)
-    table.add_column("alert", no_wrap=True)
-    for name in ("rule", "labels", "state", "since (UTC)", "rate at that change", "answers", "waiting", "lost"):
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        since = row["resolved_at"] or row["fired_at"] or row["active_since"]
-        table.add_row(
-            row["fingerprint"][:12],
-            plain(row["rule"]),
-            plain(", ".join(f"{k}={v}" for k, v in row["labels"].items())),
-            row["state"],
-            f"{since:%Y-%m-%d %H:%M:%S}",
-            "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})",
-            str(row["samples"]),
-            str(row["waiting"] or ""),
-            str(row["lost"] or ""),
-        )
-    Console().print(table if rows else "no alert was ever pending")
-
-
-@alerts_app.command("show")
-def alerts_show(
-    name: Annotated[str, typer.Argument(help="Its id, of an episode too, also shortened; or the name of a rule.")],
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """The history of an alert, or of all alerts of a rule."""
-    from monitor.app import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
-        rows = application.queries.alert_history(name.rstrip("…"))
-    if not rows:
-        raise WrongSettings(f"no alert {name!r}; `monitor alerts list` names them all")
-    if as_json:
-        print_json(rows)
-        return
-    table = Table("alert", "at (UTC)", "from", "to", "rate", "answers", "note", box=None)
-    for row in rows:
-        rate = "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})"
-        table.add_row(
-            f"{row['at']:%Y-%m-%d %H:%M:%S}",
-            row["from_state"],
-            row["to_state"],
-            rate,
-            str(row["samples"]),
-            plain(row["note"] or ""),
-        )
-    Console().print(table)
-
-
-@rules_app.command("check")
-def rules_check(
-    file: Annotated[Path | None, typer.Argument(help="Default: the rules in force.")] = None, *, as_json: AsJson = False
-) -> None:
-    """Read a rules file and say, with line numbers, what is wrong with it; receivers need not be set up for that."""
-    from monitor.alert.duration import format_duration
-    from monitor.alert.receivers import RECEIVERS
-    from monitor.alert.rules_file import load_rules
-
-    rules = load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
-    if as_json:
-        print_json([{"name": r.name, "signal": r.signal, "above": r.above, "severity": r.severity} for r in rules])
-        return
-    table = Table("rule", "fires when", "severity", "tells", box=None)
-    for r in rules:
-        bound = "lower bound of the rate" if r.confident else "rate"
-        table.add_row(
-            plain(r.name),
-            f"{bound} of {r.signal} > {r.above:.0%} over {format_duration(r.window)} for {format_duration(r.for_)}",
-            r.severity,
-            "all configured" if r.receivers is None else ", ".join(r.receivers),
-        )
     Console().print(table)

@@ -14,8 +14,6 @@ from monitor.app import Application
 from monitor.errors import Fatal, WrongSettings
 from monitor.ingest.files import FileSource
 from monitor.model import Batch, Tally, Verdict
-from monitor.retry import Retry
-from monitor.stages import Stages
 from monitor.wire import assessment_json, encode, rejection
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
@@ -59,12 +57,11 @@ def replay(
     """
     if output is not None and output.is_file() and any(file.exists() and file.samefile(output) for file in files):
         raise WrongSettings(f"{output}: is one of the files to read; write the output to another one")
-    settings = application.settings.ingest
-    source = FileSource(files, max_message_bytes=settings.max_message_bytes, now=application.now)
+    limit = application.settings.ingest.max_message_bytes
+    source = FileSource(files, max_message_bytes=limit, now=application.now)
     summary = Summary()
     with _writing(output) as out:
-        application.migrate()
-        application.queries.keep_profile(application.profile, application.now())
+        application.prepare()
 
         def written(batch: Batch, tally: Tally) -> None:
             if out is not None:
@@ -73,18 +70,7 @@ def replay(
             progress(source, summary.tally)
 
         try:
-            Stages(
-                source=source,
-                decode=application.decoder(app=app, dialect=dialect).decode_batch,
-                assess=application.pipeline.assess,
-                store=application.store,
-                retry=Retry(stop=stop, patience=PATIENCE),
-                stop=stop,
-                written=written,
-                batch_messages=settings.batch_events,
-                batch_bytes=settings.batch_bytes,
-                poll_seconds=settings.batch_ms / 1000,
-            ).run()
+            application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE).run()
         finally:
             source.close()
     return summary

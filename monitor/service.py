@@ -14,9 +14,7 @@ from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.model import Batch, Tally
 from monitor.ports import Source
-from monitor.retry import Retry
 from monitor.schedule import AlertLoop, scheduled
-from monitor.stages import Stages
 from monitor.terminal import ledger_line, readable
 from monitor.wire import rejection
 
@@ -59,22 +57,10 @@ def serve(
         Fatal: something refused for good.
     """
     settings = application.settings
-    application.migrate()
-    application.queries.keep_profile(application.profile, application.now())
+    application.prepare()
     source = _source(application, files, stop)
-    told = Told(application.now)
-    stages = Stages(
-        source=source,
-        decode=application.decoder(app=app, dialect=dialect).decode_batch,
-        assess=application.pipeline.assess,
-        store=application.store,
-        retry=Retry(stop=stop),
-        stop=stop,
-        written=told.written,
-        batch_messages=settings.ingest.batch_events,
-        batch_bytes=settings.ingest.batch_bytes,
-        poll_seconds=settings.ingest.batch_ms / 1000,
-    )
+    written = Told(application.now).written
+    stages = application.stages(source, app=app, dialect=dialect, stop=stop, written=written)
     loop = AlertLoop(
         rules=application.rules,
         store=application.alert_store,

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from monitor.ingest.files import FileSource
     from monitor.model import Tally
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -79,7 +81,7 @@ def ledger_line(tally: Tally) -> str:
     return f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
 
 
-def plain(text: str) -> str:
+def literal(text: str) -> str:
     """So that foreign text is neither markup nor steers the terminal."""
     return escape(readable(text))
 

@@ -73,8 +73,7 @@ def play_demo(settings: Settings, *, seed: int, console: Console, scenario: Scen
         with application.engine.begin() as connection:
             connection.exec_driver_sql("DROP SCHEMA public CASCADE")
             connection.exec_driver_sql("CREATE SCHEMA public")
-        application.migrate()
-        application.queries.keep_profile(application.profile, application.now())
+        application.prepare()
         _introduce(console, application, scenario)
         told = _play(application, scenario, seed=seed, console=console)
         _conclude(console, application, told, seconds=clock() - started, elsewhere=settings.database_url is not None)
