@@ -55,23 +55,22 @@ def alerts_list(*, as_json: AsJson = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table(box=None)
-    table.add_column("alert", no_wrap=True)
-    for name in ("rule", "labels", "state", "since (UTC)", "rate at that change", "answers", "waiting", "lost"):
-        table.add_column(name, overflow="fold")
+    table = Table("alert", "rule and labels", "state", "since (UTC)", "rate then", "unsent", box=None)
     for row in rows:
         since = row["resolved_at"] or row["fired_at"] or row["active_since"]
+        labels = ", ".join(f"{name}={value}" for name, value in row["labels"].items())
+        unsent = (f"{row[kind]} {kind}" for kind in ("waiting", "lost") if row[kind])
         table.add_row(
             row["fingerprint"][:12],
-            literal(row["rule"]),
-            literal(", ".join(f"{k}={v}" for k, v in row["labels"].items())),
+            literal(f"{row['rule']}\n{labels}"),
             row["state"],
-            f"{since:%Y-%m-%d %H:%M:%S}",
-            _rate(row),
-            str(row["samples"]),
-            str(row["waiting"] or ""),
-            str(row["lost"] or ""),
+            f"{since:%m-%d %H:%M}",
+            f"{_rate(row)}\nof {row['samples']}",
+            ", ".join(unsent),
         )
+    for column in table.columns:
+        column.overflow = "fold"  # never cut: the id is there to be copied
+        column.no_wrap = column is not table.columns[1]
     Console().print(table if rows else "no alert was ever pending")
 
 
@@ -95,7 +94,8 @@ def alerts_show(
     table = Table("alert", "at (UTC)", "from", "to", "rate", "answers", "note", box=None)
     for row in rows:
         table.add_row(
-            f"{row['at']:%Y-%m-%d %H:%M:%S}",
+            row["fingerprint"][:12],
+            f"{row['at']:%m-%d %H:%M:%S}",
             row["from_state"],
             row["to_state"],
             _rate(row),
@@ -131,4 +131,4 @@ def rules_check(
 
 
 def _rate(row: Mapping[str, Any]) -> str:
-    return "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower']:.0%} – {row['upper']:.0%})"
+    return "–" if row["value"] is None else f"{row['value']:.0%} ({row['lower'] * 100:.0f}–{row['upper']:.0%})"
