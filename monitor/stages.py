@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
-from monitor.errors import MonitorError
+from monitor.errors import Fenced, MonitorError
 from monitor.model import Assessment, Batch, DeadLetter, Interaction, Message, Offset, Tally
 from monitor.ports import Source, Store
 from monitor.retry import Interrupted, Retry
@@ -35,12 +35,12 @@ class _Handover(Generic[T]):
         self._queue: queue.Queue[T | None] = queue.Queue(maxsize=1)
         self._aborted = aborted
 
-    def put(self, item: T | None) -> None:
+    def put(self, item: T | None, *, meanwhile: Callable[[], None] = lambda: None) -> None:
         while not self._aborted.is_set():
             try:
                 return self._queue.put(item, timeout=_LOOK_UP)
             except queue.Full:
-                continue
+                meanwhile()
         raise _AbortedError
 
     def get(self) -> T | None:
@@ -54,7 +54,7 @@ class _Handover(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Decoded:
-    messages: Sequence[Message]
+    received: int
     interactions: list[Interaction]
     dead_letters: list[DeadLetter]
     offsets: tuple[Offset, ...]
@@ -98,7 +98,7 @@ class _Run:
         self._abandoned = Event()  # and is waited for no more
         self._failures: list[BaseException] = []
         self._decoded: _Handover[_Decoded] = _Handover(self._aborted)
-        self._assessed: _Handover[tuple[Sequence[Message], Batch]] = _Handover(self._aborted)
+        self._assessed: _Handover[Batch] = _Handover(self._aborted)
         self._fetching = self._thread(self._fetch)
         self._total = Tally()
 
@@ -143,11 +143,14 @@ class _Run:
                 return
             if messages is None:
                 break
-            if messages:
+            offsets = tuple(stages.source.offsets())
+            if messages or offsets:
                 interactions, dead_letters = stages.decode(messages)
-                offsets = tuple(stages.source.offsets())
                 self._decoded.put(
-                    _Decoded(messages=messages, interactions=interactions, dead_letters=dead_letters, offsets=offsets)
+                    _Decoded(
+                        received=len(messages), interactions=interactions, dead_letters=dead_letters, offsets=offsets
+                    ),
+                    meanwhile=stages.source.hold,
                 )
         self._decoded.put(None)
 
@@ -168,17 +171,20 @@ class _Run:
             batch = Batch(
                 assessments=tuple(assessments),
                 dead_letters=tuple(item.dead_letters),
-                received=len(item.messages),
+                received=item.received,
                 offsets=item.offsets,
             )
-            self._assessed.put((item.messages, batch))
+            self._assessed.put(batch)
         self._assessed.put(None)
 
     def _write(self) -> None:
         stages = self._stages
-        while (item := self._assessed.get()) is not None:
-            messages, batch = item
-            tally = stages.retry(lambda batch=batch: stages.store.write(batch))  # type: ignore[misc]
-            stages.source.stored(messages)
+        while (batch := self._assessed.get()) is not None:
+            try:
+                tally = stages.retry(lambda batch=batch: stages.store.write(batch))  # type: ignore[misc]
+            except Fenced as error:
+                stages.source.fenced(batch.offsets, error)
+                continue
+            stages.source.stored(batch.offsets)
             self._total += tally
             stages.written(batch, tally)

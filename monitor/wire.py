@@ -50,6 +50,7 @@ def piece_json(d: SupportingDocument) -> dict[str, object]:
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem`, without what tells a followed file from its successors."""
-    position = letter.message.position
-    return f"{position.topic.rpartition('#')[0] or position.topic}:{position.offset}: {letter.path}: {letter.problem}"
+    """`file:line: path: problem`, or `topic/partition:offset: …`; no more of a followed file than its path."""
+    at = letter.message.position
+    name = at.topic.rpartition("#")[0] or at.topic
+    return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {letter.path}: {letter.problem}"

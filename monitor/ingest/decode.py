@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from monitor.errors import InvalidMessage, WrongSettings
 from monitor.ingest.dialects import DIALECTS
@@ -60,6 +60,7 @@ class Decoder:
             max_documents=self._max_documents,
             read_data=self._read_data,
             headers=message.headers,
+            position=message.position,
             marks=_REPLACED if replaced else _NO_MARKS,
         )
         dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
@@ -67,17 +68,35 @@ class Decoder:
 
     def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
         """Interactions and dead letters, each in the order of their messages; every message is in one of the two."""
-        interactions: list[Interaction] = []
-        dead_letters: list[DeadLetter] = []
-        for message in messages:
-            try:
-                interactions.append(self.decode(message))
-            except InvalidMessage as error:
-                dead_letters.append(DeadLetter(message=message, path=error.path, problem=error.problem))
-        return interactions, dead_letters
+        return _decoded(messages, self.decode)
 
     def _read_data(self, event: JsonObject, context: Context) -> Interaction:
         return _recognised(event, self._data_dialects).read(event, context)
+
+
+class TopicDecoder:
+    """Reads each message by the decoder of its topic, or by the one for all others."""
+
+    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder]) -> None:
+        self._decoder = decoder
+        self._by_topic = by_topic
+
+    def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
+        """As `Decoder.decode_batch`."""
+        return _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+
+
+def _decoded(
+    messages: Iterable[Message], decode: Callable[[Message], Interaction]
+) -> tuple[list[Interaction], list[DeadLetter]]:
+    interactions: list[Interaction] = []
+    dead_letters: list[DeadLetter] = []
+    for message in messages:
+        try:
+            interactions.append(decode(message))
+        except InvalidMessage as error:
+            dead_letters.append(DeadLetter(message=message, path=error.path, problem=error.problem))
+    return interactions, dead_letters
 
 
 def _named(name: str) -> Dialect:

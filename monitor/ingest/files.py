@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Protocol, cast
 
-from monitor.errors import Fatal, WrongSettings
+from monitor.errors import Fatal, Fenced, WrongSettings
 from monitor.model import Message, Offset, Position
 
 if sys.version_info >= (3, 14):
@@ -123,8 +123,15 @@ class FileSource:
         """None: a file is read from its beginning, and what is stored already counts as duplicate."""
         return ()
 
-    def stored(self, messages: Sequence[Message]) -> None:
+    def hold(self) -> None:
+        """Nothing to do: nobody else reads here."""
+
+    def stored(self, offsets: Sequence[Offset]) -> None:
         """Nothing to do."""
+
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  it stores no offsets
+        """Cannot come to pass."""
+        raise error
 
     def close(self) -> None:
         """Closes the file at hand; may be called twice. Polls after it return None."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 
-from monitor.errors import Fatal, WrongSettings
+from monitor.errors import Fatal, Fenced, WrongSettings
 from monitor.model import Message, Offset, Position
 
 DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
@@ -75,6 +76,7 @@ class FollowSource:
                 if length > len(value) or value.strip():
                     messages.append(Message(value=value, position=position, received_at=received_at, size=length))
                     size += len(value)
+                    self._places.received[position.topic] += 1
                 if len(messages) >= max_messages or size >= max_bytes:
                     return messages
         if not messages:
@@ -85,8 +87,15 @@ class FollowSource:
         """How far each file was read since the last call, counting what every poll so far has given."""
         return tuple(self._places.advanced())
 
-    def stored(self, messages: Sequence[Message]) -> None:
+    def hold(self) -> None:
+        """Nothing to do: nobody else reads here."""
+
+    def stored(self, offsets: Sequence[Offset]) -> None:
         """Nothing to do: the offsets went into the transaction."""
+
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  whichever they are
+        """Two processes cannot share a file."""
+        raise Fenced(f"{error}; only one process can follow a file: stop the other one") from error
 
     def close(self) -> None:
         """Closes the files."""
@@ -100,6 +109,7 @@ class _Places:
     def __init__(self, known: Mapping[str, int]) -> None:
         self._known = dict(known)
         self._moved: dict[str, int] = {}
+        self.received: Counter[str] = Counter()  # messages since the last call of `advanced`
 
     def __getitem__(self, topic: str) -> int:
         return self._moved.get(topic, self._known.get(topic, 0))
@@ -110,8 +120,11 @@ class _Places:
     def advanced(self) -> Iterator[Offset]:
         """One offset per file that was read on since the last call."""
         moved, self._moved = self._moved, {}
+        received, self.received = self.received, Counter()
         for topic, reached in moved.items():
-            yield Offset(topic=topic, partition=0, expected=self._known.get(topic), next=reached)
+            yield Offset(
+                topic=topic, partition=0, expected=self._known.get(topic), next=reached, received=received[topic]
+            )
             self._known[topic] = reached
 
 

@@ -56,6 +56,7 @@ class Queries:
         query = select(*columns).join_from(interaction, assessment, _JOINED).where(interaction.c.id == interaction_id)
         if app is not None:
             query = query.where(interaction.c.app == app)
+        query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
 
@@ -71,7 +72,7 @@ class Queries:
         query = (
             select(i.id, i.question, i.answer, a.verdict, a.reasons)
             .join_from(interaction, assessment, _JOINED)
-            .where(i.occurred_at >= start, i.occurred_at < end, *wanted, _shows(rule.signal))
+            .where(i.occurred_at >= start, i.occurred_at < end, a.live, *wanted, _shows(rule.signal))
             .order_by(rank, a.verdict.desc())
             .limit(MAX_EXAMPLES)
         )
@@ -110,13 +111,12 @@ class Queries:
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 
-    def offsets(self) -> dict[str, int]:
-        """How far each followed file was read."""
-        query = select(consumer_offset.c.topic, consumer_offset.c.next_offset).where(
-            consumer_offset.c.group_id == GROUP
-        )
+    def offsets(self, group: str = GROUP) -> dict[tuple[str, int], int]:
+        """How far the group has read each partition of each topic; a followed file is partition 0 of a topic."""
+        c = consumer_offset.c
+        query = select(c.topic, c.partition, c.next_offset).where(c.group_id == group)
         with retriable(), self._engine.connect() as connection:
-            return {row.topic: row.next_offset for row in connection.execute(query)}
+            return {(row.topic, row.partition): row.next_offset for row in connection.execute(query)}
 
     def profile(self, profile_hash: str) -> Profile | None:
         """The stored definition, or None where it is not known or no longer of this release's form."""

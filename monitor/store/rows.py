@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+from psycopg import sql
 
 from monitor.model import Assessment, Document, Metrics, Scores
 from monitor.store.tables import METRICS
 from monitor.wire import encode, piece_json, support_json
 
+if TYPE_CHECKING:
+    import psycopg
+
 INTERACTION_COLUMNS = (
     "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
     "retrieved_documents", "supporting_documents", "reference_answer", "model", "prompt_version", "tags", "trace_id",
-    "latency_ms", "input_tokens", "output_tokens", "marks",
+    "latency_ms", "input_tokens", "output_tokens", "marks", "source_topic", "source_partition", "source_offset",
 )  # fmt: skip
 ASSESSMENT_COLUMNS = (
     "app", "id", "profile_hash", "occurred_at", "profile_name", "embedding_model", "verdict", "rule_verdict",
@@ -24,7 +30,7 @@ ASSESSMENT_COLUMNS = (
 def interaction_row(assessment: Assessment, stored_at: datetime) -> tuple[object, ...]:
     """Values for INTERACTION_COLUMNS."""
     it = assessment.interaction
-    usage = it.usage
+    usage, at = it.usage, it.position
     return (
         it.app, it.id, it.occurred_at, stored_at, it.environment, it.conversation_id, it.turn, it.question, it.answer,
         encode([_document(d) for d in it.retrieved_documents]),
@@ -32,6 +38,7 @@ def interaction_row(assessment: Assessment, stored_at: datetime) -> tuple[object
         it.reference_answer, it.model, it.prompt_version, encode(dict(it.tags)) if it.tags else "{}", it.trace_id,
         it.latency_ms, usage.input if usage else None, usage.output if usage else None,
         _array(sorted(it.marks)),
+        *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
     )  # fmt: skip
 
 
@@ -69,6 +76,23 @@ def _values(m: Metrics) -> dict[str, float | None]:
 def _array(words: Iterable[str]) -> str:
     """A Postgres array of our own plain words."""
     return f"{{{','.join(words)}}}"
+
+
+def copy_rows(
+    connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """COPY `rows`, whose values are in the order of `columns`, into `table`."""
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def storable(text: str) -> str:
+    """Postgres keeps no U+0000 and no lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def sorted_by_key(assessments: Sequence[Assessment]) -> list[Assessment]:

@@ -25,9 +25,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from monitor.model import Reason, Verdict
+from monitor.model import Reason, Skip, Verdict
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
+# What became of a partition's messages; then over how many offsets its reader went and why some gave no message; and
+# how many of its dead letters were purged since.
+LEDGER = (
+    *("received", "assessed", "duplicate", "dead", "pending"),
+    *("spanned", *(skip.value for skip in Skip)),
+    "purged",
+)
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
 metadata = MetaData()
@@ -64,6 +71,9 @@ interaction = Table(
     Column("input_tokens", BigInteger),
     Column("output_tokens", BigInteger),
     Column("marks", ARRAY(Text), nullable=False),
+    Column("source_topic", Text),  # these three: the position of the message that it came in
+    Column("source_partition", Integer),
+    Column("source_offset", BigInteger),
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
 )
@@ -89,6 +99,7 @@ assessment = Table(
     *(Column(metric, REAL) for metric in METRICS),
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
+    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's, which no alert counts
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
 )
 
@@ -132,6 +143,8 @@ consumer_offset = Table(
     Column("topic", Text, primary_key=True),  # for a file its path, "#", its inode and the hash of its first line
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
+    *(Column(name, BigInteger, nullable=False, server_default=text("0")) for name in LEDGER),
+    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's
 )
 
 dead_letter = Table(
@@ -150,6 +163,9 @@ dead_letter = Table(
     Column("digest", LargeBinary, nullable=False),  # sha256 of value: a file replayed again adds no second row
     Column("path", Text, nullable=False),
     Column("problem", Text, nullable=False),
+    Column("group_id", Text, nullable=False, server_default=text("'monitor'")),  # whose ledger counts it
+    Column("settled_at", _time),  # when a retry made an interaction of it
+    Column("outcome", Text),  # and whether that was assessed or a duplicate
     Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),
 )
 

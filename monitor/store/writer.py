@@ -8,45 +8,56 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
-from monitor.errors import Fenced
-from monitor.model import Assessment, Batch, DeadLetter, Offset, Tally
+from monitor.model import Assessment, Batch, DeadLetter, Tally
 from monitor.store.database import plain_url, retriable
+from monitor.store.offsets import advance, count, reached
 from monitor.store.partitions import Partitions, month_of
+from monitor.store.rescore import add_assessments
 from monitor.store.rollup import LabelCap, prepare, write_rollup
-from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, sorted_by_key
+from monitor.store.rows import (
+    ASSESSMENT_COLUMNS,
+    INTERACTION_COLUMNS,
+    assessment_row,
+    copy_rows,
+    interaction_row,
+    sorted_by_key,
+    storable,
+)
 
-# A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile.
+# A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
+# ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
 _PATIENCE: dict[str, Any] = {
-    "connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC -c lock_timeout=10s",
+    "connect_timeout": 10, "tcp_user_timeout": 30_000,
+    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=60s"
+               " -c idle_in_transaction_session_timeout=30s",
 }  # fmt: skip
-GROUP = "monitor"  # whose offsets these are; a consumer group of Kafka will bring its own
+GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
     SELECT * FROM unnest(%s::text[], %s::text[], %s::date[])
     ON CONFLICT DO NOTHING RETURNING app, id
 """
-_OFFSET = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
-_FIRST_OFFSET = "INSERT INTO consumer_offset VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-_NEXT_OFFSET = """
-    UPDATE consumer_offset SET next_offset = %s
-    WHERE group_id = %s AND topic = %s AND partition = %s AND next_offset = %s
-"""
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
-                             value, size, digest, path, problem)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-    ON CONFLICT (topic, partition, position, digest) DO NOTHING
+                             value, size, digest, path, problem, group_id)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (topic, partition, position, digest) DO NOTHING RETURNING id
 """
 
 
 class Writer:
-    """The `Store` port on PostgreSQL. One thread calls it; a lost connection is opened anew on the next write."""
+    """The `Store` port on PostgreSQL. One thread calls it; a lost connection is opened anew on the next write.
 
-    def __init__(self, url: str, now: Callable[[], datetime]) -> None:
+    Offsets and ledger are those of `group`. With `rescore`, assessments are added beside those that interactions have,
+    and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
+    """
+
+    def __init__(self, url: str, now: Callable[[], datetime], *, group: str = GROUP, rescore: bool = False) -> None:
         self._url = plain_url(url)
         self._now = now
+        self._group = group
+        self._rescore = rescore
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -85,42 +96,44 @@ class Writer:
     def _write(self, batch: Batch) -> Tally:
         connection = self._connected()
         with connection.transaction():
-            if batch is self._unsure and _reached(connection, batch.offsets):
+            if batch is self._unsure and reached(connection, self._group, batch.offsets):
                 return Tally(received=batch.received, duplicate=len(batch.assessments), dead=len(batch.dead_letters))
-            _advance(connection, batch.offsets)
-            new = _only_new(connection, sorted_by_key(batch.assessments))
-            if new:
-                self._partitions.ensure(connection, (a.interaction for a in new))
-                stored_at = self._now()
-                _copy(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in new])
-                _copy(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in new])
-                write_rollup(connection, new, self._labels)
-            if batch.dead_letters:
-                with connection.cursor() as cursor:
-                    cursor.executemany(_DEAD, [_dead_row(letter) for letter in batch.dead_letters])
+            advance(connection, self._group, batch.offsets, live=not self._rescore)
+            if self._rescore:
+                new, pending = add_assessments(connection, batch.assessments)
+                buried = frozenset[int]()
+            else:
+                new, pending = self.keep(connection, batch.assessments), []
+                buried = _bury(connection, self._group, batch.dead_letters)
+            fresh, waiting = set(map(id, new)), set(map(id, pending))
+            known = [a for a in batch.assessments if id(a) not in fresh and id(a) not in waiting]
+            letters = [letter.message.position for letter in batch.dead_letters]
+            count(connection, self._group, batch.offsets, (
+                ("assessed", (a.interaction.position for a in new)),
+                ("duplicate", (a.interaction.position for a in known)),
+                ("pending", (a.interaction.position for a in pending)),
+                # one that is kept already was counted as dead by whoever read it first
+                ("dead", (at for i, at in enumerate(letters) if i in buried)),
+                ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
+            ))  # fmt: skip
         return Tally(
             received=batch.received,
             assessed=len(new),
-            duplicate=len(batch.assessments) - len(new),
+            duplicate=len(known),
             dead=len(batch.dead_letters),
+            pending=len(pending),
         )
 
-
-def _advance(connection: psycopg.Connection, offsets: Sequence[Offset]) -> None:
-    """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything."""
-    for o in offsets:
-        if o.expected is None:
-            moved = connection.execute(_FIRST_OFFSET, (GROUP, o.topic, o.partition, o.next))
-        else:
-            moved = connection.execute(_NEXT_OFFSET, (o.next, GROUP, o.topic, o.partition, o.expected))
-        if moved.rowcount != 1:
-            raise Fenced(f"{o.topic.rpartition('#')[0] or o.topic}: another process reads it too; stop one of the two")
-
-
-def _reached(connection: psycopg.Connection, offsets: Sequence[Offset]) -> bool:
-    """Whether these very offsets are stored: the commit went through, only its acknowledgement was lost."""
-    stored = (connection.execute(_OFFSET, (GROUP, o.topic, o.partition)).fetchone() for o in offsets)
-    return bool(offsets) and all(row == (o.next,) for row, o in zip(stored, offsets, strict=True))
+    def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
+        """Stores those whose interaction is new, with their share of the rollup, and returns them."""
+        new = _only_new(connection, sorted_by_key(assessments))
+        if new:
+            self._partitions.ensure(connection, (a.interaction for a in new))
+            stored_at = self._now()
+            copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in new])
+            copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in new])
+            write_rollup(connection, new, self._labels)
+        return new
 
 
 def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
@@ -141,27 +154,20 @@ def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment])
     return new
 
 
-def _copy(
-    connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
-) -> None:
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
-    )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)
+def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:
+    """Keeps the dead letters, each once, and returns which of them, by their place in `letters`, were not kept yet."""
+    if not letters:
+        return frozenset()
+    with connection.cursor() as cursor:
+        cursor.executemany(_DEAD, [_dead_row(letter, group) for letter in letters], returning=True)
+        return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)
 
 
-def _dead_row(letter: DeadLetter) -> tuple[object, ...]:
+def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
     message, at = letter.message, letter.message.position
     return (
-        _storable(at.topic), at.partition, at.offset, message.received_at, message.key,
-        [_storable(name) for name, _ in message.headers], [value for _, value in message.headers],
+        storable(at.topic), at.partition, at.offset, message.received_at, message.key,
+        [storable(name) for name, _ in message.headers], [value for _, value in message.headers],
         message.value, message.size, hashlib.sha256(message.value).digest(),
-        _storable(letter.path), _storable(letter.problem),
+        storable(letter.path), storable(letter.problem), group,
     )  # fmt: skip
-
-
-def _storable(text: str) -> str:
-    """Postgres keeps no U+0000 and no lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -184,7 +184,8 @@ def test_a_shortened_fingerprint_is_no_pattern(alerts, queries, pattern):
 def test_offsets_say_how_far_each_source_was_read(writer, queries):
     assert queries.offsets() == {}
     writer.write(a_batch(offsets=(Offset(topic="a#1", partition=0, expected=None, next=5),)))
-    assert queries.offsets() == {"a#1": 5}
+    assert queries.offsets() == {("a#1", 0): 5}
+    assert queries.offsets("another") == {}
 
 
 def test_a_profile_is_kept_once_and_comes_back(queries, rows):

@@ -26,7 +26,9 @@ class ListSource:
         self._endless = endless
         self._reached = self._told = 0
         self.failures: list[Exception] = []
-        self.polls = 0
+        self.polls = self.holds = 0
+        self.shared = False
+        self.fences: list[tuple[tuple[Offset, ...], Fenced]] = []
         self.stored_values: list[bytes] = []
         self.on_poll: Callable[[], None] = lambda: None
 
@@ -46,8 +48,17 @@ class ListSource:
         self._told = self._reached
         return (offset,)
 
-    def stored(self, messages):
-        self.stored_values += [message.value for message in messages]
+    def hold(self):
+        self.holds += 1
+
+    def stored(self, offsets):
+        for offset in offsets:
+            self.stored_values += [str(n).encode() for n in range(offset.expected or 0, offset.next)]
+
+    def fenced(self, offsets, error):
+        self.fences.append((tuple(offsets), error))
+        if not self.shared:
+            raise error
 
     def close(self):
         """Holds nothing."""

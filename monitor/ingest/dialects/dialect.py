@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from monitor.errors import InvalidMessage
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range
-from monitor.model import Interaction, Json, Mark
+from monitor.model import Interaction, Json, Mark, Position
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
@@ -33,6 +33,7 @@ class Context:
     max_documents: int
     read_data: Callable[[JsonObject, Context], Interaction]
     headers: Headers = ()
+    position: Position | None = None
     id: str | None = None
     occurred_at: datetime | None = None
     trace_id: str | None = None

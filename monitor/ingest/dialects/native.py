@@ -138,6 +138,7 @@ def read(event: JsonObject, context: Context) -> Interaction:
         latency_ms=fields.latency_ms,
         usage=None if fields.usage is None else _usage(fields.usage),
         marks=marks,
+        position=context.position,
     )
 
 

@@ -66,6 +66,7 @@ def read(event: JsonObject, context: Context) -> Interaction:
         tags=dict(context.tags),
         trace_id=context.trace_id,
         marks=marks,
+        position=context.position,
     )
 
 

@@ -56,11 +56,12 @@ class Reader:
     def read(self, **limits) -> list[bytes]:
         """The values of one poll, whose offsets are then stored, each fenced by the one before."""
         messages = self.poll(**limits)
-        for offset in self.source.offsets():
+        offsets = self.source.offsets()
+        for offset in offsets:
             assert self.known.get(offset.topic) == offset.expected
             offset.topic.encode()  # as the database stores it
             self.known[offset.topic] = offset.next
-        self.source.stored(messages)
+        self.source.stored(offsets)
         return [message.value for message in messages]
 
 

@@ -1,0 +1,286 @@
+"""A consumer group's share of some topics, or a span of them, as a `Source`.
+
+Where to read is asked of the store and never of Kafka: on assignment, and whenever a batch turns out to be somebody
+else's. What Kafka is told of our offsets is for tools that show the lag.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
+
+from monitor.errors import Fenced, Retriable, WrongSettings
+from monitor.ingest.kafka import kafka_errors
+from monitor.ingest.offsets import Partition, Places
+from monitor.model import Message, Offset, Position
+from monitor.settings import KafkaSettings
+
+Known = Callable[[], Mapping[Partition, int]]
+log = logging.getLogger(__name__)
+
+_DRAIN = 3.0  # seconds that a partition which moves away may still take to be stored; later the fence holds it off
+_CLOSE_MS = _LOOK_UP_MS = 5_000
+_KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
+_FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
+
+
+class KafkaSource:
+    """Reads what `consumer` is assigned, each partition from the offset that `known` has for it.
+
+    A partition without one begins at the `auto_offset_reset` of the settings, but one of a topic that is known already
+    begins at its beginning: it is new. `bounds` are first offsets and ends of partitions instead; then nothing is
+    subscribed, and the input ends where every partition is at its end.
+    """
+
+    def __init__(
+        self,
+        consumer: KafkaConsumer,
+        kafka: KafkaSettings,
+        *,
+        known: Known,
+        now: Callable[[], datetime],
+        bounds: Mapping[Partition, tuple[int, int]] | None = None,
+    ) -> None:
+        self._consumer = consumer
+        self._known = known
+        self._now = now
+        self._bounds = bounds
+        self._from_end = kafka.auto_offset_reset == "latest"
+        self._places = Places()
+        self._restarts: dict[Partition, int | None] = {}  # where a log was cut off; None where that is not known
+        self._offsets: tuple[Offset, ...] = ()
+        self._mean_size = 0
+        self._later: Exception | None = None
+        self._closing = False
+        if bounds is not None:
+            consumer.assign([TopicPartition(*partition) for partition in bounds])
+            self.assigned(bounds)
+        elif kafka.topic_pattern is not None:
+            consumer.subscribe(pattern=kafka.topic_pattern, listener=_Listener(self))
+        else:
+            consumer.subscribe(topics=kafka.topics, listener=_Listener(self))
+
+    def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
+        """As the port says; the last messages may go beyond `max_bytes` by a few."""
+        if self._later is not None:
+            error, self._later = self._later, None
+            raise error
+        if self._bounds is not None and self._places.finished:
+            return None
+        self._keep_up()
+        messages: list[tuple[Partition, Message]] = []
+        size, until = 0, monotonic() + timeout
+        while len(messages) < max_messages and size < max_bytes:
+            most = (max_bytes - size) // self._mean_size if self._mean_size else _FIRST_MESSAGES
+            left = until - monotonic()
+            try:
+                given = self._fetched(left, min(max(most, 1), max_messages - len(messages)))
+            except Exception as error:
+                if not messages:
+                    raise
+                self._later = error  # what was given before goes on first
+                break
+            messages += given
+            size += sum(message.size for _, message in given)
+            if left <= 0 or (self._bounds is not None and not self._places.reading()):
+                break
+        if messages:
+            self._mean_size = max(size // len(messages), 1)
+        else:
+            self._reach()
+        self._offsets, placed = self._places.advance()
+        return [message for partition, message in messages if partition in placed]
+
+    def offsets(self) -> tuple[Offset, ...]:
+        """Those of the last poll."""
+        offsets, self._offsets = self._offsets, ()
+        return offsets
+
+    def hold(self) -> None:
+        """Stays in the group, with every partition paused."""
+        self._consumer.pause(*self._consumer.assignment())
+        with suppress(Retriable):
+            self._places.replace(self._polled(0, 1))  # nothing comes; if it did, it would have to be read again
+            self._commit()
+
+    def stored(self, offsets: Sequence[Offset]) -> None:
+        """They are told to Kafka with the next poll."""
+        self._places.stored(offsets)
+
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
+        """Reads on where the store says, once all that is on its way has come through.
+
+        Raises:
+            Fenced: a span is read by one process alone.
+        """
+        if self._bounds is not None:
+            raise Fenced(f"{error}; a group reads a span in one process: stop the other one") from error
+        log.warning("%s; it is read again from where the store is", error)
+        self._places.fenced(offsets)
+
+    def close(self) -> None:
+        """Tells Kafka the last offsets and leaves the group; a static member stays in it until its session ends."""
+        self._closing = True
+        with suppress(errors.KafkaError):
+            if self._bounds is None and (landed := self._places.landed()):
+                self._consumer.commit(_committed(landed), timeout_ms=_CLOSE_MS)
+        with suppress(errors.KafkaError):
+            self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
+
+    # What the rebalance listener tells. It runs while this thread waits for the client in a poll, on the thread that
+    # sends the heartbeats.
+
+    def assigned(self, partitions: Iterable[Partition]) -> None:
+        """New ones are not fetched before they are placed; any position at all keeps the client from asking Kafka."""
+        given = [_partition(p) for p in partitions]
+        self._consumer.pause(*given)
+        for one in given:
+            self._consumer.seek(one, 0)
+        self._places.assign(given)
+
+    def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
+        """Waits a little for what is on its way, so that the next owner goes on behind it and nothing is done twice."""
+        self._places.revoke(partitions)
+        if not lost and not self._closing and not self._places.wait_landed(partitions, _DRAIN):
+            log.info("partitions move away while a batch of theirs is on its way: %s", _named(partitions))
+
+    # The rest is for the thread that polls.
+
+    def _keep_up(self) -> None:
+        self._commit()
+        if waiting := self._places.waiting():
+            self._place([_partition(p) for p in waiting])
+        reading = set(map(_partition, self._places.reading()))
+        self._consumer.pause(*(self._consumer.assignment() - reading))
+        self._consumer.resume(*reading)
+
+    def _commit(self) -> None:
+        if (landed := self._places.landed()) and self._bounds is None:
+            with suppress(errors.KafkaError):  # the next one will do
+                self._consumer.commit_async(_committed(landed), callback=_note_commit)
+
+    def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
+        """What the client gives within `seconds`."""
+        with kafka_errors():
+            try:
+                polled: dict[Partition, list[Any]] = self._consumer.poll(max(0, int(seconds * 1000)), max_records=most)
+            except errors.OffsetOutOfRangeError as error:
+                self._restart(dict.fromkeys(error.args[0]))
+            except errors.LogTruncationError as error:
+                cuts = error.divergent_offsets.items()
+                self._restart({partition: None if cut is None else cut.offset for partition, cut in cuts})
+            else:
+                return polled
+        return {}
+
+    def _fetched(self, seconds: float, most: int) -> list[tuple[Partition, Message]]:
+        """The messages among that: no tombstones, and none that is not for us."""
+        now = self._now()
+        return [
+            (partition, _message(record, now))
+            for partition, records in self._polled(seconds, most).items()
+            for record in records
+            if self._places.take(partition, record.offset, tombstone=record.value is None)
+        ]
+
+    def _reach(self) -> None:
+        """Where nothing comes, there may still be markers of transactions between us and the end."""
+        with suppress(errors.KafkaError):
+            positions = {p: self._consumer.position(_partition(p), timeout_ms=0) for p in self._places.reading()}
+            self._places.reach({p: position for p, position in positions.items() if position is not None})
+
+    def _restart(self, cuts: Mapping[Partition, int | None]) -> None:
+        self._restarts.update(cuts)
+        self._places.replace(cuts)
+
+    def _place(self, waiting: Sequence[TopicPartition]) -> None:
+        known = self._known()
+        topics = {topic for topic, _ in known}
+        with kafka_errors():
+            begins = self._consumer.beginning_offsets(waiting, timeout_ms=_LOOK_UP_MS)
+            ends = self._consumer.end_offsets(waiting, timeout_ms=_LOOK_UP_MS)
+        for partition in waiting:
+            first, last = begins[partition], ends[partition]
+            lower, upper = self._bounds[partition] if self._bounds is not None else (None, None)
+            stored = known.get(partition)
+            if lower is not None and stored is not None and not lower <= stored <= (upper or 0):
+                raise WrongSettings(f"this group has read another span of {partition.topic}; name a new --group")
+            new = last if self._from_end and partition.topic not in topics else first
+            wanted = stored if stored is not None else new if lower is None else lower
+            at = self._start(partition, wanted, first, last)
+            begin = min(wanted, at) if stored is not None else at
+            self._consumer.seek(partition, at)
+            self._places.place(partition, stored=stored, begin=begin, at=at, expired=at - begin, end=upper)
+
+    def _start(self, partition: TopicPartition, wanted: int, first: int, last: int) -> int:
+        """Where reading can go on, if the log does not hold what is wanted."""
+        name, cut = _named([partition]), self._restarts.pop(partition, wanted)
+        if wanted < first:
+            log.error(
+                "%s: %d messages were deleted before they were read: up to offset %d", name, first - wanted, first
+            )
+            return first
+        if wanted <= last and (cut is None or cut >= wanted):
+            return wanted
+        again = first if cut is None or wanted > last else max(first, cut)
+        log.error(
+            "%s was read up to %d, and its log ends at %d: it was cut off or made anew; it is read again from %d, and "
+            "what is stored already counts as duplicate", name, wanted, last, again,
+        )  # fmt: skip
+        return again
+
+
+class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # the client has no types
+    def __init__(self, source: KafkaSource) -> None:
+        self._source = source
+
+    def on_partitions_assigned(self, assigned: Iterable[Partition]) -> None:
+        self._source.assigned(assigned)
+
+    def on_partitions_revoked(self, revoked: Iterable[Partition]) -> None:
+        self._source.revoked(set(revoked), lost=False)
+
+    def on_partitions_lost(self, lost: Iterable[Partition]) -> None:
+        self._source.revoked(set(lost), lost=True)
+
+
+def _partition(partition: Partition) -> TopicPartition:
+    return TopicPartition(*partition)
+
+
+def _named(partitions: Iterable[Partition]) -> str:
+    return ", ".join(f"{topic}/{number}" for topic, number in sorted(partitions))
+
+
+def _committed(landed: Mapping[Partition, int]) -> dict[TopicPartition, OffsetAndMetadata]:
+    return {_partition(p): OffsetAndMetadata(reached, "", -1) for p, reached in landed.items()}
+
+
+def _note_commit(_: object, answer: object) -> None:
+    if isinstance(answer, Exception):
+        log.debug("Kafka was not told our offsets, which only lag tools ask for: %s", answer)
+
+
+def _message(record: Any, now: datetime) -> Message:
+    value = record.value
+    return Message(
+        value=value,
+        position=Position(topic=record.topic, partition=record.partition, offset=record.offset),
+        received_at=_received(record.timestamp, now),
+        headers=tuple([(name, content or b"") for name, content in record.headers]),
+        key=record.key,
+        size=len(value),
+    )
+
+
+def _received(milliseconds: int | None, now: datetime) -> datetime:
+    """When Kafka got it, by its record, unless that is plainly no time."""
+    if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp():
+        return now
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

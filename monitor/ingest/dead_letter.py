@@ -1,0 +1,142 @@
+"""What stands before the store for dead letters of Kafka: a limit, and a copy in a topic for those who mend them.
+
+When nearly everything is invalid it is us who are wrong, and to bury a whole topic would be no service.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
+
+from kafka import KafkaProducer, errors
+
+from monitor.errors import Fatal
+from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.model import Batch, DeadLetter, Position, Tally
+from monitor.ports import Store
+from monitor.settings import KafkaSettings
+
+log = logging.getLogger(__name__)
+WINDOW = 1_000  # messages of a topic that the ratio is taken over
+_ENOUGH = 100  # and with fewer than these it says nothing
+_MIRROR_SECONDS = 30.0
+_LARGEST = 64 * 2**20  # bytes of a request; the broker has the last word
+
+
+class DeadLetterLimit:
+    """Counts the dead letters of each partition in a row, and their share in the last `WINDOW` of each topic.
+
+    `consecutive` 0 and `ratio` 1 set no limit.
+    """
+
+    def __init__(self, *, consecutive: int, ratio: float) -> None:
+        self._consecutive = consecutive
+        self._ratio = ratio
+        self._in_a_row: Counter[tuple[str, int]] = Counter()
+        self._recent: defaultdict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=WINDOW))
+
+    def check(self, batch: Batch) -> None:
+        """Counts a batch in, before it is stored.
+
+        Raises:
+            Fatal: too many are dead letters; the message says which, and what to do.
+        """
+        problems = {letter.message.position: f"{letter.path}: {letter.problem}" for letter in batch.dead_letters}
+        alive = [a.interaction.position for a in batch.assessments]
+        for at in sorted({*filter(None, alive), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
+            invalid = at in problems
+            self._recent[at.topic].append(invalid)
+            in_a_row = self._in_a_row[at.topic, at.partition] = (
+                self._in_a_row[at.topic, at.partition] + 1 if invalid else 0
+            )
+            if self._consecutive and in_a_row >= self._consecutive:
+                raise _stop(
+                    f"{in_a_row} messages in a row of {at.topic}/{at.partition}", at, problems[at],
+                    "MONITOR_KAFKA__MAX_CONSECUTIVE_DEAD=0",
+                )  # fmt: skip
+        for topic, at in {at.topic: at for at in problems}.items():
+            recent = self._recent[topic]
+            if len(recent) >= _ENOUGH and sum(recent) > self._ratio * len(recent):
+                raise _stop(
+                    f"{sum(recent)} of the last {len(recent)} messages of {topic}", at, problems[at],
+                    "MONITOR_KAFKA__MAX_DEAD_RATIO=1",
+                )  # fmt: skip
+
+
+def _stop(how_many: str, at: Position, problem: str, setting: str) -> Fatal:
+    return Fatal(
+        f"{how_many} cannot be interactions, so we may be reading them wrongly; stopped before storing them.\n"
+        f"The last one, at offset {at.offset}: {problem}\n"
+        "Look at MONITOR_INGEST__DIALECT and MONITOR_KAFKA__BY_TOPIC. If they are as bad as that, "
+        f"{setting} lets them through to the dead letters."
+    )
+
+
+class DeadLetterMirror:
+    """Writes dead letters to a topic as they came, with where they stood and why in headers `monitor.…`.
+
+    Each is there before its batch is stored: at least once, so a reader goes by topic, partition and offset.
+    """
+
+    def __init__(self, kafka: KafkaSettings, topic: str) -> None:
+        self._topic = topic
+        with kafka_errors():
+            self._producer = KafkaProducer(
+                **client_options(kafka), acks="all", max_request_size=_LARGEST, compression_type="zstd",
+                allow_auto_create_topics=False, metrics_enabled=False,
+            )  # fmt: skip
+
+    def send(self, letters: Sequence[DeadLetter]) -> None:
+        """Returns when the brokers have them all.
+
+        One that is too long for the topic is left out.
+
+        Raises:
+            Retriable: they did not take them for now; some may be there.
+            Fatal: they never will.
+        """
+        with kafka_errors():
+            sent = [
+                self._producer.send(
+                    self._topic, letter.message.value, key=letter.message.key, headers=_headers(letter)
+                )
+                for letter in letters
+            ]  # fmt: skip
+            for one in sent:
+                try:
+                    one.get(timeout=_MIRROR_SECONDS)
+                except errors.MessageSizeTooLargeError as error:  # it is in the database all the same
+                    log.error("a dead letter is too long for %s: %s", self._topic, error)  # noqa: TRY400  one line will do
+
+    def close(self) -> None:
+        """Gives the connections back."""
+        self._producer.close(timeout=1)
+
+
+def _headers(letter: DeadLetter) -> list[tuple[str, bytes]]:
+    at = letter.message.position
+    own = {"topic": at.topic, "partition": at.partition, "offset": at.offset}
+    own |= {"path": letter.path, "problem": letter.problem}
+    return [*letter.message.headers, *((f"monitor.{name}", str(value).encode()) for name, value in own.items())]
+
+
+class DeadLetterGate:
+    """A `Store` before another one, that lets no batch through which is over the limit or not mirrored yet."""
+
+    def __init__(self, store: Store, limit: DeadLetterLimit, mirror: DeadLetterMirror | None) -> None:
+        self._store = store
+        self._limit = limit
+        self._mirror = mirror
+        self._counted: Batch | None = None  # the same one comes again when storing it has failed
+        self._mirrored: Batch | None = None
+
+    def write(self, batch: Batch) -> Tally:
+        """See `Store.write`; Fatal also where there are too many dead letters."""
+        if batch is not self._counted:
+            self._limit.check(batch)
+            self._counted = batch
+        if self._mirror is not None and batch.dead_letters and batch is not self._mirrored:
+            self._mirror.send(batch.dead_letters)
+            self._mirrored = batch
+        return self._store.write(batch)

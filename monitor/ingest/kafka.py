@@ -1,0 +1,189 @@
+"""How Kafka is reached: the client's options from our settings, tokens, and what an error of the client means."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from kafka import KafkaConsumer, errors
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.settings import KafkaSettings
+
+_SAME_NAME = (
+    *("security_protocol", "ssl_ciphers", "ssl_check_hostname", "sasl_mechanism", "sasl_plain_username"),
+    *("client_id", "request_timeout_ms", "metadata_max_age_ms"),
+)
+_CONSUMER = (
+    *("group_id", "group_instance_id", "client_rack", "isolation_level"),
+    *("session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms"),
+    *("fetch_min_bytes", "fetch_max_wait_ms", "fetch_max_bytes", "max_partition_fetch_bytes"),
+)
+_FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
+_SECRETS = ("ssl_password", "sasl_plain_password")
+_TOKEN_MARGIN = 30.0  # seconds before its end at which a token is not used any more
+_BOOTSTRAP_MS = 15_000
+# What waiting does not mend. Messages of the client name what was refused; none holds a password or a message.
+_FATAL = (
+    errors.AuthorizationError,
+    errors.FencedInstanceIdError,
+    errors.GroupMaxSizeReachedError,
+    errors.InconsistentGroupProtocolError,
+    errors.InvalidGroupIdError,
+    errors.InvalidSessionTimeoutError,
+    errors.InvalidTopicError,
+    errors.KafkaConfigurationError,
+    errors.SaslAuthenticationFailedError,
+    errors.UnsupportedCodecError,
+    errors.UnsupportedSaslMechanismError,
+    errors.UnsupportedVersionError,
+)
+_HINTS = {
+    errors.FencedInstanceIdError: "another process has this MONITOR_KAFKA__GROUP_INSTANCE_ID; give each its own",
+    errors.InconsistentGroupProtocolError: "other members of the group do not use the cooperative-sticky assignor; "
+    "set MONITOR_KAFKA__GROUP_ID to a group of monitor's own",
+    errors.AuthorizationError: "the broker's ACLs do not let this user read; it needs Read and Describe on the topics "
+    "and Read on the group",
+    errors.SaslAuthenticationFailedError: "see MONITOR_KAFKA__SASL_…",
+    errors.InvalidSessionTimeoutError: "the broker bounds MONITOR_KAFKA__SESSION_TIMEOUT_MS",
+}
+
+
+def client_options(kafka: KafkaSettings) -> dict[str, Any]:
+    """What every client of kafka-python is given: servers, names, TLS and SASL.
+
+    Raises:
+        WrongSettings: no server is named, a file cannot be read, or settings contradict each other.
+    """
+    if not kafka.bootstrap_servers:
+        raise WrongSettings("no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092")
+    options: dict[str, Any] = {name: getattr(kafka, name) for name in _SAME_NAME}
+    for name in _FILES:
+        options[name] = _readable(name, getattr(kafka, name))
+    for name in _SECRETS:
+        secret = getattr(kafka, name)
+        options[name] = None if secret is None else secret.get_secret_value()
+    _check_sasl(kafka)
+    if kafka.sasl_mechanism == "OAUTHBEARER":
+        options["sasl_oauth_token_provider"] = _Tokens(kafka)
+    return options | {"bootstrap_servers": list(kafka.bootstrap_servers), "bootstrap_timeout_ms": _BOOTSTRAP_MS}
+
+
+def _readable(name: str, path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        with path.open("rb"):
+            return str(path)
+    except OSError as error:
+        raise WrongSettings(f"MONITOR_KAFKA__{name.upper()}: cannot read {path}: {error.strerror}") from None
+
+
+def _check_sasl(kafka: KafkaSettings) -> None:
+    sasl = kafka.security_protocol.startswith("SASL")
+    if sasl != (kafka.sasl_mechanism is not None):
+        missing = "SASL_MECHANISM" if sasl else "SECURITY_PROTOCOL to SASL_SSL (or SASL_PLAINTEXT)"
+        raise WrongSettings(f"SASL needs both a protocol and a mechanism: set MONITOR_KAFKA__{missing}")
+    if kafka.sasl_mechanism == "OAUTHBEARER":
+        if (kafka.sasl_oauthbearer_token_path is None) == (kafka.sasl_oauthbearer_token_endpoint_url is None):
+            raise WrongSettings(
+                "OAUTHBEARER needs either MONITOR_KAFKA__SASL_OAUTHBEARER_TOKEN_PATH or …_TOKEN_ENDPOINT_URL"
+            )
+    elif sasl and (kafka.sasl_plain_username is None or kafka.sasl_plain_password is None):
+        raise WrongSettings("MONITOR_KAFKA__SASL_PLAIN_USERNAME and …_SASL_PLAIN_PASSWORD are both needed")
+
+
+def connected(kafka: KafkaSettings) -> KafkaConsumer:
+    """A consumer that reads nothing yet, and never goes by offsets that Kafka keeps.
+
+    Raises:
+        Retriable: no broker can be reached for now.
+        WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
+    """
+    with kafka_errors():
+        return KafkaConsumer(
+            **client_options(kafka),
+            **{name: getattr(kafka, name) for name in _CONSUMER},
+            partition_assignment_strategy=[CooperativeStickyAssignor],
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            allow_auto_create_topics=False,
+            metrics_enabled=False,
+        )
+
+
+@contextmanager
+def kafka_errors() -> Iterator[None]:
+    """Turns what waiting may mend into `Retriable`, and what it will not into `Fatal`."""
+    try:
+        yield
+    except _FATAL as error:
+        hint = next((hint for kind, hint in _HINTS.items() if isinstance(error, kind)), None)
+        raise Fatal(f"kafka: {error}" + (f"\n{hint}" if hint else "")) from error
+    except errors.KafkaError as error:
+        raise Retriable(f"kafka: {error}") from error
+    except ssl.SSLError as error:  # while certificates are loaded; one that a server refuses comes as a KafkaError
+        raise WrongSettings(f"kafka: the certificates of MONITOR_KAFKA__SSL_… cannot be used: {error}") from None
+
+
+class _Tokens(AbstractTokenProvider):  # type: ignore[misc]  # the client has no types
+    """A token for OAUTHBEARER, from a file or by the client credentials grant of RFC 6749 §4.4."""
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        super().__init__()
+        self._kafka = kafka
+        self._token = ""
+        self._good_until = 0.0
+        self._lock = Lock()
+
+    def token(self) -> str:
+        """One that is good now; kept until shortly before it ends.
+
+        Raises:
+            KafkaError: there is none to be had, for now.
+        """
+        path = self._kafka.sasl_oauthbearer_token_path
+        if path is not None:
+            try:
+                return path.read_text(encoding="ascii").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise errors.SaslAuthenticationFailedError(f"{path}: holds no token: {error}") from None
+        with self._lock:
+            if time.monotonic() >= self._good_until:
+                self._token, lasts = self._fetched()
+                self._good_until = time.monotonic() + lasts - _TOKEN_MARGIN
+            return self._token
+
+    def _fetched(self) -> tuple[str, float]:
+        kafka = self._kafka
+        secret = kafka.sasl_oauthbearer_client_secret
+        pair = f"{kafka.sasl_oauthbearer_client_id}:{'' if secret is None else secret.get_secret_value()}"
+        form = {"grant_type": "client_credentials"}
+        if kafka.sasl_oauthbearer_scope:
+            form["scope"] = kafka.sasl_oauthbearer_scope
+        url = str(kafka.sasl_oauthbearer_token_endpoint_url)
+        if not url.startswith(("https://", "http://")):
+            raise errors.KafkaConfigurationError(f"{url}: the token endpoint is no http address")
+        request = urllib.request.Request(  # noqa: S310  checked above
+            url,
+            data=urllib.parse.urlencode(form).encode(),
+            headers={"Authorization": "Basic " + b64encode(pair.encode()).decode()},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
+                answer = json.load(response)
+            return str(answer["access_token"]), float(answer.get("expires_in", 300))
+        except (OSError, ValueError, KeyError, TypeError) as error:  # an HTTPError is an OSError
+            raise errors.KafkaConnectionError(f"no token from {url}: {error}") from None

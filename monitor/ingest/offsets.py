@@ -1,0 +1,192 @@
+"""What a consumer knows of its partitions: which it reads, how far, and what of them is on its way to the store.
+
+No Kafka here: this is the part that decides what may be stored, so it can be tested without a broker.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import TypeAlias
+
+from monitor.model import Offset, Skip
+
+Partition: TypeAlias = tuple[str, int]  # topic and number
+
+
+@dataclass(slots=True, kw_only=True)
+class _Place:
+    """One partition that is read. The counts are those since the last `advance`."""
+
+    expected: int | None  # what the store holds, once what was given before is stored
+    begin: int  # where reading began since the last `advance`
+    next: int
+    end: int | None  # where reading is over
+    pinned: bool  # whether the store has an offset, or will have
+    received: int = 0
+    skipped: Counter[Skip] = field(default_factory=Counter)
+
+    @property
+    def moved(self) -> bool:
+        return self.next != self.begin or not self.pinned
+
+
+class Places:
+    """Threads may share it: one reads, one stores, and a third tells of partitions that come and go.
+
+    A partition that is assigned waits until it is placed, and it is not placed while something of it is on its way to
+    the store: only then does the stored offset say where to go on.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[Partition, _Place | None] = {}
+        self._flying: Counter[Partition] = Counter()
+        self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, which perhaps has not been handed on
+        self._landed: dict[Partition, int] = {}
+        self._condition = Condition()
+
+    def assign(self, partitions: Iterable[Partition]) -> None:
+        """These are ours now, and wait to be placed."""
+        with self._condition:
+            self._places.update(dict.fromkeys(partitions))
+
+    def revoke(self, partitions: Iterable[Partition]) -> None:
+        """These are not ours any more; what was read of them and not given out yet is forgotten."""
+        with self._condition:
+            for partition in partitions:
+                self._places.pop(partition, None)
+                self._landed.pop(partition, None)
+
+    def replace(self, partitions: Iterable[Partition]) -> None:
+        """These wait to be placed anew: what was read of them last did not go on from what is stored."""
+        with self._condition:
+            self._places.update(dict.fromkeys(self._places.keys() & set(partitions)))
+
+    def waiting(self) -> list[Partition]:
+        """Those that can be placed now, in order."""
+        with self._condition:
+            return sorted(p for p, place in self._places.items() if place is None and not self._flying[p])
+
+    def place(
+        self, partition: Partition, *, stored: int | None, begin: int, at: int, expired: int = 0, end: int | None = None
+    ) -> None:
+        """Reads `partition` from `at` on, up to `end` if given.
+
+        `begin` is where counting starts: `at`, or as many offsets before it as `expired` there.
+        """
+        with self._condition:
+            if partition in self._places:
+                self._places[partition] = _Place(
+                    expected=stored,
+                    begin=begin,
+                    next=at,
+                    end=end,
+                    pinned=stored == begin,
+                    skipped=Counter({Skip.EXPIRED: expired}),
+                )
+
+    def reading(self) -> list[Partition]:
+        """Those that are placed and not at their end."""
+        with self._condition:
+            return [p for p, place in self._places.items() if place is not None and place.next != place.end]
+
+    @property
+    def finished(self) -> bool:
+        """Whether every partition has an end and is there, with all of it given out."""
+        with self._condition:
+            return all(
+                place is not None and place.end is not None and place.next >= place.end and not place.moved
+                for place in self._places.values()
+            )
+
+    def take(self, partition: Partition, offset: int, *, tombstone: bool = False) -> bool:
+        """Notes a message; False where it is not for us: not placed, read before, or past the end."""
+        with self._condition:
+            place = self._places.get(partition)
+            if place is None or offset < place.next:
+                return False
+            if place.end is not None and offset >= place.end:
+                self._reach(place, place.end)
+                return False
+            self._reach(place, offset)
+            place.next = offset + 1
+            if tombstone:
+                place.skipped[Skip.TOMBSTONE] += 1
+            else:
+                place.received += 1
+            return not tombstone
+
+    def reach(self, positions: Mapping[Partition, int]) -> None:
+        """Notes where the client will read on: what lies before that gave no message."""
+        with self._condition:
+            for partition, position in positions.items():
+                place = self._places.get(partition)
+                if place is not None:
+                    self._reach(place, position if place.end is None else min(position, place.end))
+
+    def _reach(self, place: _Place, offset: int) -> None:
+        if offset > place.next:
+            place.skipped[Skip.CONTROL] += offset - place.next
+            place.next = offset
+
+    def advance(self) -> tuple[tuple[Offset, ...], frozenset[Partition]]:
+        """The offsets of what was read since the last call, which from now on is on its way; and what is placed.
+
+        A message of a partition that is not among the latter must not go on: the store will not know its offset.
+        """
+        with self._condition:
+            offsets = []
+            for (topic, number), place in self._places.items():
+                if place is None or not place.moved:
+                    continue
+                skipped = {skip: n for skip, n in place.skipped.items() if n}
+                offsets.append(
+                    Offset(
+                        topic=topic, partition=number, expected=place.expected, next=place.next,
+                        begin=place.begin, received=place.received, skipped=skipped,
+                    )
+                )  # fmt: skip
+                place.expected = place.begin = place.next
+                place.pinned, place.received, place.skipped = True, 0, Counter()
+                self._flying[topic, number] += 1
+            self._in_hand = tuple(offsets)
+            return self._in_hand, frozenset(p for p, place in self._places.items() if place is not None)
+
+    def stored(self, offsets: Iterable[Offset]) -> None:
+        """These are in the store."""
+        with self._condition:
+            for o in offsets:
+                self._land(o)
+                if (o.topic, o.partition) in self._places:
+                    self._landed[o.topic, o.partition] = o.next
+            self._condition.notify_all()
+
+    def fenced(self, offsets: Sequence[Offset]) -> None:
+        """These never will be: others have read on, so where to go on is to be asked again."""
+        with self._condition:
+            for o in offsets:
+                self._land(o)
+            self.replace((o.topic, o.partition) for o in offsets)
+            self._condition.notify_all()
+
+    def _land(self, o: Offset) -> None:
+        self._flying[o.topic, o.partition] -= 1
+        self._in_hand = tuple(other for other in self._in_hand if other is not o)
+
+    def landed(self) -> dict[Partition, int]:
+        """How far partitions that are still ours were stored, since the last call."""
+        with self._condition:
+            landed, self._landed = self._landed, {}
+            return landed
+
+    def wait_landed(self, partitions: Collection[Partition], seconds: float) -> bool:
+        """Waits until nothing of `partitions` is on its way, but for what the caller itself still has in hand."""
+
+        def none_left() -> bool:
+            in_hand = Counter((o.topic, o.partition) for o in self._in_hand)
+            return all(self._flying[p] <= in_hand[p] for p in partitions)
+
+        with self._condition:
+            return self._condition.wait_for(none_left, seconds)

@@ -1,0 +1,61 @@
+"""The offsets between two moments, for reading again what a topic still holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kafka import KafkaConsumer, TopicPartition
+
+from monitor.errors import WrongSettings
+from monitor.ingest.kafka import kafka_errors
+from monitor.ingest.offsets import Partition
+from monitor.settings import KafkaSettings
+
+_LOOK_UP_MS = 15_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """From `start` on, before `end`, by the times of Kafka's records; None is the beginning, or what is there now."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+def bounds(consumer: KafkaConsumer, kafka: KafkaSettings, span: Span) -> Mapping[Partition, tuple[int, int]]:
+    """First offset and end of each partition of the topics of `kafka`.
+
+    Raises:
+        WrongSettings: a topic does not exist, or the span ends before it starts.
+        Retriable, Fatal: as `kafka_errors` has it.
+    """
+    if span.start is not None and span.end is not None and span.start >= span.end:
+        raise WrongSettings(f"--from {span.start} is not before --to {span.end}")
+    with kafka_errors():
+        there = consumer.topics()
+        if kafka.topic_pattern is not None:
+            topics = [topic for topic in sorted(there) if re.match(kafka.topic_pattern, topic)]
+        else:
+            topics = list(kafka.topics)
+        if missing := [topic for topic in topics if topic not in there]:
+            raise WrongSettings(f"no such topic: {', '.join(missing)}")
+        partitions = [
+            TopicPartition(topic, number) for topic in topics for number in sorted(consumer.partitions_for_topic(topic))
+        ]
+        begins = consumer.beginning_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+        ends = consumer.end_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+        first = _at(consumer, partitions, span.start, otherwise=ends) if span.start else begins
+        last = _at(consumer, partitions, span.end, otherwise=ends) if span.end else ends
+    return {partition: (first[partition], max(first[partition], last[partition])) for partition in partitions}
+
+
+def _at(
+    consumer: KafkaConsumer, partitions: list[TopicPartition], moment: datetime, *, otherwise: Mapping[Partition, int]
+) -> dict[Partition, int]:
+    """The first offset of a record of that time or later; where there is none, the end."""
+    milliseconds = max(0, int(moment.timestamp() * 1000))
+    found = consumer.offsets_for_times(dict.fromkeys(partitions, milliseconds), timeout_ms=_LOOK_UP_MS)
+    return {p: otherwise[p] if found.get(p) is None else found[p].offset for p in partitions}

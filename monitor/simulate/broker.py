@@ -1,0 +1,305 @@
+"""A real Apache Kafka on 127.0.0.1, run with the machine's Java: for demos, tests and benchmarks.
+
+KRaft, each node broker and controller in one. `kafka-pom.xml` beside this file pins the release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from platformdirs import user_cache_path
+
+from monitor.errors import OutOfReach, WrongSettings
+
+JAVA = 17  # the oldest that Kafka 4 runs on
+ADVICE = (
+    "on Debian and Ubuntu: apt-get install default-jre-headless maven; "
+    "or set MONITOR_KAFKA__BOOTSTRAP_SERVERS to a broker of your own"
+)
+
+_POM = Path(__file__).with_name("kafka-pom.xml")
+_OWN_TOPICS = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
+_READY = "Kafka Server started"
+_TO_START, _TO_STOP = 180.0, 30.0  # seconds; on an idle machine either takes two or three
+_SHOWN = 15  # lines of a log in an error
+# Below the ports that the system hands out: those of a stopped node are still free when it starts again.
+_PORTS = range(20_000, 32_000)
+_JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_LOGGED = (
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.common.config=warn",  # several hundred lines a start
+    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaConfig=warn",
+)
+# Java is the child of a process that obeys our end of a pipe, signal by signal, and kills it when that end closes: so
+# the broker dies with us however we end, and no signal goes to a process id that meanwhile belongs to another.
+_KEEPER = """
+import os, subprocess, sys, threading
+java = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+def obey():
+    for line in sys.stdin:
+        java.send_signal(int(line))
+    java.kill()
+threading.Thread(target=obey, daemon=True).start()
+os._exit(java.wait() & 255)
+"""
+_TERM, _KILL, _STOP, _CONT = 15, 9, 19, 18
+
+
+def kafka_jars(cache: Path | None = None) -> Path:
+    """The folder of Kafka's jars, below `cache` (by default the user's); Maven fetches 45 MB the first time.
+
+    Raises:
+        WrongSettings: Java or Maven is missing, or Java is too old.
+        OutOfReach: Maven cannot fetch them.
+    """
+    pom = _POM.read_bytes()
+    cache = cache or user_cache_path("rag-monitor")
+    jars = cache / f"kafka-{hashlib.sha256(pom).hexdigest()[:12]}"
+    if jars.is_dir():
+        return jars
+    _java()
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise WrongSettings(f"Kafka's jars are fetched with Maven, and `mvn` is missing; {ADVICE}")
+    cache.mkdir(parents=True, exist_ok=True)
+    # An interrupted run leaves a folder that nobody reads; of several at once the first one's is kept.
+    with tempfile.TemporaryDirectory(prefix=f"{jars.name}-", dir=cache) as folder:
+        fetched = Path(folder) / "jars"
+        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={fetched}")
+        ended = _run(maven, "-q", "-B", "-Dstyle.color=never", "-f", _POM, *goal)
+        if ended.returncode:
+            raise OutOfReach(f"Maven cannot fetch Kafka's jars; {ADVICE}\n{_last_lines(ended.stdout)}")
+        try:
+            fetched.rename(jars)
+        except OSError:
+            if not jars.is_dir():
+                raise
+    return jars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Running:
+    """A started node: its keeper, our end of the keeper's pipe, and where its part of the log begins."""
+
+    process: subprocess.Popen[bytes]
+    orders: int
+    log_from: int
+
+
+class KafkaCluster:
+    """A cluster of one or three nodes, numbered from 1, for the length of a `with` block; it begins empty.
+
+    What belongs to it lies in `folder`: properties, data and logs (`node-1.log`). `listeners` names further protocols
+    to listen with beside PLAINTEXT, `properties` are brokers' settings that go before those here; a relative path in
+    them is below `folder`. `formatted_with` are arguments of `StorageTool format`. Calls are for one thread at a time.
+
+    Raises:
+        WrongSettings: Java is missing or too old; raised, as the next one, when the block is entered.
+        OutOfReach: a node does not start; the message ends with its log.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        jars: Path,
+        brokers: int = 1,
+        listeners: Iterable[str] = (),
+        properties: Mapping[str, str] | None = None,
+        formatted_with: Iterable[str] = (),
+    ) -> None:
+        names = ("PLAINTEXT", "CONTROLLER", *listeners)
+        ports = iter(_free_ports(brokers * len(names)))
+        self.nodes = range(1, brokers + 1)
+        self._ports = {node: {name: next(ports) for name in names} for node in self.nodes}
+        self.folder, self._jars = folder, jars
+        self._properties, self._formatted_with = dict(properties or {}), tuple(formatted_with)
+        self._running: dict[int, _Running] = {}
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where clients without credentials begin, as `host:port,host:port`."""
+        return self.listener("PLAINTEXT")
+
+    def listener(self, name: str) -> str:
+        """The bootstrap servers of one protocol: PLAINTEXT or one of `listeners`."""
+        return ",".join(f"127.0.0.1:{ports[name]}" for ports in self._ports.values())
+
+    def __enter__(self) -> Self:
+        self._java = _java()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for node in self.nodes:
+            self._file(node, "properties").write_text(self._node_properties(node), encoding="utf-8")
+        try:
+            self._format()
+            self.start_all()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node in list(self._running):
+            self.kill(node)
+
+    def start(self, node: int, *, wait: bool = True) -> None:
+        """Starts a node that does not run, on its ports and data of before; without a majority none gets ready."""
+        taken, orders = os.pipe()
+        with self._file(node, "log").open("ab") as log:
+            log_from = log.tell()
+            process = subprocess.Popen(  # noqa: S603  our own program
+                [
+                    sys.executable, "-I", "-S", "-c", _KEEPER,
+                    *self._command(*_LOGGED, "kafka.Kafka"), self._file(node, "properties").name,
+                ],
+                cwd=self.folder, stdin=taken, stdout=log, stderr=log,
+                start_new_session=True,  # Ctrl-C is for us to answer
+            )  # fmt: skip
+        os.close(taken)
+        self._running[node] = _Running(process=process, orders=orders, log_from=log_from)
+        if wait:
+            self.wait_ready()
+
+    def start_all(self) -> None:
+        """Starts every node that does not run, and lets paused ones go on."""
+        for node in self.nodes:
+            if node in self._running:
+                self.resume(node)
+            else:
+                self.start(node, wait=False)
+        self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Returns when every node that runs has joined the cluster and serves clients."""
+        deadline = time.monotonic() + _TO_START
+        for node, running in self._running.items():
+            while (ended := running.process.poll() is not None) or _READY not in self._said(node):
+                if ended or time.monotonic() > deadline:
+                    problem = "has ended" if ended else "does not get ready"
+                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{_last_lines(self._said(node))}")
+                time.sleep(0.05)
+
+    def stop(self, node: int) -> None:
+        """Ends a node in order, with SIGTERM; one that takes too long is killed."""
+        self._send(node, _CONT)
+        self._send(node, _TERM)
+        with suppress(subprocess.TimeoutExpired):
+            self._running[node].process.wait(_TO_STOP)
+        self.kill(node)
+
+    def kill(self, node: int) -> None:
+        """Ends a node with SIGKILL."""
+        self._send(node, _KILL)
+        running = self._running.pop(node)
+        os.close(running.orders)
+        running.process.wait()
+
+    def pause(self, node: int) -> None:
+        """Halts a node with its connections open, as a machine that hangs; `resume` lets it go on."""
+        self._send(node, _STOP)
+
+    def resume(self, node: int) -> None:
+        """Lets a paused node go on."""
+        self._send(node, _CONT)
+
+    def _send(self, node: int, signal: int) -> None:
+        with suppress(BrokenPipeError):  # it has ended by itself
+            os.write(self._running[node].orders, f"{signal}\n".encode())
+
+    def _format(self) -> None:
+        tool = self._command("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "kafka.tools.StorageTool", "format")
+        for node in self.nodes:
+            config = ("--config", self._file(node, "properties").name, "--cluster-id", "quillmere")
+            ended = _run(*tool, *config, *self._formatted_with, cwd=self.folder)
+            if ended.returncode:
+                raise OutOfReach(f"the storage of Kafka's node {node} cannot be made:\n{_last_lines(ended.stdout)}")
+
+    def _command(self, *what: str) -> list[str]:
+        return [self._java, *_JVM, "-cp", f"{self._jars.resolve()}/*", *what]
+
+    def _file(self, node: int, ending: str) -> Path:
+        return self.folder / f"node-{node}.{ending}"
+
+    def _said(self, node: int) -> str:
+        with self._file(node, "log").open("rb") as log:
+            log.seek(self._running[node].log_from)
+            return log.read().decode(errors="replace")
+
+    def _node_properties(self, node: int) -> str:
+        ports = self._ports[node]
+        spoken = {name: "PLAINTEXT" if name == "CONTROLLER" else name for name in ports}
+        copies, in_step = (3, 2) if len(self._ports) > 1 else (1, 1)
+        properties = {
+            "node.id": node,
+            "process.roles": "broker,controller",
+            "controller.quorum.voters": ",".join(f"{n}@127.0.0.1:{p['CONTROLLER']}" for n, p in self._ports.items()),
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listeners": ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()),
+            "listener.security.protocol.map": ",".join(map(":".join, spoken.items())),
+            "log.dirs": f"node-{node}",  # seen from the cluster's folder, where it runs
+            "auto.create.topics.enable": "false",
+            "default.replication.factor": copies,
+            "min.insync.replicas": in_step,
+            "message.max.bytes": 16 * 2**20,
+            "replica.fetch.max.bytes": 16 * 2**20,
+            "log.cleaner.dedupe.buffer.size": 8 * 2**20,  # by default half of the heap
+            **{f"{topic}.num.partitions": copies for topic in _OWN_TOPICS},
+            **{f"{topic}.replication.factor": copies for topic in _OWN_TOPICS},
+            **{f"{topic}.min.isr": in_step for topic in _OWN_TOPICS[1:]},
+            # what else would be waited for: members that join late, ones that are gone, brokers that are gone
+            "group.initial.rebalance.delay.ms": 0,
+            "group.min.session.timeout.ms": 1_000,
+            "broker.heartbeat.interval.ms": 500,
+            "broker.session.timeout.ms": 3_000,
+            **self._properties,
+        }
+        return "".join(f"{name}={value}\n" for name, value in properties.items())
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    name = f"{home}/bin/java" if home else "java"
+    java = shutil.which(name)
+    version = re.search(r'version "(?:1\.)?(\d+)', _run(java, "-version").stdout) if java else None
+    if java is None or (version and int(version[1]) < JAVA):
+        found = f"version {version[1]}" if version else "missing"
+        raise WrongSettings(f"Kafka runs on Java {JAVA} or later, and `{name}` is {found}; {ADVICE}")
+    return java
+
+
+def _free_ports(number: int) -> Iterable[int]:
+    """Ports of 127.0.0.1 on which nobody listens at the moment."""
+    free: set[int] = set()
+    while len(free) < number:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", random.choice(_PORTS)))  # noqa: S311  nothing is kept secret by it
+            free.add(probe.getsockname()[1])
+    return free
+
+
+def _run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, what it says in `stdout`."""
+    return subprocess.run(  # noqa: S603  every caller names its program
+        [program, *map(str, arguments)],
+        cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        encoding="utf-8", errors="replace", check=False,
+    )  # fmt: skip
+
+
+def _last_lines(said: str) -> str:
+    return "\n".join(said.strip().splitlines()[-_SHOWN:])

@@ -1,0 +1,82 @@
+"""How far each source was read and what became of its messages: moved on, and counted, in the batch's transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from monitor.errors import Fenced
+from monitor.model import Offset, Position, Skip
+
+if TYPE_CHECKING:
+    import psycopg
+
+COUNTED = ("received", "assessed", "duplicate", "dead", "pending", "spanned", *(skip.value for skip in Skip))
+_STORED = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
+_FIRST = """
+    INSERT INTO consumer_offset (next_offset, live, group_id, topic, partition) VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT DO NOTHING
+"""
+_NEXT = """
+    UPDATE consumer_offset SET next_offset = %s
+    WHERE group_id = %s AND topic = %s AND partition = %s AND next_offset = %s
+"""
+_COUNT = f"""
+    UPDATE consumer_offset SET {", ".join(f"{name} = {name} + %s" for name in COUNTED)}
+    WHERE group_id = %s AND topic = %s AND partition = %s
+"""  # noqa: S608  made of this file's own constants
+
+
+def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, live: bool) -> None:
+    """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything.
+
+    Raises:
+        Fenced: one of them is not the expected one any more.
+    """
+    offsets = sorted(offsets, key=lambda o: (o.topic, o.partition))  # so that two writers never wait in a circle
+    first = [(o.next, live, group, o.topic, o.partition) for o in offsets if o.expected is None]
+    later = [(o.next, group, o.topic, o.partition, o.expected) for o in offsets if o.expected is not None]
+    moved = 0
+    with connection.cursor() as cursor:
+        for statement, rows in ((_FIRST, first), (_NEXT, later)):
+            if rows:
+                cursor.executemany(statement, rows)
+                moved += cursor.rowcount
+    if moved != len(offsets):
+        names = ", ".join(sorted({o.topic.rpartition("#")[0] or f"{o.topic}/{o.partition}" for o in offsets}))
+        raise Fenced(f"{names}: another process reads it too, and has read on")
+
+
+def reached(connection: psycopg.Connection, group: str, offsets: Sequence[Offset]) -> bool:
+    """Whether these very offsets are stored: the commit went through, only its acknowledgement was lost."""
+    stored = (connection.execute(_STORED, (group, o.topic, o.partition)).fetchone() for o in offsets)
+    return bool(offsets) and all(row == (o.next,) for row, o in zip(stored, offsets, strict=True))
+
+
+def count(
+    connection: psycopg.Connection,
+    group: str,
+    offsets: Sequence[Offset],
+    outcomes: Iterable[tuple[str, Iterable[Position | None]]],
+) -> None:
+    """Adds to the ledger of each partition: what its reader counted, and beside it what became of each message.
+
+    `outcomes` are positions under `assessed`, `duplicate`, `dead` or `pending`. The two sides are counted apart, by the
+    reader before and by the writer after, so that a message that gets lost between them shows.
+    """
+    became: dict[tuple[str, int], Counter[str]] = {(o.topic, o.partition): Counter() for o in offsets}
+    for outcome, positions in outcomes:
+        for at in positions:
+            if at is not None and (at.topic, at.partition) in became:
+                became[at.topic, at.partition][outcome] += 1
+    rows = []
+    for o in offsets:
+        counts = became[o.topic, o.partition]
+        counts["received"] = o.received
+        counts["spanned"] = 0 if o.begin is None else o.next - o.begin
+        counts.update({skip.value: number for skip, number in o.skipped.items()})
+        rows.append((*(counts[name] for name in COUNTED), group, o.topic, o.partition))
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_COUNT, rows)
