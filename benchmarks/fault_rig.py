@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -24,6 +23,7 @@ from monitor.store.embedded import embedded_database
 
 ROOT = Path(__file__).resolve().parents[1]
 SESSION_MS = 3_000
+JUNK, TOMBSTONES, REPEATED = 0.01, 0.01, 0.03  # of the messages
 ANSWERS = ("Deleted snapshots are kept for 30 days.", "Sorry, I cannot help with that.", "They are kept for ever.")
 
 
@@ -72,9 +72,10 @@ class Consumer:
         self.log = folder / f"{name}.log"
         self._settings = {**settings, "STATE_DIR": str(folder / name)}
         self._process: subprocess.Popen[bytes] | None = None
-        self.codes: Counter[int] = Counter()
+        self._starts = 0
 
     def start(self) -> None:
+        self._starts += 1
         named = {f"MONITOR_{name}": value for name, value in self._settings.items()}
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -86,6 +87,11 @@ class Consumer:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has found its database; one that does not at its start is for its supervisor to start again."""
+        return self.log.read_text(encoding="utf-8").count("storing in") == self._starts
+
     def send(self, number: int) -> None:
         if self._process is not None:
             self._process.send_signal(number)
@@ -95,7 +101,7 @@ class Consumer:
         if self._process is not None:
             self.send(number)
             self.send(signal.SIGCONT)
-            self.codes[self._process.wait()] += 1
+            self._process.wait()
             self._process = None
 
 
@@ -105,8 +111,9 @@ class Producer:
     def __init__(self, servers: str, topic: str, random: Random) -> None:
         self._topic = topic
         self._random = random
-        self._producer = KafkaProducer(bootstrap_servers=servers, acks="all", linger_ms=5, delivery_timeout_ms=600_000)
-        self._doubtful = KafkaProducer(bootstrap_servers=servers, acks="all", transactional_id=f"{topic}-doubtful")
+        common = {"bootstrap_servers": servers, "acks": "all", "reconnect_backoff_max_ms": 1_000}
+        self._producer = KafkaProducer(**common, linger_ms=5, delivery_timeout_ms=600_000)
+        self._doubtful = KafkaProducer(**common, transactional_id=f"{topic}-doubtful")
         self._doubtful_begun = False
         self.sent: set[str] = set()
         self.never: set[str] = set()  # ids of transactions that were aborted
@@ -116,13 +123,13 @@ class Producer:
         """About `number` messages; nearly all are new interactions. Returns when the brokers have them."""
         for _ in range(number):
             chance = self._random.random()
-            if chance < 0.01:
+            if chance < JUNK:
                 self.junk += 1
                 self._send(f"no JSON, number {self.junk}".encode())
-            elif chance < 0.02:
+            elif chance < JUNK + TOMBSTONES:
                 self.tombstones += 1
                 self._send(None)
-            elif chance < 0.05 and self.sent:
+            elif chance < JUNK + TOMBSTONES + REPEATED and self.sent:
                 self.repeated += 1
                 self._send(event(self._random.choice(sorted(self.sent)[:100]), self._random))
             else:

@@ -31,6 +31,7 @@ from statistics import median
 
 from fault_rig import ROOT, SESSION_MS, Consumer, Postgres, Producer, until
 from figures import finish
+from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewPartitions, NewTopic
 
 from monitor.simulate.broker import KafkaCluster, kafka_jars
@@ -110,10 +111,11 @@ class Trial:
         self.producer.produce(messages // 2)
         self.faults()[name]()
         passed, before = time.monotonic(), self.progress()
+        until(lambda: all(one.ready or not one.running for one in self.consumers), 60, f"all are back after: {name}")
         self.producer.produce(messages - messages // 2)
         until(lambda: self.progress() > before, DRAINED_WITHIN, f"something is stored after: {name}")
         self.recoveries[name].append(time.monotonic() - passed)
-        for one in (*self.consumers,):
+        for one in self.consumers:
             if not one.running:
                 sys.exit(f"{one.name} ended by itself after: {name}\n{one.log.read_text(encoding='utf-8')[-3000:]}")
 
@@ -126,8 +128,6 @@ class Trial:
         return all(read.get(partition) == end for partition, end in ends.items())
 
     def admin_ends(self) -> dict:  # type: ignore[type-arg]  # of kafka-python's TopicPartition
-        from kafka import KafkaConsumer, TopicPartition
-
         consumer = KafkaConsumer(bootstrap_servers=self.cluster.bootstrap_servers)
         try:
             return consumer.end_offsets([TopicPartition(TOPIC, n) for n in consumer.partitions_for_topic(TOPIC)])
@@ -142,12 +142,12 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--brokers", type=int, default=3)
-    parser.add_argument("--short", action="store_true", help="1,500 events, 8 faults, one broker")
+    parser.add_argument("--short", action="store_true", help="1,500 events, each kind of fault once, one broker")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
     parser.add_argument("--verbose", action="store_true", help="name each fault as it comes")
     asked = parser.parse_args()
     if asked.short:
-        asked.events, asked.faults, asked.brokers = 1_500, 8, 1
+        asked.events, asked.faults, asked.brokers = 1_500, 11, 1
     with tempfile.TemporaryDirectory(prefix="monitor-faults-") as folder:
         figures = trial(Path(folder), asked.events, asked.faults, asked.seed, asked.brokers, verbose=asked.verbose)
     _print(figures)
@@ -158,7 +158,7 @@ def main() -> None:
 
 def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, verbose: bool) -> dict[str, object]:
     """The figures of one trial."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311  repeatable by its seed
     replicas = {"min.insync.replicas": "1"}
     postgres = Postgres(folder / "database")
     with KafkaCluster(folder / "kafka", jars=kafka_jars(), brokers=brokers, properties=replicas) as cluster:
@@ -179,6 +179,7 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
             producer.produce(10)
             until(lambda: _stored(postgres) > 0, 60, "the first message is stored")
             consumers[1].start()
+            until(lambda: consumers[1].ready, 60, "both consumers run")
             kinds = list(subject.faults())
             order = [kind for _ in range(faults // len(kinds) + 1) for kind in random.sample(kinds, len(kinds))]
             for number, kind in enumerate(order[:faults], 1):
@@ -219,6 +220,8 @@ def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
     stored = [str(name) for (name,) in rows("SELECT id FROM interaction")]
     assessed = [str(name) for (name,) in rows("SELECT id FROM assessment")]
     dead = [value for (value,) in rows("SELECT value FROM dead_letter")]
+    twice = sum(len(found) - len(set(found)) for found in (stored, assessed, dead))
+    missing = len(producer.sent - set(stored)) + len(producer.sent - set(assessed)) + max(producer.junk - len(dead), 0)
     counted = int(str(rows("SELECT coalesce(sum(total), 0)::bigint FROM verdict_minute")[0][0]))
     environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
     printed = subprocess.run(
@@ -231,8 +234,8 @@ def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
     return {
         "sent": len(producer.sent) + producer.repeated + producer.junk + producer.tombstones,
         "interactions": len(producer.sent),
-        "lost": len(producer.sent - set(stored)) + len(producer.sent - set(assessed)) + max(producer.junk - len(dead), 0),
-        "doubled": sum(len(rows) - len(set(rows)) for rows in (stored, assessed, dead)) + abs(counted - len(set(stored))),
+        "lost": missing,
+        "doubled": twice + abs(counted - len(set(stored))),
         "unwanted": len(set(stored) & producer.never),
         "ledger_difference": printed.returncode + sum(map(abs, differences.values())),
         "ledger": total,
@@ -245,7 +248,7 @@ def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
 
 
 def _print(figures: dict[str, object]) -> None:
-    print(f"{figures['sent']} messages, {figures['faults']} faults, {figures['brokers']} brokers, {figures['seconds']} s")
+    print("{sent} messages, {faults} faults, {brokers} brokers, {seconds} s".format(**figures))
     for name in ("lost", "doubled", "ledger_difference", "unwanted"):
         print(f"  {name.replace('_', ' '):24}{figures[name]}")
     print(f"  {'batches fenced off':24}{figures['fenced_batches']}")

@@ -13,7 +13,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli_groups import alerts_app, deadletters_app, rules_app
+from monitor.cli_deadletters import deadletters_app
+from monitor.cli_groups import alerts_app, rules_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
@@ -208,6 +209,40 @@ def explain(
         else:
             for row in rows:
                 Console().print(explanation(row, application.queries.profile(row["profile_hash"])))
+
+
+@app.command()
+def ledger(
+    *,
+    group_name: Annotated[str | None, typer.Option("--group", help="Only this consumer group's.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only that of this topic or file.")] = None,
+    recount: Annotated[bool, typer.Option("--recount", help="Count the stored rows too; reads all of them.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what became of every message, by group, topic and partition; exits with 1 where it does not add up."""
+    from monitor.app import Application
+    from monitor.ledger import complaints, expired, ledger_json, ledger_table
+    from monitor.store.ledger import Ledger
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows, recounted = Ledger(application.engine).read(group=group_name, topic=topic, recount=recount)
+    wrong = list(complaints(rows, recounted))
+    if as_json:
+        print_json(ledger_json(rows, recounted if recount else None))
+    elif not rows:
+        typer.echo("nothing was read yet" if group_name is None and topic is None else "nothing of that was read yet")
+    else:
+        console = Console(highlight=False)
+        console.print(ledger_table(rows))
+        if lost := expired(rows):
+            console.print(literal(lost), style="bold yellow")
+        for line in wrong:
+            console.print(literal(line), style="bold red")
+        if not wrong:
+            console.print("balanced, and so are the rows" if recount else "balanced")
+    if wrong:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The commands in groups: `alerts`, `deadletters` and `rules`."""
+"""The commands `monitor alerts …` and `monitor rules …`."""
 
 from __future__ import annotations
 
@@ -15,33 +15,7 @@ from monitor.settings import load_settings
 from monitor.terminal import AsJson, literal, print_json
 
 alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="What the alert rules say now, and said before.")
-deadletters_app = typer.Typer(name="deadletters", no_args_is_help=True, help="Messages that cannot be interactions.")
 rules_app = typer.Typer(name="rules", no_args_is_help=True, help="The alert rules.")
-
-
-@deadletters_app.command("list")
-def deadletters_list(
-    *, most: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20, as_json: AsJson = False
-) -> None:
-    """The newest dead letters: where each stood, and why it is no interaction."""
-    from monitor.app import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
-        rows = application.queries.dead_letters(most)
-    if as_json:
-        print_json([{**row, "begins": row["begins"].decode("utf-8", "replace")} for row in rows])
-        return
-    table = Table("id", "received (UTC)", "position", "problem", "begins", box=None)
-    for row in rows:
-        table.add_row(
-            str(row["id"]),
-            f"{row['received_at']:%Y-%m-%d %H:%M:%S}",
-            literal(f"{row['topic']}:{row['position']}"),
-            literal(f"{row['path']}: {row['problem']}"),
-            literal(row["begins"][:60].decode("utf-8", "replace")),
-        )
-    Console().print(table if rows else "no dead letters")
 
 
 @alerts_app.command("list")

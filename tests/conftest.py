@@ -32,6 +32,7 @@ from tests.unit.embed.factories import published_weights
 settings.register_profile("monitor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("monitor")
 
+pytest_plugins = ["tests.kafka_cluster"]
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"
 # The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from tests.conftest import missing
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its own files by deprecated functions
     from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+    from kafka.errors import KafkaError
 
 Headers = Sequence[tuple[str, bytes]]
 
@@ -55,6 +56,12 @@ _SECURED_PROPERTIES = {
         for mechanism, login in _LOGIN.items()
     },
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # kafka-python leaves it to the garbage collector to close a socket whose connection was refused
+    never_connected = r"unclosed <socket.socket .* laddr=\('[^1-9a-f]*', "  # 0.0.0.0 or ::, as yet without an address
+    config.addinivalue_line("filterwarnings", f"ignore:{never_connected}:ResourceWarning")
 
 
 @contextmanager
@@ -224,8 +231,8 @@ def produce(
 
 def committed_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:
     """What a group has committed; a key equals the tuple (topic, partition)."""
-    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
-        return {place: committed.offset for place, committed in admin.list_group_offsets(group)[group].items()}
+    offsets = _asked(bootstrap, lambda admin: admin.list_group_offsets(group)[group])
+    return {place: committed.offset for place, committed in offsets.items()}
 
 
 def group_members(bootstrap: str, group: str) -> dict[str, set[tuple[str, int]]]:
@@ -233,8 +240,7 @@ def group_members(bootstrap: str, group: str) -> dict[str, set[tuple[str, int]]]
 
     Empty for a group that does not exist, and while members come and go.
     """
-    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
-        described = admin.describe_groups([group])[group]
+    described = _asked(bootstrap, lambda admin: admin.describe_groups([group])[group])
     if described["group_state"] != "Stable":
         return {}
     return {
@@ -245,6 +251,18 @@ def group_members(bootstrap: str, group: str) -> dict[str, set[tuple[str, int]]]
         }
         for member in described["members"]
     }
+
+
+def _asked(bootstrap: str, question: Callable[[KafkaAdminClient], Any]) -> Any:
+    """The answer, once there is one: a broker makes the place where groups are kept when it first hears of one."""
+    with KafkaAdminClient(bootstrap_servers=bootstrap) as admin:
+        while True:
+            try:
+                return question(admin)
+            except KafkaError as error:
+                if not error.retriable:
+                    raise
+            time.sleep(0.05)
 
 
 def unsigned_token(user: str = USER, *, seconds: float = 3_600) -> str:

@@ -26,9 +26,10 @@ def upgrade() -> None:
     op.execute("ALTER TABLE assessment ADD live boolean NOT NULL DEFAULT true")
     counts = ", ".join(f"ADD {name} bigint NOT NULL DEFAULT 0" for name in COUNTS)
     op.execute(f"ALTER TABLE consumer_offset {counts}, ADD live boolean NOT NULL DEFAULT true")
+    # what was stored without a group was counted by no ledger
     op.execute("""
         ALTER TABLE dead_letter
-        ADD group_id text NOT NULL DEFAULT 'monitor', ADD settled_at timestamptz, ADD outcome text
+        ADD group_id text NOT NULL DEFAULT '', ADD settled_at timestamptz, ADD outcome text
     """)
 
 

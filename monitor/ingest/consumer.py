@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
+from kafka.structs import MemberState
 
 from monitor.errors import Fenced, Retriable, WrongSettings
 from monitor.ingest.kafka import kafka_errors
@@ -25,6 +26,8 @@ Known = Callable[[], Mapping[Partition, int]]
 log = logging.getLogger(__name__)
 
 _DRAIN = 3.0  # seconds that a partition which moves away may still take to be stored; later the fence holds it off
+_SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
+_TELL_ALL = 5.0  # seconds
 _CLOSE_MS = _LOOK_UP_MS = 5_000
 _KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
@@ -55,6 +58,8 @@ class KafkaSource:
         self._places = Places()
         self._restarts: dict[Partition, int | None] = {}  # where a log was cut off; None where that is not known
         self._offsets: tuple[Offset, ...] = ()
+        self._told: dict[Partition, int] = {}
+        self._tell_all = monotonic() + _TELL_ALL
         self._mean_size = 0
         self._later: Exception | None = None
         self._closing = False
@@ -75,10 +80,9 @@ class KafkaSource:
             return None
         self._keep_up()
         messages: list[tuple[Partition, Message]] = []
-        size, until = 0, monotonic() + timeout
+        size, left, until = 0, timeout, monotonic() + timeout
         while len(messages) < max_messages and size < max_bytes:
             most = (max_bytes - size) // self._mean_size if self._mean_size else _FIRST_MESSAGES
-            left = until - monotonic()
             try:
                 given = self._fetched(left, min(max(most, 1), max_messages - len(messages)))
             except Exception as error:
@@ -88,7 +92,8 @@ class KafkaSource:
                 break
             messages += given
             size += sum(message.size for _, message in given)
-            if left <= 0 or (self._bounds is not None and not self._places.reading()):
+            left = until - monotonic()
+            if left < _SHORTEST or (self._bounds is not None and not self._places.reading()):
                 break
         if messages:
             self._mean_size = max(size // len(messages), 1)
@@ -106,7 +111,7 @@ class KafkaSource:
         """Stays in the group, with every partition paused."""
         self._consumer.pause(*self._consumer.assignment())
         with suppress(Retriable):
-            self._places.replace(self._polled(0, 1))  # nothing comes; if it did, it would have to be read again
+            self._places.replace(self._polled(_SHORTEST, 1))  # nothing comes; if it did, it would have to be read again
             self._commit()
 
     def stored(self, offsets: Sequence[Offset]) -> None:
@@ -161,15 +166,25 @@ class KafkaSource:
         self._consumer.resume(*reading)
 
     def _commit(self) -> None:
-        if (landed := self._places.landed()) and self._bounds is None:
-            with suppress(errors.KafkaError):  # the next one will do
+        """Tells Kafka what is stored, now and then all of it: only so does a member learn that another replaced it."""
+        if self._bounds is not None:
+            return
+        landed = self._places.landed()
+        self._told = {p: reached for p, reached in {**self._told, **landed}.items() if p in self._consumer.assignment()}
+        if monotonic() >= self._tell_all:
+            self._tell_all, landed = monotonic() + _TELL_ALL, self._told
+        if landed:
+            with kafka_errors(), suppress(errors.RetriableError, errors.CommitFailedError):  # the next one will do
                 self._consumer.commit_async(_committed(landed), callback=_note_commit)
 
     def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
         """What the client gives within `seconds`."""
+        # A rebalance that is completed between two polls is forgotten by the client, which then begins another one.
+        if self._bounds is None and self._consumer.group_metadata().state is not MemberState.STABLE:
+            seconds = max(seconds, _REBALANCE)
         with kafka_errors():
             try:
-                polled: dict[Partition, list[Any]] = self._consumer.poll(max(0, int(seconds * 1000)), max_records=most)
+                polled: dict[Partition, list[Any]] = self._consumer.poll(int(seconds * 1000), max_records=most)
             except errors.OffsetOutOfRangeError as error:
                 self._restart(dict.fromkeys(error.args[0]))
             except errors.LogTruncationError as error:

@@ -34,7 +34,8 @@ _CONSUMER = (
 _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 _SECRETS = ("ssl_password", "sasl_plain_password")
 _TOKEN_MARGIN = 30.0  # seconds before its end at which a token is not used any more
-_BOOTSTRAP_MS = 15_000
+_RECONNECT_MS = 2_000  # the client's own half minute would outlast most restarts of a broker
+_BOOTSTRAP_MS = 15_000  # at most, for the first answer of any broker
 # What waiting does not mend. Messages of the client name what was refused; none holds a password or a message.
 _FATAL = (
     errors.AuthorizationError,
@@ -78,7 +79,8 @@ def client_options(kafka: KafkaSettings) -> dict[str, Any]:
     _check_sasl(kafka)
     if kafka.sasl_mechanism == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = _Tokens(kafka)
-    return options | {"bootstrap_servers": list(kafka.bootstrap_servers), "bootstrap_timeout_ms": _BOOTSTRAP_MS}
+    timeout = min(_BOOTSTRAP_MS, kafka.request_timeout_ms)
+    return options | {"bootstrap_servers": list(kafka.bootstrap_servers), "bootstrap_timeout_ms": timeout}
 
 
 def _readable(name: str, path: Path | None) -> str | None:
@@ -119,6 +121,7 @@ def connected(kafka: KafkaSettings) -> KafkaConsumer:
             partition_assignment_strategy=[CooperativeStickyAssignor],
             enable_auto_commit=False,
             auto_offset_reset="none",
+            reconnect_backoff_max_ms=_RECONNECT_MS,
             allow_auto_create_topics=False,
             metrics_enabled=False,
         )

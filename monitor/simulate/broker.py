@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 from typing import Self
 
 from platformdirs import user_cache_path
@@ -35,14 +36,13 @@ _POM = Path(__file__).with_name("kafka-pom.xml")
 _OWN_TOPICS = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
 _READY = "Kafka Server started"
 _TO_START, _TO_STOP = 180.0, 30.0  # seconds; on an idle machine either takes two or three
-_SHOWN = 15  # lines of a log in an error
 # Below the ports that the system hands out: those of a stopped node are still free when it starts again.
 _PORTS = range(20_000, 32_000)
 _JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _LOGGED = (
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
-    "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.common.config=warn",  # several hundred lines a start
-    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaConfig=warn",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaConfig=warn",  # several hundred lines a start
 )
 # Java is the child of a process that obeys our end of a pipe, signal by signal, and kills it when that end closes: so
 # the broker dies with us however we end, and no signal goes to a process id that meanwhile belongs to another.
@@ -56,7 +56,6 @@ def obey():
 threading.Thread(target=obey, daemon=True).start()
 os._exit(java.wait() & 255)
 """
-_TERM, _KILL, _STOP, _CONT = 15, 9, 19, 18
 
 
 def kafka_jars(cache: Path | None = None) -> Path:
@@ -79,8 +78,8 @@ def kafka_jars(cache: Path | None = None) -> Path:
     # An interrupted run leaves a folder that nobody reads; of several at once the first one's is kept.
     with tempfile.TemporaryDirectory(prefix=f"{jars.name}-", dir=cache) as folder:
         fetched = Path(folder) / "jars"
-        goal = ("dependency:copy-dependencies", f"-DoutputDirectory={fetched}")
-        ended = _run(maven, "-q", "-B", "-Dstyle.color=never", "-f", _POM, *goal)
+        goal = "dependency:copy-dependencies"
+        ended = _run(maven, "-q", "-B", "-f", _POM, "-Dstyle.color=never", goal, f"-DoutputDirectory={fetched}")
         if ended.returncode:
             raise OutOfReach(f"Maven cannot fetch Kafka's jars; {ADVICE}\n{_last_lines(ended.stdout)}")
         try:
@@ -122,9 +121,8 @@ class KafkaCluster:
         properties: Mapping[str, str] | None = None,
         formatted_with: Iterable[str] = (),
     ) -> None:
-        names = ("PLAINTEXT", "CONTROLLER", *listeners)
+        self.nodes, names = range(1, brokers + 1), ("PLAINTEXT", "CONTROLLER", *listeners)
         ports = iter(_free_ports(brokers * len(names)))
-        self.nodes = range(1, brokers + 1)
         self._ports = {node: {name: next(ports) for name in names} for node in self.nodes}
         self.folder, self._jars = folder, jars
         self._properties, self._formatted_with = dict(properties or {}), tuple(formatted_with)
@@ -176,11 +174,10 @@ class KafkaCluster:
 
     def start_all(self) -> None:
         """Starts every node that does not run, and lets paused ones go on."""
-        for node in self.nodes:
-            if node in self._running:
-                self.resume(node)
-            else:
-                self.start(node, wait=False)
+        for node in self._running:
+            self.resume(node)
+        for node in set(self.nodes) - set(self._running):
+            self.start(node, wait=False)
         self.wait_ready()
 
     def wait_ready(self) -> None:
@@ -195,36 +192,36 @@ class KafkaCluster:
 
     def stop(self, node: int) -> None:
         """Ends a node in order, with SIGTERM; one that takes too long is killed."""
-        self._send(node, _CONT)
-        self._send(node, _TERM)
+        self._send(node, SIGCONT)
+        self._send(node, SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self._running[node].process.wait(_TO_STOP)
         self.kill(node)
 
     def kill(self, node: int) -> None:
         """Ends a node with SIGKILL."""
-        self._send(node, _KILL)
+        self._send(node, SIGKILL)
         running = self._running.pop(node)
         os.close(running.orders)
         running.process.wait()
 
     def pause(self, node: int) -> None:
         """Halts a node with its connections open, as a machine that hangs; `resume` lets it go on."""
-        self._send(node, _STOP)
+        self._send(node, SIGSTOP)
 
     def resume(self, node: int) -> None:
         """Lets a paused node go on."""
-        self._send(node, _CONT)
+        self._send(node, SIGCONT)
 
     def _send(self, node: int, signal: int) -> None:
         with suppress(BrokenPipeError):  # it has ended by itself
-            os.write(self._running[node].orders, f"{signal}\n".encode())
+            os.write(self._running[node].orders, f"{signal:d}\n".encode())
 
     def _format(self) -> None:
         tool = self._command("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "kafka.tools.StorageTool", "format")
         for node in self.nodes:
-            config = ("--config", self._file(node, "properties").name, "--cluster-id", "quillmere")
-            ended = _run(*tool, *config, *self._formatted_with, cwd=self.folder)
+            config = self._file(node, "properties").name
+            ended = _run(*tool, "-t", "quillmere", "-c", config, *self._formatted_with, cwd=self.folder)
             if ended.returncode:
                 raise OutOfReach(f"the storage of Kafka's node {node} cannot be made:\n{_last_lines(ended.stdout)}")
 
@@ -235,9 +232,7 @@ class KafkaCluster:
         return self.folder / f"node-{node}.{ending}"
 
     def _said(self, node: int) -> str:
-        with self._file(node, "log").open("rb") as log:
-            log.seek(self._running[node].log_from)
-            return log.read().decode(errors="replace")
+        return self._file(node, "log").read_bytes()[self._running[node].log_from :].decode(errors="replace")
 
     def _node_properties(self, node: int) -> str:
         ports = self._ports[node]
@@ -302,4 +297,4 @@ def _run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subpr
 
 
 def _last_lines(said: str) -> str:
-    return "\n".join(said.strip().splitlines()[-_SHOWN:])
+    return "\n".join(said.strip().splitlines()[-15:])

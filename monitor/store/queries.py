@@ -20,7 +20,6 @@ from monitor.store.tables import (
     alert_event,
     assessment,
     consumer_offset,
-    dead_letter,
     interaction,
     outbox,
     profile,
@@ -100,14 +99,6 @@ class Queries:
             | alert_event.c.episode.startswith(name, autoescape=True)
         )
         query = select(*alert_event.c).where(named).order_by(alert_event.c.id)
-        with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
-
-    def dead_letters(self, most: int) -> list[Mapping[str, Any]]:
-        """The newest dead letters with the first bytes of each."""
-        d = dead_letter.c
-        columns = [d.id, d.received_at, d.topic, d.partition, d.position, d.path, d.problem, d.size]
-        query = select(*columns, func.substr(d.value, 1, 200).label("begins")).order_by(d.id.desc()).limit(most)
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 

@@ -163,7 +163,7 @@ dead_letter = Table(
     Column("digest", LargeBinary, nullable=False),  # sha256 of value: a file replayed again adds no second row
     Column("path", Text, nullable=False),
     Column("problem", Text, nullable=False),
-    Column("group_id", Text, nullable=False, server_default=text("'monitor'")),  # whose ledger counts it
+    Column("group_id", Text, nullable=False, server_default=text("''")),  # whose ledger counts it; '' is nobody's
     Column("settled_at", _time),  # when a retry made an interaction of it
     Column("outcome", Text),  # and whether that was assessed or a duplicate
     Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),

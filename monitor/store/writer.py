@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -70,16 +71,36 @@ class Writer:
                 tally = self._write(batch)
         except BaseException:
             self._unsure = batch
-            self._partitions.forget()
-            self._labels.forget()
+            self._forget()
             raise
         self._unsure = None
         return tally
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection]:
+        """One for `keep` and for what has to be stored along with it; an error in it leaves nothing.
+
+        Raises:
+            Retriable: the database is out of reach for now; the transaction was stored only if its commit got through.
+        """
+        try:
+            with retriable():
+                connection = self._connected()
+                with connection.transaction():
+                    yield connection
+        except BaseException:
+            self._forget()
+            raise
 
     def close(self) -> None:
         """Closes the connection; an open transaction is rolled back."""
         if self._connection is not None:
             self._connection.close()
+
+    def _forget(self) -> None:
+        """After a rollback: what was made or learned in it may be gone."""
+        self._partitions.forget()
+        self._labels.forget()
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:

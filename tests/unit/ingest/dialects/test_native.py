@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
+from monitor.model import Document, Interaction, Mark, Position, SupportingDocument, TokenUsage
 from tests.unit.ingest.events import decode, native, raw, refusal
 
 FULL = {
@@ -77,6 +77,7 @@ def test_every_field_arrives():
         trace_id="4bf92f3577b34da6a3ce929d0e0e4736",
         latency_ms=812.0,
         usage=TokenUsage(input=1234, output=87),
+        position=Position(topic="answers", partition=0, offset=7),
     )
 
 

@@ -1,0 +1,106 @@
+"""The ledger in words: a table for people, an object for programs, and what is wrong where it does not balance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from monitor.model import Skip
+from monitor.store.ledger import LedgerRow, Recount
+from monitor.store.tables import LEDGER
+from monitor.terminal import literal
+
+
+def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Iterator[str]:
+    """Each difference: where it is, how large, and what it means; nothing where all is in balance."""
+    for row in rows:
+        where = f"{row.group}, {row.topic}/{row.partition}"
+        if row.unaccounted:
+            n = row.unaccounted
+            what = f"{n} messages are in no outcome" if n > 0 else f"{-n} messages are in more than one outcome"
+            yield f"{where}: received and its outcomes differ by {n}: {what}"
+        if row.unread:
+            n = row.unread
+            what = f"{n} offsets were neither read nor skipped" if n > 0 else f"{-n} messages were counted twice"
+            yield f"{where}: the offsets and what was read of them differ by {n}: {what}"
+    for one in recounted:
+        where = f"{one.topic}/{one.partition}"
+        if one.assessed != one.interactions:
+            difference = one.interactions - one.assessed
+            counts = f"{one.assessed} were counted as assessed, {one.interactions} interactions are stored"
+            yield f"{where}: {counts} ({difference:+})"
+        if one.dead != one.letters:
+            difference = one.letters - one.dead
+            counts = f"{one.dead} were counted as dead and not purged, {one.letters} open dead letters are stored"
+            yield f"{where}: {counts} ({difference:+})"
+
+
+def expired(rows: Sequence[LedgerRow]) -> str | None:
+    """What has to be said of messages that nobody can read any more. That is no imbalance, but a loss."""
+    lost = {f"{row.topic}/{row.partition}": row.counts[Skip.EXPIRED] for row in rows if row.counts[Skip.EXPIRED]}
+    if not lost:
+        return None
+    return f"{sum(lost.values())} messages were deleted by the broker's retention before they were read: " + ", ".join(
+        f"{number} of {name}" for name, number in lost.items()
+    )
+
+
+def totals(rows: Sequence[LedgerRow]) -> dict[str, int]:
+    """The sums over all rows, by the names of the counts."""
+    return {name: sum(row.counts[name] for row in rows) for name in LEDGER}
+
+
+def ledger_table(rows: Sequence[LedgerRow]) -> Table:
+    """One line per group, topic and partition, and one for all of them."""
+    table = Table("group", "topic", box=None, show_footer=len(rows) > 1)
+    sums = totals(rows)
+    table.columns[0].footer = "all"
+    for column in table.columns:
+        column.overflow = "fold"
+    for name, kind in (
+        ("partition", ""), ("received", "received"), ("= assessed", "assessed"), ("+ duplicate", "duplicate"),
+        ("+ dead", "dead"), ("+ pending", "pending"),
+    ):  # fmt: skip
+        table.add_column(name, footer=str(sums[kind]) if kind else "", justify="right")
+    table.add_column("skipped", footer=_skipped(sums), overflow="fold")
+    table.add_column("next offset", justify="right")
+    for row in rows:
+        c = row.counts
+        outcomes = (str(c[name]) for name in ("received", "assessed", "duplicate", "dead", "pending"))
+        table.add_row(
+            literal(row.group) + ("" if row.live else " (rescore)"), literal(row.topic), str(row.partition),
+            *outcomes, _skipped(c), str(row.next_offset), style=None if row.balanced else "red",
+        )  # fmt: skip
+    return table
+
+
+def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) -> dict[str, Any]:
+    """`{balanced, rows, total}`, and with a recount `recount`; `unaccounted` and `unread` are the differences."""
+    found: dict[str, Any] = {
+        "balanced": not any(complaints(rows, recounted or [])),
+        "rows": [
+            {
+                "group": row.group, "topic": row.topic, "partition": row.partition, "live": row.live,
+                "next_offset": row.next_offset, **row.counts, "balanced": row.balanced,
+                "unaccounted": row.unaccounted, "unread": row.unread,
+            }
+            for row in rows
+        ],
+        "total": totals(rows),
+    }  # fmt: skip
+    if recounted is not None:
+        found["recount"] = [
+            {
+                "topic": one.topic, "partition": one.partition, "balanced": one.balanced,
+                "assessed": one.assessed, "interactions": one.interactions,
+                "dead": one.dead, "open_dead_letters": one.letters,
+            }
+            for one in recounted
+        ]  # fmt: skip
+    return found
+
+
+def _skipped(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{counts[skip]} {skip}" for skip in Skip if counts[skip])
