@@ -16,7 +16,6 @@ Each figure is the median of its runs. The database is an embedded PostgreSQL in
 from __future__ import annotations
 
 import gc
-import json
 import os
 import statistics
 import subprocess
@@ -25,15 +24,14 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import ParamSpec, TypeVar
 
 import numpy as np
 import onnxruntime as ort
-import psycopg
 from figures import finish, options
+from traffic import SEED, copy_seconds, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
@@ -41,20 +39,15 @@ from monitor.embed.cache import CachedEmbedder
 from monitor.embed.hashing import HashEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.files import FileSource
-from monitor.model import Assessment, Interaction, Tally
+from monitor.model import Interaction, Tally
 from monitor.pipeline import Pipeline
 from monitor.retry import Retry
 from monitor.settings import EmbeddingSettings, Settings
-from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
-from monitor.simulate.traffic import play
 from monitor.stages import Stages
-from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row
 
-SEED = 20_261_121
 FULL = {"events": 20_000, "embedded": 1_200, "texts": 400, "runs": 3}
 SHORT = {"events": 3_000, "embedded": 200, "texts": 100, "runs": 1}
 BATCH = 512
-PER_MINUTE = 600
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -74,40 +67,6 @@ class Stopwatch:
                 self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - begin
 
         return timed
-
-
-def busy(scenario: Scenario) -> Scenario:
-    """The same with as much traffic as a large installation has: speed matters where there is much to do."""
-    phases = tuple(replace(phase, per_minute=PER_MINUTE) for phase in scenario.phases)
-    return replace(scenario, phases=phases)
-
-
-def interactions(count: int) -> list[Interaction]:
-    found: list[Interaction] = []
-    start = datetime.now(UTC) - timedelta(days=2)
-    seed = SEED
-    while len(found) < count:
-        for _, answered in play(busy(RETRIEVAL_OUTAGE), app="bench", start=start, seed=seed):
-            found += [replace(s.interaction, id=f"{seed}-{s.interaction.id}") for s in answered]
-        seed += 1
-        start += RETRIEVAL_OUTAGE.lasts
-    return found[:count]
-
-
-def write_events(its: Sequence[Interaction], path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for it in its:
-            event = {
-                "id": it.id, "app": it.app, "occurred_at": it.occurred_at.isoformat(), "question": it.question,
-                "answer": it.answer, "model": it.model, "tags": dict(it.tags), "latency_ms": it.latency_ms,
-                "retrieved_documents": [{"id": d.id, "text": d.text} for d in it.retrieved_documents],
-            }  # fmt: skip
-            file.write(json.dumps(event, ensure_ascii=False) + "\n")
-
-
-def emptied(application: Application) -> None:
-    with application.engine.begin() as connection:
-        connection.exec_driver_sql("TRUNCATE interaction_key, interaction, assessment, verdict_minute, dead_letter")
 
 
 def flow(
@@ -169,29 +128,6 @@ def embedding_ratio(application: Application, its: Sequence[Interaction], sizes:
         "raw_tokens_per_second": tokens / statistics.median(raw),
         "ratio": statistics.median(r / o for o, r in zip(ours, raw, strict=True)),
     }
-
-
-def copy_seconds(application: Application, assessments: Sequence[Assessment], *, indexes: bool) -> float:
-    """Seconds of one plain COPY of the ready-made rows of both tables, into tables with or without their indexes."""
-    stored_at = application.now()
-    rows = {
-        "interaction": (INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in assessments]),
-        "assessment": (ASSESSMENT_COLUMNS, [assessment_row(a) for a in assessments]),
-    }
-    like = "INCLUDING INDEXES" if indexes else ""
-    with psycopg.connect(application.database_url) as connection:
-        for table in rows:
-            connection.execute(f"DROP TABLE IF EXISTS raw_{table}")
-            connection.execute(f"CREATE TABLE raw_{table} (LIKE {table} {like})")
-        connection.commit()
-        begin = time.perf_counter()
-        for table, (columns, values) in rows.items():
-            statement = f"COPY raw_{table} ({', '.join(columns)}) FROM STDIN"
-            with connection.cursor() as cursor, cursor.copy(statement) as copy:
-                for row in values:
-                    copy.write_row(row)
-        connection.commit()
-        return time.perf_counter() - begin
 
 
 # Run by a small process of its own: the kernel counts the memory of whoever started a process into its peak.

@@ -107,7 +107,7 @@ def _needed() -> Iterator[None]:
     try:
         yield
     except Fatal as error:
-        missing(f"Kafka is needed: {error}")
+        missing(f"Kafka is needed (MONITOR_TEST_KAFKA may name one for most tests): {error}")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 import ssl
 import time
 import urllib.error
@@ -57,8 +59,20 @@ _HINTS = {
     "set MONITOR_KAFKA__GROUP_ID to a group of monitor's own",
     errors.AuthorizationError: "the broker's ACLs do not let this user read; it needs Read and Describe on the topics "
     "and Read on the group",
-    errors.SaslAuthenticationFailedError: "see MONITOR_KAFKA__SASL_…",
     errors.InvalidSessionTimeoutError: "the broker bounds MONITOR_KAFKA__SESSION_TIMEOUT_MS",
+}
+
+
+_ATTEMPT = re.compile(r"Bootstrap connection to \S+ failed: (?P<problem>.+) \(backoff .*")
+_SIGNS = {
+    "SaslAuthenticationFailed": "see MONITOR_KAFKA__SASL_…: the broker does not take these credentials",
+    "UnsupportedSaslMechanism": "see MONITOR_KAFKA__SASL_MECHANISM: the broker does not offer it",
+    "CERTIFICATE_VERIFY_FAILED": "MONITOR_KAFKA__SSL_CAFILE has to name the authority that signed the broker's "
+    "certificate, and MONITOR_KAFKA__BOOTSTRAP_SERVERS the host that it is for",
+    "_ALERT_": "the broker asks for a client certificate that it knows: MONITOR_KAFKA__SSL_CERTFILE and …_SSL_KEYFILE",
+    "Invalid frame length": "this is no plain listener: see MONITOR_KAFKA__SECURITY_PROTOCOL",
+    "PEM lib": "MONITOR_KAFKA__SSL_CERTFILE and …_SSL_KEYFILE have to be PEM, and …_SSL_PASSWORD has to open the key",
+    "WRONG_VERSION_NUMBER": "this is no TLS listener: see MONITOR_KAFKA__SECURITY_PROTOCOL",
 }
 
 
@@ -114,7 +128,7 @@ def connected(kafka: KafkaSettings) -> KafkaConsumer:
         Retriable: no broker can be reached for now.
         WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
     """
-    with kafka_errors():
+    with kafka_errors(), _explained():
         return KafkaConsumer(
             **client_options(kafka),
             **{name: getattr(kafka, name) for name in _CONSUMER},
@@ -125,6 +139,43 @@ def connected(kafka: KafkaSettings) -> KafkaConsumer:
             allow_auto_create_topics=False,
             metrics_enabled=False,
         )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Adds why no broker would have us: the client says that in its log only, and raises that it took too long."""
+    heard = _Heard()
+    told = logging.getLogger("kafka.net")
+    told.addHandler(heard)
+    propagated, told.propagate = told.propagate, False
+    try:
+        yield
+    except errors.KafkaTimeoutError as error:
+        for sign, hint in _SIGNS.items():
+            if problem := next((said for said in heard.said if sign in said), None):
+                raise WrongSettings(f"kafka: {problem}\n{hint}") from error
+        closed = any("socket disconnected" in said for said in heard.said)
+        hint = (
+            "\nBrokers hang up like this on wrong credentials, and where TLS is expected: "
+            "see MONITOR_KAFKA__SECURITY_PROTOCOL and …_SASL_…"
+        )
+        raise Retriable(f"kafka: {heard.said[-1] if heard.said else error}{hint if closed else ''}") from error
+    finally:
+        told.propagate = propagated
+        told.removeHandler(heard)
+
+
+class _Heard(logging.Handler):
+    """Keeps what became of each attempt."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        found = _ATTEMPT.fullmatch(record.getMessage())
+        if found:
+            self.said.append(found["problem"])
 
 
 @contextmanager

@@ -197,7 +197,7 @@ def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
     """
     with writer.transaction() as connection:
         rows = connection.execute(_PURGING, (ids,)).fetchall()
-        purged = Counter((group, topic, partition) for group, topic, partition, is_open in rows)
+        purged = Counter((group, topic, partition) for group, topic, partition, is_open in rows if is_open)
         _lock(connection, list(purged))
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM dead_letter WHERE id = ANY(%s)", (ids,))

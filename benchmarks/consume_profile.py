@@ -1,0 +1,173 @@
+"""Where one consumer's time goes: the flow of `monitor consume` in this process, with watched stages.
+
+By wall time a stage also waits: for Python's global lock, for the database, for messages. Its CPU time is what it works.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event, Thread
+from types import FrameType
+from typing import Any
+
+from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
+from monitor.app import Application
+from monitor.model import Batch, Tally
+from monitor.settings import EmbeddingSettings, KafkaSettings, Settings
+
+EVERY = 0.005  # seconds
+TOP = 14
+
+
+@dataclass(slots=True)
+class Spent:
+    """Of one stage."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+
+class Watch:
+    """Adds up what wrapped calls take, from `begin` on."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, Spent] = {}
+        self.events = 0
+        self._begun = 0.0
+
+    def begin(self) -> None:
+        self.spent.clear()
+        self._begun = time.perf_counter()
+
+    @property
+    def begun(self) -> bool:
+        return self._begun > 0
+
+    def wrap(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            wall, cpu = time.perf_counter(), time.thread_time()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                spent = self.spent.setdefault(name, Spent())
+                spent.wall += time.perf_counter() - wall
+                spent.cpu += time.thread_time() - cpu
+
+        return timed
+
+    def figures(self) -> dict[str, object]:
+        wall = time.perf_counter() - self._begun
+        return {
+            "events_per_second": self.events / wall,
+            "share_of_wall": {name: spent.wall / wall for name, spent in self.spent.items()},
+            "share_of_wall_working": {name: spent.cpu / wall for name, spent in self.spent.items()},
+            "microseconds_of_cpu_per_event": {name: s.cpu / self.events * 1e6 for name, s in self.spent.items()},
+        }
+
+
+class Watched:
+    """`inner` with one of its methods watched."""
+
+    def __init__(self, inner: object, method: str, watch: Watch) -> None:
+        self._inner = inner
+        setattr(self, method, watch.wrap(method, getattr(inner, method)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+@dataclass(slots=True)
+class Sampler:
+    """Looks every few milliseconds where each thread is; what waits for the global lock seems to be at work."""
+
+    own: dict[str, Counter[str]] = field(default_factory=dict)
+    within: dict[str, Counter[str]] = field(default_factory=dict)
+    times: int = 0
+    _over: Event = field(default_factory=Event)
+
+    def run(self) -> None:
+        while not self._over.wait(EVERY):
+            self.times += 1
+            names = {thread.ident: thread.name for thread in threading.enumerate()}
+            for ident, frame in sys._current_frames().items():  # noqa: SLF001  there is no other way to see them
+                self._note(names.get(ident, "?"), frame)
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def _note(self, thread: str, frame: FrameType | None) -> None:
+        if frame is None or thread == "sampler":
+            return
+        self.own.setdefault(thread, Counter())[_where(frame)] += 1
+        seen = set()
+        while frame is not None:
+            seen.add(_where(frame))
+            frame = frame.f_back
+        self.within.setdefault(thread, Counter()).update(seen)
+
+    def lines(self) -> list[str]:
+        """A table per thread: share of the samples in a function itself, and in it with all that it calls."""
+        lines = []
+        for thread in self.own:
+            lines.append(f"\nthread {thread}: {'itself':>20}{'':36}with what it calls")
+            own, within = (c[thread].most_common(TOP) for c in (self.own, self.within))
+            for (left, n), (right, m) in zip(own, within, strict=False):
+                lines.append(f"  {n / self.times:6.1%}  {left:46}  {m / self.times:6.1%}  {right}")
+        return lines
+
+
+def _where(frame: FrameType) -> str:
+    code = frame.f_code
+    return f"{Path(code.co_filename).parent.name}/{Path(code.co_filename).stem}.{code.co_qualname}"[-46:]
+
+
+def watched(servers: str, url: str, topic: str, count: int, *, sample: bool) -> tuple[dict[str, object], list[str]]:
+    """Stores `count` messages that wait in `topic`, and says where the time went after the first batch.
+
+    Run it in a process of its own. The second part is a profile, with `sample`.
+    """
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
+    settings = Settings(
+        database_url=url,
+        embedding=EmbeddingSettings(provider="hash"),
+        kafka=KafkaSettings(bootstrap_servers=(servers,), topics=(topic,), group_id=f"{topic}-watched"),
+    )
+    stop, watch, sampler, stored = Event(), Watch(), Sampler(), 0
+
+    def written(_: Batch, tally: Tally) -> None:
+        nonlocal stored
+        stored += tally.received
+        if not watch.begun:
+            watch.begin()
+            if sample:
+                Thread(target=sampler.run, name="sampler", daemon=True).start()
+        else:
+            watch.events += tally.received
+        if stored >= count:
+            stop.set()
+
+    with Application(settings) as application:
+        application.prepare()
+        source, store = application.kafka_source(), application.kafka_store(rescore=False)
+        stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
+        stages = replace(
+            stages,
+            source=Watched(source, "poll", watch),
+            decode=watch.wrap("decode", stages.decode),
+            assess=watch.wrap("assess", stages.assess),
+            store=Watched(store, "write", watch),
+        )
+        try:
+            stages.run()
+            figures = watch.figures()
+        finally:
+            sampler.stop()
+            source.close()
+    return figures, sampler.lines()

@@ -1,0 +1,98 @@
+"""The ledger in words."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from monitor.ledger import complaints, expired, ledger_json, ledger_table, totals
+from monitor.store.ledger import LedgerRow, Recount
+from monitor.store.tables import LEDGER
+
+
+def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts):
+    known = {"received": 10, "assessed": 6, "duplicate": 1, "dead": 2, "pending": 1, "spanned": 10}
+    return LedgerRow(
+        group=group, topic=topic, partition=partition, live=live, next_offset=10,
+        counts={**dict.fromkeys(LEDGER, 0), **known, **counts},
+    )  # fmt: skip
+
+
+def a_recount(**over):
+    known = {"topic": "answers", "partition": 0, "assessed": 6, "interactions": 6, "dead": 2, "letters": 2}
+    return Recount(**{**known, **over})
+
+
+def shown(*rows, width=200):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(ledger_table(rows))
+    return console.file.getvalue()
+
+
+def test_where_all_is_in_balance_there_is_nothing_to_complain_of():
+    assert list(complaints([a_row(), a_row(spanned=0)], [a_recount()])) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"received": 12, "spanned": 12}, "differ by 2: 2 messages are in no outcome"),
+        ({"assessed": 7}, "differ by -1: 1 messages are in more than one outcome"),
+        ({"spanned": 13}, "differ by 3: 3 offsets were neither read nor skipped"),
+        ({"tombstone": 4}, "differ by -4: 4 messages were counted twice"),
+    ],
+)
+def test_a_difference_is_named_with_its_place_and_size(counts, said):
+    (line,) = complaints([a_row(), a_row(partition=3, **counts)], [])
+    assert line.startswith("monitor, answers/3: ")
+    assert line.endswith(said)
+
+
+def test_a_recount_that_differs_says_what_is_stored():
+    lines = list(complaints([a_row()], [a_recount(interactions=5, letters=4)]))
+    assert lines == [
+        "answers/0: 6 were counted as assessed, 5 interactions are stored (-1)",
+        "answers/0: 2 were counted as dead and not purged, 4 open dead letters are stored (+2)",
+    ]
+
+
+def test_messages_that_expired_unread_are_a_loss_and_no_imbalance():
+    rows = [a_row(), a_row(partition=1, expired=4, spanned=14), a_row(topic="b", expired=3, spanned=13)]
+    assert list(complaints(rows, [])) == []
+    assert expired(rows[:1]) is None
+    assert expired(rows) == (
+        "7 messages were deleted by the broker's retention before they were read: 4 of answers/1, 3 of b/0"
+    )
+
+
+def test_the_table_has_a_line_for_each_partition_and_one_for_all():
+    text = shown(
+        a_row(),
+        a_row(group="rescore-1", partition=1, live=False, tombstone=2, control=1, spanned=13),
+        a_row(topic="[bold]\x1b[2J"),
+    )
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[0][:3] == ["group", "topic", "partition"]
+    assert lines[1] == ["monitor", "answers", "0", "10", "6", "1", "2", "1", "10"]
+    assert "rescore-1 (rescore)" in text
+    assert "2 tombstone, 1 control" in text
+    assert "[bold]\ufffd[2J" in text
+    assert lines[-1] == ["all", "30", "18", "3", "6", "3", "2", "tombstone,", "1", "control"]
+    assert "all" not in shown(a_row()).split()
+
+
+def test_as_json_everything_is_there():
+    found = ledger_json([a_row(), a_row(assessed=7)], None)
+    assert found["balanced"] is False
+    assert [row["balanced"] for row in found["rows"]] == [True, False]
+    assert found["rows"][1]["unaccounted"] == -1
+    assert found["total"] == totals([a_row(), a_row(assessed=7)])
+    assert found["total"]["assessed"] == 13
+    assert "recount" not in found
+    assert ledger_json([a_row()], [a_recount()])["balanced"] is True
+    recounted = ledger_json([a_row()], [a_recount(letters=0)])
+    assert recounted["balanced"] is False
+    assert recounted["recount"][0]["open_dead_letters"] == 0
+    assert ledger_json([], None) == {"balanced": True, "rows": [], "total": dict.fromkeys(LEDGER, 0)}
