@@ -40,6 +40,7 @@ class Rig:
     url: str
     folder: Path
     admin: AdminClient
+    connection: psycopg.Connection
     broker: int  # process ids
     postgres: int
 
@@ -61,8 +62,10 @@ class Rig:
 
     def read(self, group: str) -> int:
         """How many messages a group has stored."""
-        with psycopg.connect(self.url) as connection:
-            return int(connection.execute(READ, (group,)).fetchone()[0])  # type: ignore[index]
+        return int(str(self.rows(READ, group)[0][0]))
+
+    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        return self.connection.execute(query, values).fetchall()  # type: ignore[call-overload]
 
     def wait_read(self, group: str, count: int, seconds: float) -> None:
         until(lambda: self.read(group) >= count, seconds, f"{group} has stored {count:,} messages")
@@ -103,14 +106,16 @@ def rig(folder: Path, servers: str) -> Iterator[Rig]:
     """An embedded PostgreSQL in `folder` beside the broker there."""
     url = embedded_database(folder / "database")
     postmaster = (folder / "database" / "postgres" / "postmaster.pid").read_text(encoding="ascii")
-    yield Rig(
-        servers=servers,
-        url=url,
-        folder=folder,
-        admin=AdminClient({"bootstrap.servers": servers}),
-        broker=next(pid for pid, parent in _parents().items() if parent == os.getpid() and "kafka.Kafka" in _line(pid)),
-        postgres=int(postmaster.split("\n", 1)[0]),
-    )
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield Rig(
+            servers=servers,
+            url=url,
+            folder=folder,
+            admin=AdminClient({"bootstrap.servers": servers, "log_level": 0}),  # it outlives the broker
+            connection=connection,
+            broker=next(p for p, parent in _parents().items() if parent == os.getpid() and "kafka.Kafka" in _line(p)),
+            postgres=int(postmaster.split("\n", 1)[0]),
+        )
 
 
 class Sender:
@@ -215,6 +220,13 @@ def cpu_seconds(pid: int) -> float:
             user, system, of_user, of_system = map(int, _stat(one)[11:15])
             found += (user + system + of_user + of_system) / _TICKS
     return found
+
+
+def machine_cpu_seconds() -> float:
+    """Of everything on this machine."""
+    first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0]
+    user, nice, system, _, _, irq, softirq = map(int, first.split()[1:8])
+    return (user + nice + system + irq + softirq) / _TICKS
 
 
 def peak_mb(pid: int) -> float:

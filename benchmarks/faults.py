@@ -28,14 +28,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from statistics import median
+from typing import TypeVar
 
 from fault_rig import ROOT, SESSION_MS, Consumer, Postgres, Producer, until
 from figures import finish
 from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewPartitions, NewTopic
+from kafka.errors import KafkaError
 
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 
+T = TypeVar("T")
 TOPIC = "rag.trial"
 GROUP = "monitor"
 PARTITIONS, MOST_PARTITIONS = 4, 8
@@ -54,7 +57,6 @@ class Trial:
     consumers: list[Consumer]
     visitor: Consumer
     producer: Producer
-    admin: KafkaAdminClient
     recoveries: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def faults(self) -> dict[str, Callable[[], None]]:
@@ -102,9 +104,14 @@ class Trial:
         self.cluster.start(node)
 
     def _grown(self) -> None:
-        there = len(self.admin.describe_topics([TOPIC])[0]["partitions"])
-        if there < MOST_PARTITIONS:
-            self.admin.create_partitions({TOPIC: NewPartitions(there + 1)})
+        def grow() -> bool:
+            with KafkaAdminClient(bootstrap_servers=self.cluster.bootstrap_servers) as admin:
+                there = len(admin.describe_topics([TOPIC])[0]["partitions"])
+                if there < MOST_PARTITIONS:
+                    admin.create_partitions({TOPIC: NewPartitions(there + 1)})
+                return True
+
+        until(lambda: _tried(grow) is True, 60, "the topic has another partition")
 
     def suffer(self, name: str, messages: int) -> None:
         """One fault while messages are sent, and how long it takes until something is stored again."""
@@ -123,16 +130,13 @@ class Trial:
         return int(str(self.postgres.rows(PROGRESS, GROUP)[0][0]))
 
     def drained(self) -> bool:
-        ends = {(p.topic, p.partition): o for p, o in self.admin_ends().items()}
-        read = {(TOPIC, int(str(n))): int(str(o)) for n, o in self.postgres.rows(READ, GROUP, TOPIC)}
-        return all(read.get(partition) == end for partition, end in ends.items())
+        def ends() -> dict[TopicPartition, int]:
+            with KafkaConsumer(bootstrap_servers=self.cluster.bootstrap_servers) as consumer:
+                return consumer.end_offsets([TopicPartition(TOPIC, n) for n in consumer.partitions_for_topic(TOPIC)])
 
-    def admin_ends(self) -> dict:  # type: ignore[type-arg]  # of kafka-python's TopicPartition
-        consumer = KafkaConsumer(bootstrap_servers=self.cluster.bootstrap_servers)
-        try:
-            return consumer.end_offsets([TopicPartition(TOPIC, n) for n in consumer.partitions_for_topic(TOPIC)])
-        finally:
-            consumer.close()
+        read = {(TOPIC, int(str(n))): int(str(o)) for n, o in self.postgres.rows(READ, GROUP, TOPIC)}
+        found = _tried(ends)
+        return found is not None and all(read.get(partition) == end for partition, end in found.items())
 
 
 def main() -> None:
@@ -163,15 +167,15 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
     postgres = Postgres(folder / "database")
     with KafkaCluster(folder / "kafka", jars=kafka_jars(), brokers=brokers, properties=replicas) as cluster:
         servers = cluster.bootstrap_servers
-        admin = KafkaAdminClient(bootstrap_servers=servers)
-        admin.create_topics([NewTopic(TOPIC, PARTITIONS, min(brokers, 3))])
+        with KafkaAdminClient(bootstrap_servers=servers) as admin:
+            admin.create_topics([NewTopic(TOPIC, PARTITIONS, min(brokers, 3))])
         settings = _settings(postgres, servers)
         names = ("consumer-1", "consumer-2", "visitor")
         *consumers, visitor = (Consumer(name, folder, settings) for name in names)
         producer = Producer(servers, TOPIC, random)
         subject = Trial(
             random=random, cluster=cluster, postgres=postgres, consumers=consumers, visitor=visitor,
-            producer=producer, admin=admin,
+            producer=producer,
         )  # fmt: skip
         started = time.monotonic()
         try:
@@ -195,7 +199,14 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
             for one in (*consumers, visitor):
                 one.end(signal.SIGKILL)
             producer.close()
-            admin.close()
+
+
+def _tried(ask: Callable[[], T]) -> T | None:
+    """The answer of a cluster, or None where it has none just now."""
+    try:
+        return ask()
+    except KafkaError:
+        return None
 
 
 def _settings(postgres: Postgres, servers: str) -> dict[str, str]:

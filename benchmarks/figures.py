@@ -9,10 +9,13 @@ import subprocess
 from pathlib import Path
 
 
-def options(description: str | None, short: str) -> argparse.Namespace:
+def options(description: str | None, short: str, **switches: str) -> argparse.Namespace:
+    """`--short` and `--json`, and `switches` of the script's own, each with what it says."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help=short)
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
+    for name, says in switches.items():
+        parser.add_argument(f"--{name}", action="store_true", help=says)
     return parser.parse_args()
 
 

@@ -66,7 +66,7 @@ def copy_seconds(application: Application, assessments: Sequence[Assessment], *,
         "interaction": (INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in assessments]),
         "assessment": (ASSESSMENT_COLUMNS, [assessment_row(a) for a in assessments]),
     }
-    like = "INCLUDING INDEXES" if indexes else ""
+    like = "INCLUDING DEFAULTS" + " INCLUDING INDEXES" * indexes
     with psycopg.connect(application.database_url) as connection:
         for table in rows:
             connection.execute(f"DROP TABLE IF EXISTS raw_{table}")
