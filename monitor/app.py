@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from monitor.stages import Stages
 from monitor.store.database import connect, migrate
 
 if TYPE_CHECKING:
+    from kafka import KafkaConsumer
     from sqlalchemy import Engine
 
     from monitor.alert.state import Alert
@@ -181,8 +183,25 @@ class Application:
             WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
         """
         from monitor.ingest.consumer import KafkaSource  # noqa: PLC0415
-        from monitor.ingest.kafka import connected  # noqa: PLC0415
         from monitor.ingest.span import bounds  # noqa: PLC0415
+
+        kafka = self.settings.kafka
+        with self._kafka() as consumer:
+            limits = None if span is None else bounds(consumer, kafka, span)
+            known = partial(self.queries.offsets, kafka.group_id)
+            return KafkaSource(consumer, kafka, known=known, now=self.now, bounds=limits)
+
+    def kafka_partitions(self) -> Mapping[str, int]:
+        """How many partitions each of the configured topics has; raises as `kafka_source` does."""
+        from monitor.ingest.span import partitions_of  # noqa: PLC0415
+
+        with self._kafka() as consumer:
+            return Counter(partition.topic for partition in partitions_of(consumer, self.settings.kafka))
+
+    @contextmanager
+    def _kafka(self) -> Iterator[KafkaConsumer]:
+        """A consumer, closed with everything else at the latest."""
+        from monitor.ingest.kafka import connected  # noqa: PLC0415
 
         kafka = self.settings.kafka
         if bool(kafka.topics) == (kafka.topic_pattern is not None):
@@ -190,12 +209,10 @@ class Application:
         try:
             consumer = connected(kafka)
             self._closing.callback(consumer.close, autocommit=False, timeout_ms=1_000)  # nothing, where it is closed
-            limits = None if span is None else bounds(consumer, kafka, span)
+            yield consumer
         except Retriable as error:
             servers = ", ".join(kafka.bootstrap_servers)
             raise OutOfReach(f"{error}\nMONITOR_KAFKA__BOOTSTRAP_SERVERS is {servers}") from error
-        known = partial(self.queries.offsets, kafka.group_id)
-        return KafkaSource(consumer, kafka, known=known, now=self.now, bounds=limits)
 
     def kafka_store(self, *, rescore: bool) -> Store:
         """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""

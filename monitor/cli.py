@@ -153,12 +153,15 @@ def consume(
 def demo(
     *,
     seed: Annotated[int, typer.Option(help="The same seed plays the same traffic.")] = 7,
+    kafka: Annotated[
+        bool, typer.Option("--kafka", help="Through a real broker: the configured one, or one run with Java.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No colours.")] = False,
 ) -> None:
     """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
     from monitor.simulate.demo import play_demo
 
-    play_demo(load_settings(), seed=seed, console=Console(no_color=plain or None, highlight=False))
+    play_demo(load_settings(), seed=seed, kafka=kafka, console=Console(no_color=plain or None, highlight=False))
 
 
 @app.command()

@@ -12,6 +12,11 @@ from monitor.store.ledger import LedgerRow, Recount
 from monitor.store.tables import LEDGER
 from monitor.terminal import literal
 
+_EQUATION = {
+    "received": "received", "= assessed": "assessed", "+ duplicate": "duplicate", "+ dead": "dead",
+    "+ pending": "pending",
+}  # fmt: skip
+
 
 def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Iterator[str]:
     """Each difference: where it is, how large, and what it means; nothing where all is in balance."""
@@ -54,24 +59,19 @@ def totals(rows: Sequence[LedgerRow]) -> dict[str, int]:
 
 def ledger_table(rows: Sequence[LedgerRow]) -> Table:
     """One line per group, topic and partition, and one for all of them."""
-    table = Table("group", "topic", box=None, show_footer=len(rows) > 1)
     sums = totals(rows)
-    table.columns[0].footer = "all"
-    for column in table.columns:
-        column.overflow = "fold"
-    for name, kind in (
-        ("partition", ""), ("received", "received"), ("= assessed", "assessed"), ("+ duplicate", "duplicate"),
-        ("+ dead", "dead"), ("+ pending", "pending"),
-    ):  # fmt: skip
-        table.add_column(name, footer=str(sums[kind]) if kind else "", justify="right")
-    table.add_column("skipped", footer=_skipped(sums), overflow="fold")
-    table.add_column("next offset", justify="right")
+    table = Table(box=None, show_footer=len(rows) > 1, collapse_padding=True, pad_edge=False)
+    table.add_column("group: topic/partition", "all", overflow="fold")
+    for heading, name in _EQUATION.items():
+        _add_numbers(table, heading, [row.counts[name] for row in rows], sums[name])
+    table.add_column("skipped", _skipped(sums), overflow="fold")
+    _add_numbers(table, "next", [row.next_offset for row in rows])
     for row in rows:
-        c = row.counts
-        outcomes = (str(c[name]) for name in ("received", "assessed", "duplicate", "dead", "pending"))
+        group = row.group if row.live else f"{row.group} (rescore)"
         table.add_row(
-            literal(row.group) + ("" if row.live else " (rescore)"), literal(row.topic), str(row.partition),
-            *outcomes, _skipped(c), str(row.next_offset), style=None if row.balanced else "red",
+            literal(f"{group}: {row.topic}/{row.partition}"),
+            *(str(row.counts[name]) for name in _EQUATION.values()), _skipped(row.counts), str(row.next_offset),
+            style=None if row.balanced else "red",
         )  # fmt: skip
     return table
 
@@ -100,6 +100,13 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
             for one in recounted
         ]  # fmt: skip
     return found
+
+
+def _add_numbers(table: Table, heading: str, numbers: Sequence[int], total: int | None = None) -> None:
+    """A column that is never cut, however narrow the terminal."""
+    shown = ["" if total is None else str(total), *map(str, numbers)]
+    width = max(map(len, [*heading.split(), *shown]))
+    table.add_column(heading, shown[0], justify="right", min_width=width)
 
 
 def _skipped(counts: Mapping[str, int]) -> str:

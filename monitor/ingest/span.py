@@ -34,6 +34,22 @@ def bounds(consumer: KafkaConsumer, kafka: KafkaSettings, span: Span) -> Mapping
     """
     if span.start is not None and span.end is not None and span.start >= span.end:
         raise WrongSettings(f"--from {span.start} is not before --to {span.end}")
+    partitions = partitions_of(consumer, kafka)
+    with kafka_errors():
+        begins = consumer.beginning_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+        ends = consumer.end_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+        first = _at(consumer, partitions, span.start, otherwise=ends) if span.start else begins
+        last = _at(consumer, partitions, span.end, otherwise=ends) if span.end else ends
+    return {partition: (first[partition], max(first[partition], last[partition])) for partition in partitions}
+
+
+def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPartition]:
+    """Every partition of the topics of `kafka`, in order.
+
+    Raises:
+        WrongSettings: a topic does not exist.
+        Retriable, Fatal: as `kafka_errors` has it.
+    """
     with kafka_errors():
         there = consumer.topics()
         if kafka.topic_pattern is not None:
@@ -42,14 +58,9 @@ def bounds(consumer: KafkaConsumer, kafka: KafkaSettings, span: Span) -> Mapping
             topics = list(kafka.topics)
         if missing := [topic for topic in topics if topic not in there]:
             raise WrongSettings(f"no such topic: {', '.join(missing)}")
-        partitions = [
+        return [
             TopicPartition(topic, number) for topic in topics for number in sorted(consumer.partitions_for_topic(topic))
         ]
-        begins = consumer.beginning_offsets(partitions, timeout_ms=_LOOK_UP_MS)
-        ends = consumer.end_offsets(partitions, timeout_ms=_LOOK_UP_MS)
-        first = _at(consumer, partitions, span.start, otherwise=ends) if span.start else begins
-        last = _at(consumer, partitions, span.end, otherwise=ends) if span.end else ends
-    return {partition: (first[partition], max(first[partition], last[partition])) for partition in partitions}
 
 
 def _at(

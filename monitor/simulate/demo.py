@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ from monitor.alert.rules_file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app import Application
 from monitor.explain import COLOURS, explanation
-from monitor.model import Assessment, Batch, Verdict
+from monitor.model import Assessment, Batch, Interaction, Verdict
 from monitor.ports import Receiver
 from monitor.schedule import AlertLoop
 from monitor.settings import Settings
@@ -58,28 +59,64 @@ class Told:
     assessment: Assessment
 
 
-def play_demo(settings: Settings, *, seed: int, console: Console, scenario: Scenario = RETRIEVAL_OUTAGE) -> None:
+def play_demo(
+    settings: Settings, *, seed: int, console: Console, scenario: Scenario = RETRIEVAL_OUTAGE, kafka: bool = False
+) -> None:
     """Plays `scenario` in fast-forward into a database of its own, and ends with what to try next.
 
     The database lies under `<state dir>/demo` and begins empty each time; nothing else is touched. A Slack message is
-    really sent where Slack is set up.
+    really sent where Slack is set up. With `kafka` every answer goes through a real broker.
 
     Raises:
-        MonitorError: the embedded database or the encoder does not start.
+        MonitorError: the embedded database, the encoder or the broker does not start.
     """
     started = clock()
     url = SecretStr(embedded_database(settings.state_dir / "demo"))
-    with Application(settings.model_copy(update={"database_url": url})) as application:
+    demo_settings = settings.model_copy(update={"database_url": url})
+    with ExitStack() as stack:
+        if kafka:
+            from monitor.simulate.through_kafka import demo_topic  # noqa: PLC0415  only where it is wanted
+
+            topic = stack.enter_context(demo_topic(settings.kafka))
+            ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the one before
+            demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
+        application = stack.enter_context(Application(demo_settings))
         with application.engine.begin() as connection:
             connection.exec_driver_sql("DROP SCHEMA public CASCADE")
             connection.exec_driver_sql("CREATE SCHEMA public")
         application.prepare()
-        _introduce(console, application, scenario)
-        told = _play(application, scenario, seed=seed, console=console)
+        _introduce(console, application, scenario, kafka=kafka)
+        with _way(application, kafka=kafka) as assess:
+            told = _play(application, scenario, assess, seed=seed, console=console)
         _conclude(console, application, told, seconds=clock() - started, elsewhere=settings.database_url is not None)
 
 
-def _play(application: Application, scenario: Scenario, *, seed: int, console: Console) -> list[Told]:
+@contextmanager
+def _way(application: Application, *, kafka: bool) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
+    """How interactions become stored assessments."""
+    if kafka:
+        from monitor.simulate.through_kafka import through_kafka  # noqa: PLC0415
+
+        with through_kafka(application) as assess:
+            yield assess
+        return
+
+    def directly(interactions: Sequence[Interaction]) -> list[Assessment]:
+        assessments = application.pipeline.assess(interactions)
+        application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(assessments)))
+        return assessments
+
+    yield directly
+
+
+def _play(
+    application: Application,
+    scenario: Scenario,
+    assess: Callable[[Sequence[Interaction]], list[Assessment]],
+    *,
+    seed: int,
+    console: Console,
+) -> list[Told]:
     preview = SlackPreview(console)
     receivers: dict[str, Receiver] = {"slack preview": preview}
     if "slack" in application.receivers:
@@ -101,8 +138,7 @@ def _play(application: Application, scenario: Scenario, *, seed: int, console: C
         if now_playing is not phase:
             phase = now_playing
             console.print(Text(f"── {phase.name} ", style="bold"))
-        assessments = application.pipeline.assess([s.interaction for s in answered])
-        application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(assessments)))
+        assessments = assess([s.interaction for s in answered])
         told += [Told(truth=s.truth, assessment=a) for s, a in zip(answered, assessments, strict=True)]
         minute += [a.verdict for a in assessments]
         if not end.second:
@@ -114,13 +150,16 @@ def _play(application: Application, scenario: Scenario, *, seed: int, console: C
     return told
 
 
-def _introduce(console: Console, application: Application, scenario: Scenario) -> None:
+def _introduce(console: Console, application: Application, scenario: Scenario, *, kafka: bool) -> None:
     profile = application.profile
     minutes = scenario.lasts // timedelta(minutes=1)
+    servers = ", ".join(application.settings.kafka.bootstrap_servers)
+    way = f"On its way it goes through Kafka: {', '.join(application.settings.kafka.topics)} on {servers}.\n"
     console.print(
         f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
         f"Every answer is embedded by {escape(application.embedder.model)}, given a verdict under the profile "
         f"{profile.name}, and stored in PostgreSQL.\n"
+        f"{way if kafka else ''}"
         "An alert is to fire when we are sure that more than 30 % of the answers of 3 minutes are negative.\n"
     )
     legend = Text("  UTC    ")
@@ -185,6 +224,7 @@ def _conclude(
         ("is everything there for your own?", f"{command} doctor"),
         ("your own answers; docs/events.md has the format", f"{command} replay answers.jsonl"),
         ("the same as a file grows, with the alert rules", f"{command} run answers.jsonl"),
+        ("or from Kafka; docs/kafka.md", f"MONITOR_KAFKA__BOOTSTRAP_SERVERS=… MONITOR_KAFKA__TOPICS=… {command} run"),
     )
     console.print(f"{len(told)} answers in {seconds:.0f} s. Next:")
     for what, line in nexts:

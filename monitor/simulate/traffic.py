@@ -101,6 +101,19 @@ def play(scenario: Scenario, *, app: str, start: datetime, seed: int) -> Iterato
         yield begin + scenario.step, answered
 
 
+def event(it: Interaction) -> dict[str, object]:
+    """What the bot would write to its log: the native event."""
+    return {
+        "id": it.id, "app": it.app, "environment": it.environment, "occurred_at": it.occurred_at.isoformat(),
+        "question": it.question, "answer": it.answer, "model": it.model, "prompt_version": it.prompt_version,
+        "tags": dict(it.tags), "latency_ms": it.latency_ms,
+        "usage": {"input": it.usage.input, "output": it.usage.output} if it.usage else None,
+        "retrieved_documents": [
+            {"id": d.id, "text": d.text, "source": d.source, "metadata": d.metadata} for d in it.retrieved_documents
+        ],
+    }  # fmt: skip
+
+
 def _document(passage: dict[str, Any], source: str) -> Document:
     return Document(
         id=passage["id"],

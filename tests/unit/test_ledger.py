@@ -74,13 +74,20 @@ def test_the_table_has_a_line_for_each_partition_and_one_for_all():
         a_row(topic="[bold]\x1b[2J"),
     )
     lines = [line.split() for line in text.splitlines()]
-    assert lines[0][:3] == ["group", "topic", "partition"]
-    assert lines[1] == ["monitor", "answers", "0", "10", "6", "1", "2", "1", "10"]
+    assert lines[0][:2] == ["group:", "topic/partition"]
+    assert lines[1] == ["monitor:", "answers/0", "10", "6", "1", "2", "1", "10"]
     assert "rescore-1 (rescore)" in text
     assert "2 tombstone, 1 control" in text
     assert "[bold]\ufffd[2J" in text
     assert lines[-1] == ["all", "30", "18", "3", "6", "3", "2", "tombstone,", "1", "control"]
     assert "all" not in shown(a_row()).split()
+
+
+def test_no_number_is_cut_on_a_narrow_terminal():
+    text = shown(a_row(topic="/var/log/answers.jsonl#10510428-6b9d648e912a18da", received=1_234_567_890), width=80)
+    assert "…" not in text
+    for words in ("1234567890", "assessed", "duplicate", "next", "  10\n"):
+        assert words in text
 
 
 def test_as_json_everything_is_there():

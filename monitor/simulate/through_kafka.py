@@ -1,0 +1,100 @@
+"""The demo's answers by way of a real broker: produced as a chatbot would, and read as `monitor consume` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from queue import Empty, Queue
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from uuid import uuid4
+
+from kafka import KafkaAdminClient, KafkaProducer
+
+from monitor.app import Application
+from monitor.errors import OutOfReach
+from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.model import Assessment, Batch, Interaction, Tally
+from monitor.settings import KafkaSettings
+from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.traffic import event
+from monitor.wire import encode
+
+PARTITIONS = 3
+PATIENCE = 120.0  # seconds for a step of the demo
+
+Assess = Callable[[Sequence[Interaction]], list[Assessment]]
+
+
+@contextmanager
+def demo_topic(kafka: KafkaSettings) -> Iterator[KafkaSettings]:
+    """Settings with a topic and a group of their own, on the configured brokers, or on one that is started for it.
+
+    The topic is deleted at the end, and a broker that was started is stopped.
+
+    Raises:
+        WrongSettings, OutOfReach: there is no Java to run a broker with, or none of the configured ones answers.
+    """
+    with ExitStack() as stack:
+        name = f"monitor-demo-{uuid4().hex[:8]}"
+        over: dict[str, object] = {"topics": (name,), "topic_pattern": None, "group_id": name, "by_topic": {}}
+        if not kafka.bootstrap_servers:
+            folder = stack.enter_context(TemporaryDirectory(prefix="monitor-demo-kafka-"))
+            broker = stack.enter_context(KafkaCluster(Path(folder), jars=kafka_jars()))
+            over["bootstrap_servers"] = (broker.bootstrap_servers,)
+        settings = kafka.model_copy(update=over)
+        with kafka_errors(), KafkaAdminClient(**client_options(settings)) as admin:
+            admin.create_topics({name: {"num_partitions": PARTITIONS, "replication_factor": -1}})
+            try:
+                yield settings
+            finally:
+                admin.delete_topics([name])
+
+
+@contextmanager
+def through_kafka(application: Application) -> Iterator[Assess]:
+    """A function that produces interactions and returns their assessments once a consumer has stored them."""
+    stored: Queue[Sequence[Assessment] | BaseException] = Queue()
+    stop = Event()
+    (topic,) = application.settings.kafka.topics
+    source = application.kafka_source()
+
+    def written(batch: Batch, _: Tally) -> None:
+        stored.put(batch.assessments)
+
+    def consume() -> None:
+        try:
+            stages.run()
+        except BaseException as error:  # noqa: BLE001  raised again where the assessments are waited for
+            stored.put(error)
+
+    store = application.kafka_store(rescore=False)
+    stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
+    consumer = Thread(target=consume, name="demo consumer", daemon=True)
+    producer = KafkaProducer(**client_options(application.settings.kafka), acks="all", metrics_enabled=False)
+
+    def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
+        with kafka_errors():
+            for it in interactions:
+                producer.send(topic, encode(event(it)).encode(), key=it.id.encode())
+            producer.flush()
+        found: dict[str, Assessment] = {}
+        while len(found) < len(interactions):
+            try:
+                batch = stored.get(timeout=PATIENCE)
+            except Empty:
+                raise OutOfReach(f"kafka: what was produced does not come back within {PATIENCE:.0f} s") from None
+            if isinstance(batch, BaseException):
+                raise batch
+            found.update({a.interaction.id: a for a in batch})
+        return [found[it.id] for it in interactions]
+
+    consumer.start()
+    try:
+        yield assess
+    finally:
+        stop.set()
+        consumer.join(PATIENCE)
+        source.close()
+        producer.close(timeout=5)
