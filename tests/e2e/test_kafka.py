@@ -56,7 +56,11 @@ def test_kafka_is_run_with_alerts_and_stopped_in_order(monitor, kafka, topic, se
         refusal = "I am sorry, but I cannot find any information about that in the documents provided."
         kcat_produce(kafka, topic, [event(f"r-{n}", answer=refusal).encode() for n in range(6)])
         stored(6)
-        until("Slack was told", lambda: any("The bot refuses." in shown(m.payload) for m in list(slack.messages.values())))
+
+        def told():
+            return any("The bot refuses." in shown(posted.payload) for posted in list(slack.messages.values()))
+
+        until("Slack was told", told)
         assert running.terminate() == 0
     assert f"reading {topic}" in running.err
     assert "6 received = 6 assessed" in running.err
