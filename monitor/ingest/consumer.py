@@ -161,16 +161,17 @@ class KafkaSource:
         self._commit()
         if waiting := self._places.waiting():
             self._place([_partition(p) for p in waiting])
-        reading = set(map(_partition, self._places.reading()))
-        self._consumer.pause(*(self._consumer.assignment() - reading))
+        ours = self._consumer.assignment()
+        reading = ours & set(map(_partition, self._places.reading()))
+        self._consumer.pause(*(ours - reading))
         self._consumer.resume(*reading)
 
     def _commit(self) -> None:
         """Tells Kafka what is stored, now and then all of it: only so does a member learn that another replaced it."""
         if self._bounds is not None:
             return
-        landed = self._places.landed()
-        self._told = {p: reached for p, reached in {**self._told, **landed}.items() if p in self._consumer.assignment()}
+        landed, ours = self._places.landed(), self._consumer.assignment()
+        self._told = {p: reached for p, reached in {**self._told, **landed}.items() if p in ours}
         if monotonic() >= self._tell_all:
             self._tell_all, landed = monotonic() + _TELL_ALL, self._told
         if landed:
@@ -234,16 +235,16 @@ class KafkaSource:
             self._places.place(partition, stored=stored, begin=begin, at=at, expired=at - begin, end=upper)
 
     def _start(self, partition: TopicPartition, wanted: int, first: int, last: int) -> int:
-        """Where reading can go on, if the log does not hold what is wanted."""
-        name, cut = _named([partition]), self._restarts.pop(partition, wanted)
+        """Where reading can go on: at what is wanted, unless that was deleted or the broker has refused it."""
+        name, refused, cut = _named([partition]), partition in self._restarts, self._restarts.pop(partition, None)
         if wanted < first:
             log.error(
                 "%s: %d messages were deleted before they were read: up to offset %d", name, first - wanted, first
             )
             return first
-        if wanted <= last and (cut is None or cut >= wanted):
+        if not refused or (wanted <= last if cut is None else wanted <= cut):
             return wanted
-        again = first if cut is None or wanted > last else max(first, cut)
+        again = first if cut is None else max(first, cut)
         log.error(
             "%s was read up to %d, and its log ends at %d: it was cut off or made anew; it is read again from %d, and "
             "what is stored already counts as duplicate", name, wanted, last, again,

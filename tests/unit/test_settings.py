@@ -223,3 +223,46 @@ def test_names_outside_the_prefix_mean_nothing(env):
     env(PROFILE="x", SLACK__CHANNEL="x", MONITORING_PROFILE="x")
     settings = load_settings()
     assert (settings.profile, settings.slack.channel) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("a", ("a",)),
+        ("a, b,,c ", ("a", "b", "c")),
+        ('["a", "b,c"]', ("a", "b,c")),
+        ("", ()),
+    ],
+)
+def test_names_are_parted_by_commas_or_given_as_json(monkeypatch, given, names):
+    monkeypatch.setenv("MONITOR_KAFKA__TOPICS", given)
+    assert load_settings().kafka.topics == names
+
+
+def test_lists_of_names_may_be_lists_in_the_file(tmp_path):
+    (tmp_path / "monitor.toml").write_text('[kafka]\ntopics = ["a", "b"]\nbootstrap_servers = "x:1, y:2"\n')
+    kafka = load_settings().kafka
+    assert (kafka.topics, kafka.bootstrap_servers) == (("a", "b"), ("x:1", "y:2"))
+
+
+def test_a_topic_has_settings_of_its_own(monkeypatch, tmp_path):
+    (tmp_path / "monitor.toml").write_text('[kafka.by_topic."rag.sales"]\ndialect = "ragas"\n')
+    assert load_settings().kafka.by_topic["rag.sales"].dialect == "ragas"
+    monkeypatch.setenv("MONITOR_KAFKA__BY_TOPIC", '{"rag.support": {"app": "support"}}')
+    assert load_settings().kafka.by_topic["rag.support"].app == "support"
+
+
+@pytest.mark.parametrize("given", ["[a", '{"rag": {"dialekt": "ragas"}}'])
+def test_what_is_no_list_and_no_topic_is_said(monkeypatch, given):
+    name = "MONITOR_KAFKA__TOPICS" if given.startswith("[") else "MONITOR_KAFKA__BY_TOPIC"
+    monkeypatch.setenv(name, given)
+    with pytest.raises(WrongSettings, match="kafka"):
+        load_settings()
+
+
+def test_kafkas_secrets_come_from_files_and_are_masked(monkeypatch, tmp_path):
+    (tmp_path / "secret").write_text("s3cret\n")
+    monkeypatch.setenv("MONITOR_KAFKA__SASL_PLAIN_PASSWORD_FILE", str(tmp_path / "secret"))
+    settings = load_settings()
+    assert settings.kafka.sasl_plain_password.get_secret_value() == "s3cret"
+    assert "s3cret" not in settings.model_dump_json() + repr(settings)
