@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
@@ -14,23 +13,14 @@ from monitor.ingest.span import Span
 from monitor.model import Tally
 from monitor.service import consume
 from monitor.settings import EmbeddingSettings, IngestSettings, KafkaSettings, Settings
+from tests.waiting import PATIENCE
 
-TRIES, PAUSE = 1200, 0.05  # a minute on a machine that is busy
 QUICK = {
     "session_timeout_ms": 6_000,
     "heartbeat_interval_ms": 300,
     "metadata_max_age_ms": 500,
     "fetch_max_wait_ms": 50,
 }
-
-
-def until(what: str, holds: Callable[[], Any]) -> Any:
-    """The first true answer of `holds`. Others cannot be waited for but by looking again and again."""
-    for _ in range(TRIES):
-        if answer := holds():
-            return answer
-        time.sleep(PAUSE)
-    raise AssertionError(f"it never came to pass that {what}")
 
 
 def answer(name: str, **over: object) -> bytes:
@@ -83,7 +73,7 @@ class Consumer:
 
     def ended(self) -> Tally:
         """Waits until it ends by itself."""
-        self._thread.join(TRIES * PAUSE)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "the consumer does not end"
         if self.error is not None:
             raise self.error

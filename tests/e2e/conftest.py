@@ -9,24 +9,26 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.waiting import until
+
 ROOT = Path(__file__).parents[2]
-TRIES, PAUSE = 1200, 0.05  # a minute on a machine that is busy; when all is well it takes a second or two
-
-
-def until(what: str, holds: Callable[[], Any]) -> Any:
-    """The first true answer of `holds`. Another process cannot be waited for but by looking again and again."""
-    for _ in range(TRIES):
-        if answer := holds():
-            return answer
-        time.sleep(PAUSE)
-    raise AssertionError(f"it never came to pass that {what}")
+RULES = """
+rules:
+  - name: too-many-refusals
+    signal: {rate: refusal}
+    above: 0.5
+    window: 5m
+    min_samples: 4
+    severity: critical
+    annotations: {summary: The bot refuses.}
+"""
+REFUSAL = "I am sorry, but I cannot find any information about that in the documents provided."
 
 
 class Running:

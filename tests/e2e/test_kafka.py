@@ -8,21 +8,12 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 
 from tests.consuming import answers
-from tests.e2e.conftest import until
+from tests.e2e.conftest import REFUSAL, RULES
 from tests.kafka_cluster import create_topic, kcat_produce, new_topic_name, produce
 from tests.slack_server import CHANNEL, TOKEN, shown, slack_server
+from tests.waiting import until
 
 HASH = {"EMBEDDING__PROVIDER": "hash", "INGEST__BATCH_MS": "50", "EVALUATION_INTERVAL": "0.5"}
-RULES = """
-rules:
-  - name: too-many-refusals
-    signal: {rate: refusal}
-    above: 0.5
-    window: 5m
-    min_samples: 4
-    severity: critical
-    annotations: {summary: The bot refuses.}
-"""
 
 
 @pytest.fixture
@@ -53,8 +44,7 @@ def test_kafka_is_run_with_alerts_and_stopped_in_order(monitor, kafka, topic, se
             "run", **{**settings, "EMBEDDING__PROVIDER": "minilm"}, RULES=str(tmp_path / "rules.yaml"),
             SLACK__BOT_TOKEN=TOKEN, SLACK__CHANNEL=CHANNEL, SLACK__API_URL=slack.url,
         )  # fmt: skip
-        refusal = "I am sorry, but I cannot find any information about that in the documents provided."
-        kcat_produce(kafka, topic, [event(f"r-{n}", answer=refusal).encode() for n in range(6)])
+        kcat_produce(kafka, topic, [event(f"r-{n}", answer=REFUSAL).encode() for n in range(6)])
         stored(6)
 
         def told():

@@ -7,22 +7,12 @@ import signal
 
 import pytest
 
-from tests.e2e.conftest import until
+from tests.e2e.conftest import REFUSAL, RULES
 from tests.slack_server import CHANNEL, TOKEN, shown, slack_server
+from tests.waiting import until
 
 QUICK = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.5"}
 HASH = {**QUICK, "EMBEDDING__PROVIDER": "hash"}
-RULES = """
-rules:
-  - name: too-many-refusals
-    signal: {rate: refusal}
-    above: 0.5
-    window: 5m
-    min_samples: 4
-    severity: critical
-    annotations: {summary: The bot refuses.}
-"""
-REFUSAL = "I am sorry, but I cannot find any information about that in the documents provided."
 
 
 @pytest.fixture

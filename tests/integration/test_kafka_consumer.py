@@ -10,7 +10,7 @@ from kafka.errors import KafkaError
 
 from monitor.errors import Fatal, OutOfReach, WrongSettings
 from monitor.model import Tally
-from tests.consuming import Consumer, answer, answers, consuming, settings_for, until
+from tests.consuming import Consumer, answer, answers, consuming, settings_for
 from tests.kafka_cluster import (
     committed_offsets,
     create_topic,
@@ -20,6 +20,7 @@ from tests.kafka_cluster import (
     new_topic_name,
     produce,
 )
+from tests.waiting import until
 
 LEDGER = """
     SELECT partition, next_offset, received, assessed, duplicate, dead, tombstone, control, expired, spanned

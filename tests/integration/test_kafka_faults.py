@@ -15,8 +15,9 @@ import pytest
 
 from monitor.ingest.dead_letter import DeadLetterGate
 from monitor.model import Tally
-from tests.consuming import Consumer, answers, consuming, settings_for, until
+from tests.consuming import Consumer, answers, consuming, settings_for
 from tests.kafka_cluster import create_topic, group_members, new_topic_name, produce
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 LEDGER = """

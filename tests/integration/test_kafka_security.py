@@ -14,7 +14,7 @@ import pytest
 from monitor.errors import Fatal, Retriable, WrongSettings
 from monitor.ingest.kafka import client_options, connected
 from monitor.settings import KafkaSettings
-from tests.consuming import answers, consuming, settings_for, until
+from tests.consuming import answers, consuming, settings_for
 from tests.kafka_cluster import (
     KEY_PASSWORD,
     PASSWORD,
@@ -25,6 +25,7 @@ from tests.kafka_cluster import (
     produce,
     unsigned_token,
 )
+from tests.waiting import until
 
 # sockets of failed handshakes are left to the garbage collector by the client
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

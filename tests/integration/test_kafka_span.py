@@ -14,8 +14,9 @@ from monitor.errors import Fenced, WrongSettings
 from monitor.ingest.span import Span
 from monitor.model import Tally
 from monitor.store.queries import Queries
-from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for, until
+from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for
 from tests.kafka_cluster import create_topic, new_topic_name, produce
+from tests.waiting import until
 
 T0 = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=3)
 ASSESSMENTS = "SELECT id, profile_name, live FROM assessment ORDER BY id, profile_name"
