@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from typing import Any
 
@@ -17,9 +17,9 @@ from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, T
 from kafka.structs import MemberState
 
 from monitor.errors import Fenced, Retriable, WrongSettings
-from monitor.ingest.kafka import kafka_errors
+from monitor.ingest.kafka import kafka_errors, message_of
 from monitor.ingest.offsets import Partition, Places
-from monitor.model import Message, Offset, Position
+from monitor.model import Message, Offset
 from monitor.settings import KafkaSettings
 
 Known = Callable[[], Mapping[Partition, int]]
@@ -29,7 +29,6 @@ _DRAIN = 3.0  # seconds that a partition which moves away may still take to be s
 _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
 _TELL_ALL = 5.0  # seconds
 _CLOSE_MS = _LOOK_UP_MS = 5_000
-_KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
 
 
@@ -199,7 +198,7 @@ class KafkaSource:
         """The messages among that: no tombstones, and none that is not for us."""
         now = self._now()
         return [
-            (partition, _message(record, now))
+            (partition, message_of(record, now))
             for partition, records in self._polled(seconds, most).items()
             for record in records
             if self._places.take(partition, record.offset, tombstone=record.value is None)
@@ -281,22 +280,3 @@ def _committed(landed: Mapping[Partition, int]) -> dict[TopicPartition, OffsetAn
 def _note_commit(_: object, answer: object) -> None:
     if isinstance(answer, Exception):
         log.debug("Kafka was not told our offsets, which only lag tools ask for: %s", answer)
-
-
-def _message(record: Any, now: datetime) -> Message:
-    value = record.value
-    return Message(
-        value=value,
-        position=Position(topic=record.topic, partition=record.partition, offset=record.offset),
-        received_at=_received(record.timestamp, now),
-        headers=tuple([(name, content or b"") for name, content in record.headers]),
-        key=record.key,
-        size=len(value),
-    )
-
-
-def _received(milliseconds: int | None, now: datetime) -> datetime:
-    """When Kafka got it, by its record, unless that is plainly no time."""
-    if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp():
-        return now
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

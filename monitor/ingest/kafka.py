@@ -1,4 +1,4 @@
-"""How Kafka is reached: the client's options from our settings, tokens, and what an error of the client means."""
+"""How Kafka is reached: the client's options from our settings, tokens, and what its errors and records mean."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,6 +23,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.model import Message, Position
 from monitor.settings import KafkaSettings
 
 _SAME_NAME = (
@@ -36,6 +38,7 @@ _CONSUMER = (
 _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 _SECRETS = ("ssl_password", "sasl_plain_password")
 _TOKEN_MARGIN = 30.0  # seconds before its end at which a token is not used any more
+_KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _RECONNECT_MS = 2_000  # the client's own half minute would outlast most restarts of a broker
 _BOOTSTRAP_MS = 15_000  # at most, for the first answer of any broker
 # What waiting does not mend. Messages of the client name what was refused; none holds a password or a message.
@@ -191,6 +194,26 @@ def kafka_errors() -> Iterator[None]:
         raise Retriable(f"kafka: {error}") from error
     except ssl.SSLError as error:  # while certificates are loaded; one that a server refuses comes as a KafkaError
         raise WrongSettings(f"kafka: the certificates of MONITOR_KAFKA__SSL_… cannot be used: {error}") from None
+
+
+def message_of(record: Any, now: datetime) -> Message:
+    """A record of the client as a message; `now` is when it was polled."""
+    value = record.value
+    return Message(
+        value=value,
+        position=Position(topic=record.topic, partition=record.partition, offset=record.offset),
+        received_at=_received(record.timestamp, now),
+        headers=tuple([(name, content or b"") for name, content in record.headers]),
+        key=record.key,
+        size=len(value),
+    )
+
+
+def _received(milliseconds: int | None, now: datetime) -> datetime:
+    """When Kafka got it, by its record, unless that is plainly no time."""
+    if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp():
+        return now
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 class _Tokens(AbstractTokenProvider):  # type: ignore[misc]  # the client has no types
