@@ -17,7 +17,8 @@ Apache Kafka, an embedded PostgreSQL and all clients share this machine; topics 
 - the share of one consumer's time that each stage takes, by the clock and by its CPU time; with `--profile` also the
   functions in which each thread was seen.
 
-Of several runs each figure is the median. The name is not `kafka.py`, which scripts here would import for the client.
+Of several rounds each figure is the median, and each ratio that of its rounds. The name is not `kafka.py`, which the
+scripts beside it would import instead of the client.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ import gc
 import multiprocessing
 import os
 import signal
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 from consume_profile import watched
@@ -85,31 +86,26 @@ def alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
 
 
 def stages_alone(
-    subject: Rig, application: Application, its: Sequence[Interaction], sizes: dict[str, int]
+    subject: Rig, application: Application, topic: str, count: int, values: Sequence[bytes]
 ) -> dict[str, float]:
-    """Events/s of each stage by itself."""
-    values = [event(it).encode() for it in its]
-    found: dict[str, list[float]] = {}
-    with subject.topic("raw") as topic:
-        send_all(subject.servers, topic, (values[n % len(values)] for n in range(sizes["raw"])))
-        for _ in range(sizes["runs"]):
-            for name, poll in POLLS.items():
-                found.setdefault(name, []).append(alone(poll, subject.servers, topic, sizes["raw"]))
+    """Events/s of each stage by itself; the clients read `count` messages of `topic`."""
+    found = {name: alone(poll, subject.servers, topic, count) for name, poll in POLLS.items()}
     now, decode = application.now(), application.decoder().decode_batch
-    messages = [Message(value=value, position=Position(topic="raw", partition=n % 4, offset=n // 4),
+    messages = [Message(value=value, position=Position(topic=topic, partition=n % 4, offset=n // 4),
                         received_at=now, size=len(value)) for n, value in enumerate(values)]  # fmt: skip
-    for _ in range(sizes["runs"]):
-        cache = CachedEmbedder(HashEmbedder(), application.settings.embedding.cache_bytes)
-        pipeline = replace(application.pipeline, embedder=cache)
-        begin = time.perf_counter()
-        batches = [
-            pipeline.assess(decode(messages[n : n + BATCH])[0]) for n in range(0, len(messages), BATCH)
-        ]  # fmt: skip
-        found.setdefault("decode and assess", []).append(len(messages) / (time.perf_counter() - begin))
-        assessments = [assessment for batch in batches for assessment in batch]
-        seconds = copy_seconds(application, assessments, indexes=True)
-        found.setdefault("COPY", []).append(len(messages) / seconds)
-    return {name: statistics.median(rates) for name, rates in found.items()}
+    cache = CachedEmbedder(HashEmbedder(), application.settings.embedding.cache_bytes)
+    pipeline = replace(application.pipeline, embedder=cache)
+    begin = time.perf_counter()
+    batches = [pipeline.assess(decode(messages[n : n + BATCH])[0]) for n in range(0, len(messages), BATCH)]
+    found["decode and assess"] = len(messages) / (time.perf_counter() - begin)
+    assessments = [assessment for batch in batches for assessment in batch]
+    found["COPY"] = len(messages) / copy_seconds(application, assessments, indexes=True)
+    return found
+
+
+def in_series(rates: dict[str, float]) -> float:
+    """Events/s of the three stages one after the other."""
+    return 1 / sum(1 / rates[name] for name in ("kafka-python", "decode and assess", "COPY"))
 
 
 def end_to_end(subject: Rig, application: Application, values: Sequence[bytes], number: int) -> dict[str, Any]:
@@ -192,33 +188,43 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
         Application(Settings(database_url=subject.url, embedding=EmbeddingSettings(provider="hash"))) as application,
     ):
         application.prepare()
-        alone_rates = stages_alone(subject, application, its, sizes)
-        runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-        for _ in range(sizes["runs"]):
-            for number, found in runs.items():
-                found.append(end_to_end(subject, application, values, number))
-        one, two = (sorted(found, key=lambda run: run["events_per_second"])[len(found) // 2] for found in runs.values())
-        rate = one["events_per_second"]
-        series = 1 / sum(1 / alone_rates[name] for name in ("kafka-python", "decode and assess", "COPY"))
+        rounds = []  # the machine is not always as fast, so what is compared is measured side by side
+        with subject.topic("raw") as topic:
+            send_all(subject.servers, topic, (values[n % len(values)] for n in range(sizes["raw"])))
+            for _ in range(sizes["runs"]):
+                rates = stages_alone(subject, application, topic, sizes["raw"], values)
+                one, two = (end_to_end(subject, application, values, number) for number in (1, 2))
+                rounds.append((rates, one, two))
+        rate = median(one["events_per_second"] for _, one, _ in rounds)
         latency = delays(subject, application, its, rate / 2, sizes["paced_seconds"])
         emptied(application)
         with subject.topic("watched") as topic:
             send_all(subject.servers, topic, values)
             stages, lines = alone(watched, subject.servers, subject.url, topic, len(values), sample=profile)
         size = memory(subject, application, its, sizes)
+    rate_of = "events_per_second"
     return {
         "events": len(values),
-        "mean bytes of an event": statistics.mean(map(len, values)),
-        "events per second alone": alone_rates,
-        "events per second in series": series,
-        "one consumer": one,
-        "one consumer to the stages in series": rate / series,
-        "two consumers": two,
-        "two consumers to one": two["events_per_second"] / rate,
+        "mean bytes of an event": mean(map(len, values)),
+        "events per second alone": medians(rates for rates, _, _ in rounds),
+        "events per second in series": median(in_series(rates) for rates, _, _ in rounds),
+        "one consumer": medians(one for _, one, _ in rounds),
+        "one consumer to the stages in series": median(one[rate_of] / in_series(rates) for rates, one, _ in rounds),
+        "two consumers": medians(two for _, _, two in rounds),
+        "two consumers to one": median(two[rate_of] / one[rate_of] for _, one, two in rounds),
         "seconds until stored at half the rate": latency,
         "backlog": size,
         "stages of one consumer": stages,
     }, lines
+
+
+def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each figure."""
+    runs = list(found)
+    return {
+        name: medians(run[name] for run in runs) if isinstance(value, dict) else median(run[name] for run in runs)
+        for name, value in runs[0].items()
+    }
 
 
 def show(results: dict[str, Any], prefix: str = "") -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from monitor.alert.state import Alert
     from monitor.ingest.span import Span
     from monitor.store.alerts import PostgresAlertStore
+    from monitor.store.group import Group
     from monitor.store.queries import Queries
     from monitor.store.writer import Writer
 
@@ -175,6 +176,13 @@ class Application:
         by_topic = {name: decoder(topic) for name, topic in self.settings.kafka.by_topic.items()}
         return TopicDecoder(decoder(TopicSettings()), by_topic)
 
+    @cached_property
+    def group(self) -> Group:
+        """What the database knows of the configured consumer group."""
+        from monitor.store.group import Group  # noqa: PLC0415
+
+        return Group(self.engine, self.settings.kafka.group_id)
+
     def kafka_source(self, span: Span | None = None) -> Source:
         """Our share of the configured topics, or a span of all of them.
 
@@ -188,8 +196,7 @@ class Application:
         kafka = self.settings.kafka
         with self._kafka() as consumer:
             limits = None if span is None else bounds(consumer, kafka, span)
-            known = partial(self.queries.offsets, kafka.group_id)
-            return KafkaSource(consumer, kafka, known=known, now=self.now, bounds=limits)
+            return KafkaSource(consumer, kafka, group=self.group, now=self.now, bounds=limits)
 
     def kafka_partitions(self) -> Mapping[str, int]:
         """How many partitions each of the configured topics has; raises as `kafka_source` does."""
@@ -220,7 +227,9 @@ class Application:
         from monitor.store.writer import Writer  # noqa: PLC0415
 
         kafka, mirror = self.settings.kafka, None
-        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=rescore)
+        hash_ = self.profile.hash if rescore else ""
+        self.group.check(profile_hash=hash_)
+        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=hash_)
         self._closing.callback(writer.close)
         if kafka.dead_letter_topic is not None and not rescore:
             mirror = DeadLetterMirror(kafka, kafka.dead_letter_topic)

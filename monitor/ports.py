@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from monitor.alert.state import Alert, Transition
     from monitor.alert.window import WindowCount
     from monitor.errors import Fenced
-    from monitor.model import Batch, Interaction, Json, Message, Offset, Support, Tally
+    from monitor.model import Batch, Interaction, Json, Message, Offset, StoredOffset, Support, Tally
 
 
 class Source(Protocol):
@@ -54,6 +54,16 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Gives back what it holds."""
+
+
+class GroupOffsets(Protocol):
+    """How far a consumer group has read, for the source that goes on from there. Methods may raise `Retriable`."""
+
+    def stored(self) -> Mapping[tuple[str, int], StoredOffset]:
+        """By topic and partition; what was never read is not there."""
+
+    def pin(self, offsets: Sequence[Offset]) -> None:
+        """Stores where partitions begin that have no offset yet; the others stay as they are."""
 
 
 class Completer(Protocol):

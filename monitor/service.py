@@ -79,7 +79,7 @@ def serve(
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        source, store = _topics(application), application.kafka_store(rescore=False)
+        store, source = application.kafka_store(rescore=False), _topics(application)
     return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
 
 
@@ -98,8 +98,8 @@ def consume(
     others stay what they are, and no alert counts it. Returns the ledger of the run; raises as `serve` does.
     """
     application.prepare()
-    source = _topics(application, span)
     store = application.kafka_store(rescore=rescore)
+    source = _topics(application, span)
     return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext())
 
 

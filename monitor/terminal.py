@@ -78,7 +78,8 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def ledger_line(tally: Tally) -> str:
     """Where every received message went."""
-    return f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
+    line = f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
+    return f"{line} + {tally.pending} pending" if tally.pending else line
 
 
 def literal(text: str) -> str:

@@ -19,14 +19,17 @@ COUNTS = (
 
 
 def upgrade() -> None:
+    # in the order in which writers lock these tables
+    counts = ", ".join(f"ADD {name} bigint NOT NULL DEFAULT 0" for name in COUNTS)
+    op.execute(f"""
+        ALTER TABLE consumer_offset {counts}, ADD topic_id text NOT NULL DEFAULT '',
+        ADD live boolean NOT NULL DEFAULT true, ADD profile_hash text NOT NULL DEFAULT ''
+    """)
     op.execute("""
         ALTER TABLE interaction
         ADD source_topic text, ADD source_partition integer, ADD source_offset bigint
     """)
     op.execute("ALTER TABLE assessment ADD live boolean NOT NULL DEFAULT true")
-    counts = ", ".join(f"ADD {name} bigint NOT NULL DEFAULT 0" for name in COUNTS)
-    op.execute(f"ALTER TABLE consumer_offset {counts}, ADD live boolean NOT NULL DEFAULT true")
-    # what was stored without a group was counted by no ledger
     op.execute("""
         ALTER TABLE dead_letter
         ADD group_id text NOT NULL DEFAULT '', ADD settled_at timestamptz, ADD outcome text
@@ -35,7 +38,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("ALTER TABLE dead_letter DROP group_id, DROP settled_at, DROP outcome")
-    drops = ", ".join(f"DROP {name}" for name in (*COUNTS, "live"))
+    drops = ", ".join(f"DROP {name}" for name in (*COUNTS, "topic_id", "live", "profile_hash"))
     op.execute(f"ALTER TABLE consumer_offset {drops}")
     op.execute("ALTER TABLE assessment DROP live")
     op.execute("ALTER TABLE interaction DROP source_topic, DROP source_partition, DROP source_offset")

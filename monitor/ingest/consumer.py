@@ -7,8 +7,8 @@ else's. What Kafka is told of our offsets is for tools that show the lag.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from time import monotonic
 from typing import Any
@@ -16,24 +16,28 @@ from typing import Any
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
 from kafka.structs import MemberState
 
-from monitor.errors import Fenced, Retriable, WrongSettings
+from monitor.errors import Fenced, Retriable
 from monitor.ingest.kafka import kafka_errors, message_of
+from monitor.ingest.logs import Logs
 from monitor.ingest.offsets import Partition, Places
+from monitor.ingest.start import Refused, start_of
+from monitor.ingest.unreadable import Unreadable
 from monitor.model import Message, Offset
+from monitor.ports import GroupOffsets
 from monitor.settings import KafkaSettings
 
-Known = Callable[[], Mapping[Partition, int]]
 log = logging.getLogger(__name__)
 
 _DRAIN = 3.0  # seconds that a partition which moves away may still take to be stored; later the fence holds it off
 _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
 _TELL_ALL = 5.0  # seconds
-_CLOSE_MS = _LOOK_UP_MS = 5_000
+_PLACE_AGAIN = 2.0
+_CLOSE_MS = 3_000
 _FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
 
 
 class KafkaSource:
-    """Reads what `consumer` is assigned, each partition from the offset that `known` has for it.
+    """Reads what `consumer` is assigned, each partition from the offset that `group` has for it.
 
     A partition without one begins at the `auto_offset_reset` of the settings, but one of a topic that is known already
     begins at its beginning: it is new. `bounds` are first offsets and ends of partitions instead; then nothing is
@@ -45,17 +49,20 @@ class KafkaSource:
         consumer: KafkaConsumer,
         kafka: KafkaSettings,
         *,
-        known: Known,
+        group: GroupOffsets,
         now: Callable[[], datetime],
         bounds: Mapping[Partition, tuple[int, int]] | None = None,
     ) -> None:
         self._consumer = consumer
-        self._known = known
+        self._group = group
         self._now = now
         self._bounds = bounds
         self._from_end = kafka.auto_offset_reset == "latest"
         self._places = Places()
-        self._restarts: dict[Partition, int | None] = {}  # where a log was cut off; None where that is not known
+        self._refused: dict[Partition, Refused] = {}
+        self._unreadable = Unreadable(now)
+        self._logs = Logs(consumer)
+        self._place_at = 0.0
         self._offsets: tuple[Offset, ...] = ()
         self._told: dict[Partition, int] = {}
         self._tell_all = monotonic() + _TELL_ALL
@@ -77,6 +84,7 @@ class KafkaSource:
             raise error
         if self._bounds is not None and self._places.finished:
             return None
+        self._places.handed_on()
         self._keep_up()
         messages: list[tuple[Partition, Message]] = []
         size, left, until = 0, timeout, monotonic() + timeout
@@ -158,8 +166,13 @@ class KafkaSource:
 
     def _keep_up(self) -> None:
         self._commit()
-        if waiting := self._places.waiting():
-            self._place([_partition(p) for p in waiting])
+        if (waiting := self._places.waiting()) and monotonic() >= self._place_at:
+            try:
+                done = self._place([_partition(p) for p in waiting])
+            except Retriable as error:  # the others are read meanwhile, and the group is kept
+                log.warning("%s; asking again where to read in %.0f s", error, _PLACE_AGAIN)
+                done = False
+            self._place_at = 0.0 if done else monotonic() + _PLACE_AGAIN
         ours = self._consumer.assignment()
         reading = ours & set(map(_partition, self._places.reading()))
         self._consumer.pause(*(ours - reading))
@@ -173,6 +186,7 @@ class KafkaSource:
         self._told = {p: reached for p, reached in {**self._told, **landed}.items() if p in ours}
         if monotonic() >= self._tell_all:
             self._tell_all, landed = monotonic() + _TELL_ALL, self._told
+            self._places.replace(self._places.of_other_topics(self._logs.topic_id))
         if landed:
             with kafka_errors(), suppress(errors.RetriableError, errors.CommitFailedError):  # the next one will do
                 self._consumer.commit_async(_committed(landed), callback=_note_commit)
@@ -182,73 +196,73 @@ class KafkaSource:
         # A rebalance that is completed between two polls is forgotten by the client, which then begins another one.
         if self._bounds is None and self._consumer.group_metadata().state is not MemberState.STABLE:
             seconds = max(seconds, _REBALANCE)
-        with kafka_errors():
-            try:
-                polled: dict[Partition, list[Any]] = self._consumer.poll(int(seconds * 1000), max_records=most)
-            except errors.OffsetOutOfRangeError as error:
-                self._restart(dict.fromkeys(error.args[0]))
-            except errors.LogTruncationError as error:
-                cuts = error.divergent_offsets.items()
-                self._restart({partition: None if cut is None else cut.offset for partition, cut in cuts})
-            else:
-                return polled
-        return {}
+        polled: dict[Partition, list[Any]] = {}
+        with kafka_errors(), self._restarting():
+            polled = self._consumer.poll(int(seconds * 1000), max_records=most)
+        return polled  # noqa: RET504  the block may end before it returns anything
 
     def _fetched(self, seconds: float, most: int) -> list[tuple[Partition, Message]]:
         """The messages among that: no tombstones, and none that is not for us."""
+        try:
+            polled = self._polled(seconds, most)
+        except Exception as error:
+            unreadable = self._unreadable.found(self._consumer, error)
+            if unreadable is None:
+                raise
+            return [(p, message) for p, message in [unreadable] if self._places.take(p, message.position.offset)]
         now = self._now()
         return [
             (partition, message_of(record, now))
-            for partition, records in self._polled(seconds, most).items()
+            for partition, records in polled.items()
             for record in records
             if self._places.take(partition, record.offset, tombstone=record.value is None)
         ]
 
     def _reach(self) -> None:
         """Where nothing comes, there may still be markers of transactions between us and the end."""
-        with suppress(errors.KafkaError):
+        with suppress(Retriable), kafka_errors(), self._restarting():
             positions = {p: self._consumer.position(_partition(p), timeout_ms=0) for p in self._places.reading()}
             self._places.reach({p: position for p, position in positions.items() if position is not None})
 
-    def _restart(self, cuts: Mapping[Partition, int | None]) -> None:
-        self._restarts.update(cuts)
-        self._places.replace(cuts)
+    @contextmanager
+    def _restarting(self) -> Iterator[None]:
+        """Has partitions placed anew whose log does not go on where we are; the client says so once."""
+        try:
+            yield
+        except errors.OffsetOutOfRangeError as error:
+            self._refused.update(dict.fromkeys(error.args[0], Refused()))
+            self._places.replace(error.args[0])
+        except errors.LogTruncationError as error:
+            cuts = error.divergent_offsets.items()
+            self._refused.update({p: Refused(cut=None if cut is None else cut.offset) for p, cut in cuts})
+            self._places.replace(error.divergent_offsets)
 
-    def _place(self, waiting: Sequence[TopicPartition]) -> None:
-        known = self._known()
-        topics = {topic for topic, _ in known}
-        with kafka_errors():
-            begins = self._consumer.beginning_offsets(waiting, timeout_ms=_LOOK_UP_MS)
-            ends = self._consumer.end_offsets(waiting, timeout_ms=_LOOK_UP_MS)
+    def _place(self, waiting: Sequence[TopicPartition]) -> bool:
+        """Places those whose leader answers; whether these are all.
+
+        Raises:
+            Retriable: the store is out of reach for now.
+        """
+        stored = self._group.stored()
+        if self._from_end and (new := {p.topic for p in waiting} - {topic for topic, _ in stored}):
+            self._group.pin(self._logs.ends(new))  # so that all members begin there, whichever comes first
+            stored = self._group.stored()
         for partition in waiting:
-            first, last = begins[partition], ends[partition]
-            lower, upper = self._bounds[partition] if self._bounds is not None else (None, None)
-            stored = known.get(partition)
-            if lower is not None and stored is not None and not lower <= stored <= (upper or 0):
-                raise WrongSettings(f"this group has read another span of {partition.topic}; name a new --group")
-            new = last if self._from_end and partition.topic not in topics else first
-            wanted = stored if stored is not None else new if lower is None else lower
-            at = self._start(partition, wanted, first, last)
-            begin = min(wanted, at) if stored is not None else at
-            self._consumer.seek(partition, at)
-            self._places.place(partition, stored=stored, begin=begin, at=at, expired=at - begin, end=upper)
-
-    def _start(self, partition: TopicPartition, wanted: int, first: int, last: int) -> int:
-        """Where reading can go on: at what is wanted, unless that was deleted or the broker has refused it."""
-        name, refused, cut = _named([partition]), partition in self._restarts, self._restarts.pop(partition, None)
-        if wanted < first:
-            log.error(
-                "%s: %d messages were deleted before they were read: up to offset %d", name, first - wanted, first
-            )
-            return first
-        if not refused or (wanted <= last if cut is None else wanted <= cut):
-            return wanted
-        again = first if cut is None else max(first, cut)
-        log.error(
-            "%s was read up to %d, and its log ends at %d: it was cut off or made anew; it is read again from %d, and "
-            "what is stored already counts as duplicate", name, wanted, last, again,
-        )  # fmt: skip
-        return again
+            found = self._logs.of(partition)
+            if found is None:
+                continue
+            start = start_of(
+                _named([partition]), found, stored.get(partition), refused=self._refused.pop(partition, None),
+                bounds=None if self._bounds is None else self._bounds[partition],
+            )  # fmt: skip
+            known = stored.get(partition)
+            self._consumer.seek(partition, start.at)
+            self._places.place(
+                partition, stored=None if known is None else known.next, begin=start.begin, at=start.at,
+                expired=start.expired, end=None if self._bounds is None else self._bounds[partition][1],
+                topic_id=found.topic_id,
+            )  # fmt: skip
+        return not self._places.waiting()
 
 
 class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # the client has no types

@@ -6,12 +6,13 @@ When nearly everything is invalid it is us who are wrong, and to bury a whole to
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 
 from kafka import KafkaProducer, errors
 
-from monitor.errors import Fatal
+from monitor.errors import Fatal, WrongSettings
 from monitor.ingest.kafka import client_options, kafka_errors
 from monitor.model import Batch, DeadLetter, Position, Tally
 from monitor.ports import Store
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic that the ratio is taken over
 _ENOUGH = 100  # and with fewer than these it says nothing
 _MIRROR_SECONDS = 30.0
+_BLOCK_MS = 5_000
 _LARGEST = 64 * 2**20  # bytes of a request; the broker has the last word
 
 
@@ -34,6 +36,7 @@ class DeadLetterLimit:
         self._consecutive = consecutive
         self._ratio = ratio
         self._in_a_row: Counter[tuple[str, int]] = Counter()
+        self._counted: dict[tuple[str, int], int] = {}  # up to which offset
         self._recent: defaultdict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=WINDOW))
 
     def check(self, batch: Batch) -> None:
@@ -45,6 +48,9 @@ class DeadLetterLimit:
         problems = {letter.message.position: f"{letter.path}: {letter.problem}" for letter in batch.dead_letters}
         alive = [a.interaction.position for a in batch.assessments]
         for at in sorted({*filter(None, alive), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
+            if at.offset <= self._counted.get((at.topic, at.partition), -1):
+                continue  # it comes again, since others had read on
+            self._counted[at.topic, at.partition] = at.offset
             invalid = at in problems
             self._recent[at.topic].append(invalid)
             in_a_row = self._in_a_row[at.topic, at.partition] = (
@@ -77,15 +83,25 @@ class DeadLetterMirror:
     """Writes dead letters to a topic as they came, with where they stood and why in headers `monitor.…`.
 
     Each is there before its batch is stored: at least once, so a reader goes by topic, partition and offset.
+
+    Raises:
+        WrongSettings: the topic does not exist, or is one of those that are read.
     """
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
         self._topic = topic
+        if topic in kafka.topics or (kafka.topic_pattern is not None and re.match(kafka.topic_pattern, topic)):
+            raise WrongSettings(f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: {topic} is read itself, and would feed on its own")
         with kafka_errors():
             self._producer = KafkaProducer(
                 **client_options(kafka), acks="all", max_request_size=_LARGEST, compression_type="zstd",
-                allow_auto_create_topics=False, metrics_enabled=False,
+                allow_auto_create_topics=False, metrics_enabled=False, max_block_ms=_BLOCK_MS,
             )  # fmt: skip
+            try:
+                self._producer.partitions_for(topic)
+            except errors.KafkaTimeoutError:
+                self.close()
+                raise WrongSettings(f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: there is no topic {topic}") from None
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Returns when the brokers have them all.

@@ -46,6 +46,8 @@ class Decoder:
         Raises:
             InvalidMessage: it describes none; the path names the first offending field.
         """
+        if message.unreadable is not None:
+            raise InvalidMessage("$", message.unreadable)
         size = max(message.size, len(message.value))
         if size > self._max_message_bytes:
             raise InvalidMessage("$", f"is {size:,} bytes long; the limit is {self._max_message_bytes:,}")

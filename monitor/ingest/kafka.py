@@ -38,6 +38,7 @@ _CONSUMER = (
 _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 _SECRETS = ("ssl_password", "sasl_plain_password")
 _TOKEN_MARGIN = 30.0  # seconds before its end at which a token is not used any more
+_AHEAD = 3600.0  # seconds that a producer's clock may be before ours
 _KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _RECONNECT_MS = 2_000  # the client's own half minute would outlast most restarts of a broker
 _BOOTSTRAP_MS = 15_000  # at most, for the first answer of any broker
@@ -60,8 +61,8 @@ _HINTS = {
     errors.FencedInstanceIdError: "another process has this MONITOR_KAFKA__GROUP_INSTANCE_ID; give each its own",
     errors.InconsistentGroupProtocolError: "other members of the group do not use the cooperative-sticky assignor; "
     "set MONITOR_KAFKA__GROUP_ID to a group of monitor's own",
-    errors.AuthorizationError: "the broker's ACLs do not let this user read; it needs Read and Describe on the topics "
-    "and Read on the group",
+    errors.AuthorizationError: "the broker's ACLs do not let this user; it needs Read and Describe on the topics, Read "
+    "on the group, and Write on the dead-letter topic",
     errors.InvalidSessionTimeoutError: "the broker bounds MONITOR_KAFKA__SESSION_TIMEOUT_MS",
 }
 
@@ -121,6 +122,8 @@ def _check_sasl(kafka: KafkaSettings) -> None:
             raise WrongSettings(
                 "OAUTHBEARER needs either MONITOR_KAFKA__SASL_OAUTHBEARER_TOKEN_PATH or …_TOKEN_ENDPOINT_URL"
             )
+        if kafka.sasl_oauthbearer_token_endpoint_url is not None and kafka.sasl_oauthbearer_client_id is None:
+            raise WrongSettings("a token endpoint wants MONITOR_KAFKA__SASL_OAUTHBEARER_CLIENT_ID and …_CLIENT_SECRET")
     elif sasl and (kafka.sasl_plain_username is None or kafka.sasl_plain_password is None):
         raise WrongSettings("MONITOR_KAFKA__SASL_PLAIN_USERNAME and …_SASL_PLAIN_PASSWORD are both needed")
 
@@ -211,7 +214,7 @@ def message_of(record: Any, now: datetime) -> Message:
 
 def _received(milliseconds: int | None, now: datetime) -> datetime:
     """When Kafka got it, by its record, unless that is plainly no time."""
-    if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp():
+    if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp() + _AHEAD:
         return now
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 

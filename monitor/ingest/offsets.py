@@ -6,7 +6,7 @@ No Kafka here: this is the part that decides what may be stored, so it can be te
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Condition
 from typing import TypeAlias
@@ -25,6 +25,7 @@ class _Place:
     next: int
     end: int | None  # where reading is over
     pinned: bool  # whether the store has an offset, or will have
+    topic_id: str
     received: int = 0
     skipped: Counter[Skip] = field(default_factory=Counter)
 
@@ -43,7 +44,7 @@ class Places:
     def __init__(self) -> None:
         self._places: dict[Partition, _Place | None] = {}
         self._flying: Counter[Partition] = Counter()
-        self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, which perhaps has not been handed on
+        self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, not handed on yet
         self._landed: dict[Partition, int] = {}
         self._condition = Condition()
 
@@ -64,13 +65,30 @@ class Places:
         with self._condition:
             self._places.update(dict.fromkeys(self._places.keys() & set(partitions)))
 
+    def of_other_topics(self, topic_id: Callable[[str], str]) -> list[Partition]:
+        """Those whose topic has another id by now: it was deleted and made anew."""
+        with self._condition:
+            return [
+                partition
+                for partition, place in self._places.items()
+                if place is not None and place.topic_id and topic_id(partition[0]) not in {"", place.topic_id}
+            ]
+
     def waiting(self) -> list[Partition]:
         """Those that can be placed now, in order."""
         with self._condition:
             return sorted(p for p, place in self._places.items() if place is None and not self._flying[p])
 
     def place(
-        self, partition: Partition, *, stored: int | None, begin: int, at: int, expired: int = 0, end: int | None = None
+        self,
+        partition: Partition,
+        *,
+        stored: int | None,
+        begin: int,
+        at: int,
+        expired: int = 0,
+        end: int | None = None,
+        topic_id: str = "",
     ) -> None:
         """Reads `partition` from `at` on, up to `end` if given.
 
@@ -84,6 +102,7 @@ class Places:
                     next=at,
                     end=end,
                     pinned=stored == begin,
+                    topic_id=topic_id,
                     skipped=Counter({Skip.EXPIRED: expired}),
                 )
 
@@ -145,7 +164,7 @@ class Places:
                 offsets.append(
                     Offset(
                         topic=topic, partition=number, expected=place.expected, next=place.next,
-                        begin=place.begin, received=place.received, skipped=skipped,
+                        begin=place.begin, received=place.received, skipped=skipped, topic_id=place.topic_id,
                     )
                 )  # fmt: skip
                 place.expected = place.begin = place.next
@@ -153,6 +172,11 @@ class Places:
                 self._flying[topic, number] += 1
             self._in_hand = tuple(offsets)
             return self._in_hand, frozenset(p for p, place in self._places.items() if place is not None)
+
+    def handed_on(self) -> None:
+        """What the last `advance` gave is in other hands now."""
+        with self._condition:
+            self._in_hand = ()
 
     def stored(self, offsets: Iterable[Offset]) -> None:
         """These are in the store."""

@@ -19,6 +19,13 @@ from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
 
 log = logging.getLogger(__name__)
 OLDEST_SERVER = 150_000  # PostgreSQL 15
+_PASSING = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    psycopg.errors.TransactionTimeout,
+)
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -68,8 +75,7 @@ def retriable() -> Iterator[None]:
             raise Fatal(message) from None
         if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise Fatal(f"{message}\nthe tables are not this release's: run `monitor migrate`") from None
-        passing = psycopg.OperationalError | psycopg.InterfaceError | psycopg.errors.ReadOnlySqlTransaction
-        if isinstance(cause, passing) or isinstance(error, OperationalError):
+        if isinstance(cause, _PASSING) or isinstance(error, OperationalError):
             raise Retriable(message) from error
         raise Fatal(message) from error
 
@@ -105,6 +111,10 @@ def migrate(engine: Engine) -> str:
             command.upgrade(config, "head")
             return str(MigrationContext.configure(connection).get_current_revision())
     except OperationalError as error:
+        if isinstance(error.orig, psycopg.errors.DeadlockDetected | psycopg.errors.LockNotAvailable):
+            raise Fatal(
+                f"database: {str(error.orig).strip()}\nothers are at work there: run `monitor migrate` again"
+            ) from None
         raise OutOfReach(f"database: {str(error.orig).strip()}") from None
     except DBAPIError as error:
         raise Fatal(f"database: {str(error.orig).strip()}") from error

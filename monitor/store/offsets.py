@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 COUNTED = ("received", "assessed", "duplicate", "dead", "pending", "spanned", *(skip.value for skip in Skip))
 _STORED = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
 _FIRST = """
-    INSERT INTO consumer_offset (next_offset, live, group_id, topic, partition) VALUES (%s, %s, %s, %s, %s)
-    ON CONFLICT DO NOTHING
+    INSERT INTO consumer_offset (next_offset, topic_id, group_id, topic, partition, live, profile_hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
 _NEXT = """
-    UPDATE consumer_offset SET next_offset = %s
-    WHERE group_id = %s AND topic = %s AND partition = %s AND next_offset = %s
+    UPDATE consumer_offset SET next_offset = %s, topic_id = %s
+    WHERE group_id = %s AND topic = %s AND partition = %s AND live = %s AND profile_hash = %s AND next_offset = %s
 """
 _COUNT = f"""
     UPDATE consumer_offset SET {", ".join(f"{name} = {name} + %s" for name in COUNTED)}
@@ -28,15 +28,20 @@ _COUNT = f"""
 """  # noqa: S608  made of this file's own constants
 
 
-def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, live: bool) -> None:
+def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, profile_hash: str = "") -> None:
     """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything.
+
+    They are those of a rescore where `profile_hash` says under which profile.
 
     Raises:
         Fenced: one of them is not the expected one any more.
     """
     offsets = sorted(offsets, key=lambda o: (o.topic, o.partition))  # so that two writers never wait in a circle
-    first = [(o.next, live, group, o.topic, o.partition) for o in offsets if o.expected is None]
-    later = [(o.next, group, o.topic, o.partition, o.expected) for o in offsets if o.expected is not None]
+    kind = (not profile_hash, profile_hash)
+    first = [(o.next, o.topic_id, group, o.topic, o.partition, *kind) for o in offsets if o.expected is None]
+    later = [
+        (o.next, o.topic_id, group, o.topic, o.partition, *kind, o.expected) for o in offsets if o.expected is not None
+    ]
     moved = 0
     with connection.cursor() as cursor:
         for statement, rows in ((_FIRST, first), (_NEXT, later)):

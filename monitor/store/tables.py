@@ -144,7 +144,9 @@ consumer_offset = Table(
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False, server_default=text("0")) for name in LEDGER),
+    Column("topic_id", Text, nullable=False, server_default=text("''")),  # Kafka's; another one is another topic
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's
+    Column("profile_hash", Text, nullable=False, server_default=text("''")),  # of a rescore
 )
 
 dead_letter = Table(

@@ -10,7 +10,8 @@ from typing import Any
 
 import psycopg
 
-from monitor.model import Assessment, Batch, DeadLetter, Tally
+from monitor.errors import Fenced
+from monitor.model import Assessment, Batch, DeadLetter, Position, Tally
 from monitor.store.database import plain_url, retriable
 from monitor.store.offsets import advance, count, reached
 from monitor.store.partitions import Partitions, month_of
@@ -50,11 +51,11 @@ _DEAD = """
 class Writer:
     """The `Store` port on PostgreSQL. One thread calls it; a lost connection is opened anew on the next write.
 
-    Offsets and ledger are those of `group`. With `rescore`, assessments are added beside those that interactions have,
-    and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
+    Offsets and ledger are those of `group`. A `rescore` under the profile of this hash adds assessments beside those
+    that interactions have, and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
     """
 
-    def __init__(self, url: str, now: Callable[[], datetime], *, group: str = GROUP, rescore: bool = False) -> None:
+    def __init__(self, url: str, now: Callable[[], datetime], *, group: str = GROUP, rescore: str = "") -> None:
         self._url = plain_url(url)
         self._now = now
         self._group = group
@@ -68,7 +69,12 @@ class Writer:
         """See `Store.write`."""
         try:
             with retriable():
-                tally = self._write(batch)
+                try:
+                    tally = self._write(batch)
+                except Fenced:
+                    if batch is not self._unsure:
+                        raise
+                    tally = self._write(batch)  # its own commit may have come through just before that
         except BaseException:
             self._unsure = batch
             self._forget()
@@ -119,16 +125,16 @@ class Writer:
         with connection.transaction():
             if batch is self._unsure and reached(connection, self._group, batch.offsets):
                 return Tally(received=batch.received, duplicate=len(batch.assessments), dead=len(batch.dead_letters))
-            advance(connection, self._group, batch.offsets, live=not self._rescore)
+            advance(connection, self._group, batch.offsets, profile_hash=self._rescore)
+            letters = sorted((letter.message.position for letter in batch.dead_letters), key=_place)
             if self._rescore:
                 new, pending = add_assessments(connection, batch.assessments)
-                buried = frozenset[int]()
+                buried = frozenset(range(len(letters)))  # they lie where the live group has put them
             else:
                 new, pending = self.keep(connection, batch.assessments), []
                 buried = _bury(connection, self._group, batch.dead_letters)
             fresh, waiting = set(map(id, new)), set(map(id, pending))
             known = [a for a in batch.assessments if id(a) not in fresh and id(a) not in waiting]
-            letters = [letter.message.position for letter in batch.dead_letters]
             count(connection, self._group, batch.offsets, (
                 ("assessed", (a.interaction.position for a in new)),
                 ("duplicate", (a.interaction.position for a in known)),
@@ -176,12 +182,17 @@ def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment])
 
 
 def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:
-    """Keeps the dead letters, each once, and returns which of them, by their place in `letters`, were not kept yet."""
+    """Keeps the dead letters, each once, in the order of their places; which of them, in it, were not kept yet."""
     if not letters:
         return frozenset()
+    letters = sorted(letters, key=lambda letter: _place(letter.message.position))  # two groups may write the same ones
     with connection.cursor() as cursor:
         cursor.executemany(_DEAD, [_dead_row(letter, group) for letter in letters], returning=True)
         return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)
+
+
+def _place(at: Position) -> tuple[str, int, int]:
+    return at.topic, at.partition, at.offset
 
 
 def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
