@@ -116,7 +116,7 @@ def end_to_end(subject: Rig, application: Application, values: Sequence[bytes], 
         before = {name: sum(map(cpu_seconds, pids)) for name, pids in parts.items()}
         ours, machine, begin = time.process_time(), machine_cpu_seconds(), time.perf_counter()
         send_all(subject.servers, topic, values)
-        subject.wait_read(topic, len(values), 600)
+        subject.wait_read(topic, len(values), 600, processes)
         wall = time.perf_counter() - begin
         taken = {name: sum(map(cpu_seconds, pids)) - before[name] for name, pids in parts.items()}
         taken["producer"] = time.process_time() - ours
@@ -137,7 +137,7 @@ def delays(
 ) -> dict[str, float]:
     """Seconds from sending to storing, at a steady rate."""
     emptied(application)
-    with subject.topic("paced") as topic, subject.consumers(topic, 1):
+    with subject.topic("paced") as topic, subject.consumers(topic, 1) as processes:
         sender, begin, sent = Sender(subject.servers, topic), time.perf_counter(), 0
         while (passed := time.perf_counter() - begin) < seconds:
             while sent < passed * rate:
@@ -146,7 +146,7 @@ def delays(
                 sent += 1
             time.sleep(0.002)
         sender.flush()
-        subject.wait_read(topic, sent, 120)
+        subject.wait_read(topic, sent, 120, processes)
     p50, p95, longest = (float(str(value)) for (value,) in subject.rows(DELAYS))
     return {"events per second": sent / seconds, "p50": p50, "p95": p95, "longest": longest}
 

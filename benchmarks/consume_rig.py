@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,8 +67,18 @@ class Rig:
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         return self.connection.execute(query, values).fetchall()  # type: ignore[call-overload]
 
-    def wait_read(self, group: str, count: int, seconds: float) -> None:
-        until(lambda: self.read(group) >= count, seconds, f"{group} has stored {count:,} messages")
+    def wait_read(self, group: str, count: int, seconds: float, by: Sequence[subprocess.Popen[bytes]]) -> None:
+        """Returns when a group has stored so many; its members must live as long."""
+
+        def done() -> bool:
+            if any(process.poll() is not None for process in by):
+                raise RuntimeError(f"a consumer ended by itself:\n{self.log(group).read_text('utf-8')[-3000:]}")
+            return self.read(group) >= count
+
+        until(done, seconds, f"{group} has stored {count:,} messages")
+
+    def log(self, group: str) -> Path:
+        return self.folder / f"{group}.log"
 
     @contextmanager
     def consumers(self, topic: str, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
@@ -79,15 +89,14 @@ class Rig:
         }  # fmt: skip
         environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
         running: list[subprocess.Popen[bytes]] = []
-        log = self.folder / f"{topic}.log"
         try:
-            with log.open("ab") as said:
+            with self.log(topic).open("ab") as said:
                 for n in range(number):
                     own = {**environment, "MONITOR_STATE_DIR": str(self.folder / f"consumer-{n}")}
                     command = [sys.executable, "-m", "monitor", "consume"]
                     running.append(subprocess.Popen(command, cwd=ROOT, env=own, stdout=said, stderr=said))
             wanted = [PARTITIONS // number] * number
-            until(lambda: self.shares(topic) == wanted, 60, f"each of {number} has its share\n{log.read_text('utf-8')}")
+            until(lambda: self.shares(topic) == wanted, 60, f"each of {number} has its share; see {self.log(topic)}")
             time.sleep(1)  # until each has placed them
             yield running
         finally:
@@ -170,7 +179,6 @@ def poll_by_default(servers: str, topic: str, count: int) -> float:
 def _kafka_python(consumer: KafkaConsumer, topic: str, count: int, *, max_records: int | None) -> float:
     partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
     consumer.assign(partitions)
-    consumer.beginning_offsets(partitions)  # so that it is connected when the clock starts
     for partition in partitions:
         consumer.seek(partition, 0)
 
@@ -185,26 +193,26 @@ def _kafka_python(consumer: KafkaConsumer, topic: str, count: int, *, max_record
 
 def poll_confluent(servers: str, topic: str, count: int) -> float:
     consumer = confluent_kafka.Consumer({"bootstrap.servers": servers, "group.id": "raw", "enable.auto.commit": False})
-    partitions = [confluent_kafka.TopicPartition(topic, number, 0) for number in range(PARTITIONS)]
-    for partition in partitions:
-        consumer.get_watermark_offsets(partition)  # so that it is connected when the clock starts
+    consumer.assign([confluent_kafka.TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
 
     def poll() -> int:
         return len(consumer.consume(BATCH, 1.0))
 
     try:
-        return _rate(poll, count, begin=lambda: consumer.assign(partitions))
+        return _rate(poll, count)
     finally:
         consumer.close()
 
 
-def _rate(poll: Callable[[], int], count: int, begin: Callable[[], object] = lambda: None) -> float:
-    started = time.perf_counter()
-    begin()
-    given = 0
+def _rate(poll: Callable[[], int], count: int) -> float:
+    """From the first answer on: how long a client takes to begin is no matter here."""
+    first = 0
+    while not first:
+        first = poll()
+    started, given = time.perf_counter(), first
     while given < count:
         given += poll()
-    return given / (time.perf_counter() - started)
+    return (given - first) / (time.perf_counter() - started)
 
 
 # What processes took.

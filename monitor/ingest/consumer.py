@@ -193,9 +193,11 @@ class KafkaSource:
 
     def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
         """What the client gives within `seconds`."""
-        # A rebalance that is completed between two polls is forgotten by the client, which then begins another one.
-        if self._bounds is None and self._consumer.group_metadata().state is not MemberState.STABLE:
+        if self._bounds is None and (state := self._consumer.group_metadata().state) != MemberState.STABLE:
             seconds = max(seconds, _REBALANCE)
+            if state == MemberState.REBALANCING:
+                # The client forgets a rebalance that is completed between two polls, and would wait in it for ever.
+                self._consumer._coordinator.request_rejoin()  # noqa: SLF001
         polled: dict[Partition, list[Any]] = {}
         with kafka_errors(), self._restarting():
             polled = self._consumer.poll(int(seconds * 1000), max_records=most)
