@@ -8,18 +8,29 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from platformdirs import user_state_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -82,7 +93,23 @@ def _split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+def _pattern(value: str | None) -> str | None:
+    try:
+        re.compile(value or "")
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return value
+
+
+Topics = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")], ...], NoDecode, BeforeValidator(_split)
+]
+Servers = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:\[\]]+)(:[0-9]{1,5})?$")], ...],
+    NoDecode,
+    BeforeValidator(_split),
+]
+Amount = Annotated[int, Field(gt=0, lt=2**31)]  # as Kafka's protocol has them
 
 
 class TopicSettings(Section):
@@ -96,9 +123,11 @@ class TopicSettings(Section):
 class KafkaSettings(Section):
     """Where interactions arrive. The options of the client have the names that kafka-python gives them."""
 
-    bootstrap_servers: Names = Field((), description="host:port, several with commas between them")
-    topics: Names = Field((), description="several with commas between them")
-    topic_pattern: str | None = Field(None, description="a regular expression instead, for topics still to come too")
+    bootstrap_servers: Servers = Field((), description="host:port, several with commas between them")
+    topics: Topics = Field((), description="several with commas between them")
+    topic_pattern: Annotated[str | None, AfterValidator(_pattern)] = Field(
+        None, description="a regular expression instead, for topics still to come too"
+    )
     by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment of a topic of its own")
     group_id: str = Field("monitor", min_length=1)
     group_instance_id: str | None = Field(None, description="one per process, for a static member of the group")
@@ -106,15 +135,15 @@ class KafkaSettings(Section):
     client_rack: str = ""
     auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group begins")
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
-    session_timeout_ms: int = Field(45_000, gt=0)
-    heartbeat_interval_ms: int = Field(3_000, gt=0)
-    max_poll_interval_ms: int = Field(300_000, gt=0)
-    metadata_max_age_ms: int = Field(30_000, gt=0, description="how soon a new topic or partition is seen")
-    request_timeout_ms: int = Field(30_000, gt=0)
-    fetch_min_bytes: int = Field(1, gt=0)
-    fetch_max_wait_ms: int = Field(250, gt=0)
-    fetch_max_bytes: int = Field(16 * 2**20, gt=0)
-    max_partition_fetch_bytes: int = Field(2 * 2**20, gt=0)
+    session_timeout_ms: Amount = 45_000
+    heartbeat_interval_ms: Amount = 3_000
+    max_poll_interval_ms: Amount = 300_000
+    metadata_max_age_ms: Amount = Field(30_000, description="how soon a new topic or partition is seen")
+    request_timeout_ms: Amount = 30_000
+    fetch_min_bytes: Amount = 1
+    fetch_max_wait_ms: Amount = 250
+    fetch_max_bytes: Amount = 16 * 2**20
+    max_partition_fetch_bytes: Amount = 2 * 2**20
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     ssl_cafile: Path | None = None
     ssl_certfile: Path | None = None
@@ -134,6 +163,14 @@ class KafkaSettings(Section):
     dead_letter_topic: str | None = Field(None, description="dead letters are written there too")
     max_consecutive_dead: int = Field(500, ge=0, description="so many of a partition in a row stop us; 0: never")
     max_dead_ratio: float = Field(0.5, ge=0, le=1, description="more of the last 1,000 stop us; 1: never")
+
+    @model_validator(mode="after")
+    def _in_proportion(self) -> Self:
+        if not self.heartbeat_interval_ms < self.session_timeout_ms <= self.max_poll_interval_ms:
+            raise ValueError("heartbeat_interval_ms < session_timeout_ms ≤ max_poll_interval_ms has to hold")
+        if not self.fetch_max_wait_ms < self.request_timeout_ms:
+            raise ValueError("fetch_max_wait_ms < request_timeout_ms has to hold")
+        return self
 
 
 class SlackSettings(Section):
@@ -222,6 +259,9 @@ def load_settings(**overrides: Any) -> Settings:
         lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)]
         found = "\n".join(lines)
         raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
+    except SettingsError as error:
+        field = str(error).partition('"')[2].partition('"')[0]
+        raise WrongSettings(f"MONITOR_{field.upper()}…: is not the JSON that it has to be: {error.__cause__}") from None
     except ValueError as error:  # a TOML file that does not parse
         raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
 

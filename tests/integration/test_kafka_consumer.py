@@ -195,6 +195,7 @@ def test_latest_begins_at_the_end_and_is_pinned_there(kafka, topic, database, ro
     settings = settings_for(kafka, database, topic, auto_offset_reset="latest")
     with consuming(settings):
         until("it is pinned", lambda: rows(LEDGER, topic))
+    assert rows(LEDGER, topic)[0][:3] == (0, 1, 0)
     produce(kafka, topic, answers(2))  # while nobody reads
     with consuming(settings):
         stored("q-2")
@@ -287,7 +288,48 @@ def test_a_topic_that_was_made_anew_is_read_from_its_beginning(kafka, topic, dat
         stored(*ids(1, 2, 3, 4))
     ((_, reached, received, assessed, duplicate, *_, spanned),) = rows(LEDGER, topic)
     assert (reached, received, assessed, duplicate, spanned) == (2, 5, 4, 1, 5)
-    assert "made anew" in caplog.text
+    assert "another log" in caplog.text
+
+
+def test_a_longer_topic_of_the_same_name_is_another_topic_too(kafka, topic, database, rows, stored, caplog):
+    settings = settings_for(kafka, database, topic)
+    produce(kafka, topic, answers(1))
+    with consuming(settings):
+        stored("q-1")
+        with KafkaAdminClient(bootstrap_servers=kafka) as admin:
+            admin.delete_topics([topic])
+        until("it is made anew", lambda: _made(kafka, topic))
+        produce(kafka, topic, answers(*range(2, 12)))
+        stored("q-1", *ids(*range(2, 12)))
+    assert "another log" in caplog.text
+    ((_, reached, received, assessed, *_, spanned),) = rows(LEDGER, topic)
+    assert (reached, received, assessed, spanned) == (10, 11, 11, 11)
+
+
+def test_a_record_that_cannot_be_decoded_is_buried_and_does_not_stop_the_others(
+    kafka, topic, database, rows, stored, caplog
+):
+    kcat_produce(kafka, topic, answers(1))
+    kcat_produce(kafka, topic, answers(2), headers=[("na\udcff\udcfeme", b"x")])  # no UTF-8
+    kcat_produce(kafka, topic, answers(3))
+    with consuming(settings_for(kafka, database, topic)):
+        stored("q-1", "q-3")
+    assert rows("SELECT position, value, problem FROM dead_letter")[0][:2] == (1, b"")
+    assert "cannot be decoded by the Kafka client" in rows("SELECT problem FROM dead_letter")[0][0]
+    assert rows(LEDGER, topic) == [(0, 3, 3, 2, 0, 1, 0, 0, 0, 3)]
+    assert "the record at offset 1 cannot be decoded" in caplog.text
+
+
+def test_partitions_without_a_leader_do_not_keep_the_others_from_being_read(three_brokers, database, rows, stored):
+    servers = three_brokers.bootstrap_servers
+    topic = create_topic(servers, new_topic_name(), partitions=3)
+    for number in range(3):
+        produce(servers, topic, answers(number), partition=number)
+    three_brokers.kill(3)
+    with consuming(settings_for(servers, database, topic, group_id=f"group-{topic}")):
+        until("two of three are stored", lambda: rows("SELECT count(*) FROM interaction") == [(2,)])
+        three_brokers.start(3)
+        stored("q-0", "q-1", "q-2")
 
 
 def _made(kafka, topic):

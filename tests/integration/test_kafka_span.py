@@ -13,7 +13,7 @@ from monitor.app import Application
 from monitor.errors import Fenced, WrongSettings
 from monitor.ingest.span import Span
 from monitor.model import Tally
-from monitor.store.queries import Queries
+from monitor.store.group import Group
 from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for
 from tests.kafka_cluster import create_topic, new_topic_name, produce
 from tests.waiting import until
@@ -137,6 +137,19 @@ def test_a_group_that_has_read_another_span_is_refused(kafka, topic, database):
         read_span(settings, start=T0, end=T0 + timedelta(minutes=10))
 
 
+def test_a_group_is_used_for_one_thing_only(kafka, topic, database, rows, stricter):
+    hourly(kafka, topic)
+    lived(kafka, database, topic, rows, 6)
+    strict = settings_for(kafka, database, topic, group_id=f"live-{topic}").model_copy(update={"profile": stricter})
+    with pytest.raises(WrongSettings, match="live verdicts"):
+        read_span(strict, rescore=True)
+    again = settings_for(kafka, database, topic, group_id="again").model_copy(update={"profile": stricter})
+    read_span(again, rescore=True)
+    for wrong, rescore in ((again, False), (again.model_copy(update={"profile": "hash"}), True)):
+        with pytest.raises(WrongSettings, match="a rescore under the profile"):
+            read_span(wrong, rescore=rescore)
+
+
 def test_one_process_alone_reads_a_span(kafka, topic, database, rows):
     hourly(kafka, topic)
     settings = settings_for(kafka, database, topic, group_id="backfill")
@@ -149,9 +162,9 @@ def test_one_process_alone_reads_a_span(kafka, topic, database, rows):
 def _read_while_moved(settings, rows):
     """A second process has read on between the look-up and the first batch."""
     with Application(settings) as application:
-        known = application.queries.offsets(settings.kafka.group_id)
+        known = application.group.stored()
     rows("UPDATE consumer_offset SET next_offset = next_offset - 1")
-    with patch.object(Queries, "offsets", lambda _self, _group=None: known):
+    with patch.object(Group, "stored", lambda _self: known):
         read_span(settings)
 
 

@@ -230,7 +230,7 @@ def test_names_outside_the_prefix_mean_nothing(env):
     [
         ("a", ("a",)),
         ("a, b,,c ", ("a", "b", "c")),
-        ('["a", "b,c"]', ("a", "b,c")),
+        ('["a", "b.c"]', ("a", "b.c")),
         ("", ()),
     ],
 )

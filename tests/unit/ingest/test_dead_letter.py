@@ -45,6 +45,13 @@ def test_a_row_is_counted_in_the_order_of_offsets_and_for_each_partition():
         limit.check(batch("x", partition=1, begin=2))
 
 
+def test_messages_that_come_again_are_counted_once():
+    limit = DeadLetterLimit(consecutive=5, ratio=1)
+    checked(limit, *[batch("xxxx")] * 10)
+    with pytest.raises(Fatal):
+        limit.check(batch("xxxxx"))
+
+
 def test_a_large_share_of_the_last_messages_stops_us():
     limit = DeadLetterLimit(consecutive=0, ratio=0.5)
     checked(limit, batch("x." * 100))  # exactly half

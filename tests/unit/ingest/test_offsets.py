@@ -170,6 +170,22 @@ def test_waiting_ends_when_what_is_on_its_way_has_landed(places):
     writer.join()
 
 
+def test_a_batch_that_was_handed_on_is_waited_for(places):
+    placed(places)
+    places.take(ONE, 0)
+    places.advance()
+    places.handed_on()
+    assert not places.wait_landed([ONE], 0)
+
+
+def test_a_topic_with_another_id_is_another_topic(places):
+    placed(places, topic_id="x")
+    placed(places, OTHER)  # of a broker that gives no ids
+    assert places.of_other_topics(lambda _: "x") == []
+    assert places.of_other_topics(lambda _: "") == []
+    assert places.of_other_topics(lambda _: "y") == [ONE]
+
+
 def test_the_batch_in_hand_is_not_waited_for(places):
     placed(places)
     places.take(ONE, 0)
