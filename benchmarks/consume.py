@@ -72,6 +72,7 @@ GOALS: dict[str, tuple[str, Callable[[float], bool]]] = {
     "p95": ("< 2 s", lambda value: value < 2),  # noqa: PLR2004
     "peak MB": ("< 700", lambda value: value < 700),  # noqa: PLR2004
 }
+DISTURBED = 0.1  # cores
 STORED = "SELECT stored_at, count(*) FROM interaction GROUP BY stored_at ORDER BY stored_at"
 DELAYS = """
     SELECT unnest(percentile_cont(ARRAY[0.5, 0.95, 1]) WITHIN GROUP
@@ -249,6 +250,9 @@ def main() -> None:
         results, lines = measure(SHORT if arguments.short else FULL, Path(folder), profile=arguments.profile)
     show(finish(results, seed=SEED, path=arguments.json))
     print(f"\nEverything shared {os.cpu_count()} cores; where the cores taken add up to that, they are the limit.")
+    others = max(results[name]["cores_taken"]["others"] for name in ("one consumer", "two consumers"))
+    if others > DISTURBED:
+        print(f"Others took {others:.2f} of them meanwhile: these are not the figures of a machine of one's own.")
     print("\n".join(lines))
 
 

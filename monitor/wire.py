@@ -50,7 +50,7 @@ def piece_json(d: SupportingDocument) -> dict[str, object]:
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem`, or `topic/partition:offset: …`; no more of a followed file than its path."""
+    """`file:line: path: problem`, or `topic/partition:offset: …` without `/0`; of a followed file its path only."""
     at = letter.message.position
     name = at.topic.rpartition("#")[0] or at.topic
     return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {letter.path}: {letter.problem}"
