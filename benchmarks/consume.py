@@ -63,7 +63,7 @@ from monitor.model import Interaction, Message, Position
 from monitor.settings import EmbeddingSettings, Settings
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 
-FULL = {"events": 30_000, "raw": 90_000, "runs": 3, "paced_seconds": 20, "backlog": 1_000_000, "backlog_seconds": 60}
+FULL = {"events": 30_000, "raw": 90_000, "runs": 5, "paced_seconds": 20, "backlog": 1_000_000, "backlog_seconds": 60}
 SHORT = {"events": 4_000, "raw": 8_000, "runs": 1, "paced_seconds": 5, "backlog": 20_000, "backlog_seconds": 10}
 POLLS = {"kafka-python": poll_as_we_do, "kafka-python by default": poll_by_default, "confluent-kafka": poll_confluent}
 GOALS: dict[str, tuple[str, Callable[[float], bool]]] = {
@@ -213,6 +213,11 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
         "one consumer to the stages in series": median(one[rate_of] / in_series(rates) for rates, one, _ in rounds),
         "two consumers": medians(two for _, _, two in rounds),
         "two consumers to one": median(two[rate_of] / one[rate_of] for _, one, two in rounds),
+        "rounds": {
+            f"round {number}: {name}": {rate_of: run[rate_of], "cores of others": run["cores_taken"]["others"]}
+            for number, (_, one, two) in enumerate(rounds, 1)
+            for name, run in (("one consumer", one), ("two consumers", two))
+        },
         "seconds until stored at half the rate": latency,
         "backlog": size,
         "stages of one consumer": stages,

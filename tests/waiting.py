@@ -10,9 +10,9 @@ TRIES, PAUSE = 1200, 0.05  # a minute on a machine that is busy; when all is wel
 PATIENCE = TRIES * PAUSE
 
 
-def until(what: str, holds: Callable[[], Any]) -> Any:
+def until(what: str, holds: Callable[[], Any], *, tries: int = TRIES) -> Any:
     """The first true answer of `holds`. Another process cannot be waited for but by looking again and again."""
-    for _ in range(TRIES):
+    for _ in range(tries):
         if answer := holds():
             return answer
         time.sleep(PAUSE)

@@ -31,8 +31,8 @@ from monitor.store.rows import (
 # ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
 _PATIENCE: dict[str, Any] = {
     "connect_timeout": 10, "tcp_user_timeout": 30_000,
-    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=60s"
-               " -c idle_in_transaction_session_timeout=30s",
+    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
+               " -c idle_in_transaction_session_timeout=10s",
 }  # fmt: skip
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _NEW_KEYS = """

@@ -17,7 +17,7 @@ from monitor.ingest.dead_letter import DeadLetterGate
 from monitor.model import Tally
 from tests.consuming import Consumer, answers, consuming, settings_for
 from tests.kafka_cluster import create_topic, group_members, new_topic_name, produce
-from tests.waiting import until
+from tests.waiting import TRIES, until
 
 ROOT = Path(__file__).parents[2]
 LEDGER = """
@@ -109,7 +109,8 @@ def test_a_zombie_writes_nothing(kafka, database, rows, count, tmp_path):
         zombie.send_signal(signal.SIGSTOP)
         settings = settings_for(kafka, database, topic, group_id=f"group-{topic}")
         with consuming(settings):
-            count(400)
+            # where it was halted in its transaction, the database has to end that first
+            until("all are stored", lambda: rows("SELECT count(*) FROM interaction") == [(400,)], tries=3 * TRIES)
             produce(kafka, topic, answers(*range(400, 450)))
             count(450)
             before = rows("SELECT count(*), max(stored_at), max(xmin::text::bigint) FROM interaction")
