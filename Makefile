@@ -52,8 +52,8 @@ integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
 e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest tests/e2e
 
-bench: $(READY) ## every benchmark, in short form
-	@set -e; for script in benchmarks/replay.py benchmarks/verdicts.py; do $(BIN)/python $$script --short; done
+bench: $(READY_DEV) ## every benchmark, in short form
+	@set -e; for script in replay verdicts consume faults; do $(BIN)/python benchmarks/$$script.py --short; done
 
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate
