@@ -76,6 +76,8 @@ class KafkaSource:
             consumer.subscribe(pattern=kafka.topic_pattern, listener=_Listener(self))
         else:
             consumer.subscribe(topics=kafka.topics, listener=_Listener(self))
+            if missing := set(kafka.topics) - self._logs.topics():
+                log.warning("%s: not there yet, so it is waited for", ", ".join(sorted(missing)))
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """As the port says; the last messages may go beyond `max_bytes` by a few."""
