@@ -211,8 +211,12 @@ class Application:
         from monitor.ingest.kafka import connected  # noqa: PLC0415
 
         kafka = self.settings.kafka
+        if not kafka.bootstrap_servers:
+            raise WrongSettings("no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092")
         if bool(kafka.topics) == (kafka.topic_pattern is not None):
-            raise WrongSettings("set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN")
+            found = "both are set" if kafka.topics else "none is set"
+            raise WrongSettings(f"set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN: {found}")
+        log.info("asking %s", ", ".join(kafka.bootstrap_servers))
         try:
             consumer = connected(kafka)
             self._closing.callback(consumer.close, autocommit=False, timeout_ms=1_000)  # nothing, where it is closed

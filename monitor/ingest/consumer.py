@@ -147,8 +147,7 @@ class KafkaSource:
         with suppress(errors.KafkaError):
             self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
 
-    # What the rebalance listener tells. It runs while this thread waits for the client in a poll, on the thread that
-    # sends the heartbeats.
+    # The rebalance listener calls these while the polling thread waits for the client, on that of the heartbeats.
 
     def assigned(self, partitions: Iterable[Partition]) -> None:
         """New ones are not fetched before they are placed; any position at all keeps the client from asking Kafka."""
@@ -157,14 +156,14 @@ class KafkaSource:
         for one in given:
             self._consumer.seek(one, 0)
         self._places.assign(given)
+        log.info("given to read: %s", _named(given))
 
     def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
         """Waits a little for what is on its way, so that the next owner goes on behind it and nothing is done twice."""
         self._places.revoke(partitions)
-        if not lost and not self._closing and not self._places.wait_landed(partitions, _DRAIN):
-            log.info("partitions move away while a batch of theirs is on its way: %s", _named(partitions))
-
-    # The rest is for the thread that polls.
+        log.info("%s: %s", "taken away" if lost else "given up", _named(partitions))
+        if not lost and not self._closing:
+            self._places.wait_landed(partitions, _DRAIN)
 
     def _keep_up(self) -> None:
         self._commit()

@@ -88,7 +88,8 @@ def play_demo(
         _introduce(console, application, scenario, kafka=kafka)
         with _way(application, kafka=kafka) as assess:
             told = _play(application, scenario, assess, seed=seed, console=console)
-        _conclude(console, application, told, seconds=clock() - started, elsewhere=settings.database_url is not None)
+        elsewhere = settings.database_url is not None
+        _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
 
 
 @contextmanager
@@ -194,7 +195,13 @@ def _transition_line(change: Transition) -> Text:
 
 
 def _conclude(
-    console: Console, application: Application, told: Sequence[Told], *, seconds: float, elsewhere: bool
+    console: Console,
+    application: Application,
+    told: Sequence[Told],
+    *,
+    seconds: float,
+    elsewhere: bool,
+    kafka: bool,
 ) -> None:
     table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "in all", title="Verdicts", box=None)
     seen = Counter((t.truth, t.assessment.verdict) for t in told)
@@ -221,6 +228,7 @@ def _conclude(
     nexts = (
         ("the alert that came and went", f"{here} {command} alerts list"),
         ("an answer that was misjudged", f"{here} {command} explain {shown}"),
+        *([("what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
         ("is everything there for your own?", f"{command} doctor"),
         ("your own answers; docs/events.md has the format", f"{command} replay answers.jsonl"),
         ("the same as a file grows, with the alert rules", f"{command} run answers.jsonl"),

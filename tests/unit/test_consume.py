@@ -38,7 +38,7 @@ def test_a_span_lies_between_two_times(start, end, span):
     ("start", "end", "problem"),
     [
         (None, "now", "--to needs --from"),
-        ("yesterday", None, "--from.*2026-11-01T00:00Z"),
+        ("yesterday", None, "--from.*`beginning`"),
         ("beginning", "x", "--to"),
     ],
 )
@@ -55,6 +55,12 @@ def test_options_stand_before_the_settings(settings):
 
 def test_without_options_the_settings_stay(settings):
     assert chosen(settings, topics=None, group=None, profile=None, span=None) == settings
+
+
+@pytest.mark.parametrize("over", [{"topics": ["a b"]}, {"topics": [""]}, {"group": ""}])
+def test_options_are_held_to_what_settings_are_held_to(settings, over):
+    with pytest.raises(WrongSettings, match=r"topics|group_id"):
+        chosen(settings, **{"topics": None, "group": None, "profile": None, "span": None, **over})
 
 
 @pytest.mark.parametrize("group", [None, "live"])

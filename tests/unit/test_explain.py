@@ -16,6 +16,8 @@ ROW = {
     "question": "What does parking cost?",
     "answer": "Two euros.",
     "verdict": "grounded",
+    "profile_name": "minilm",
+    "profile_hash": "0123456789abcdef",
     "rule_verdict": "grounded",
     "p_grounded": 0.9,
     "p_refusal": 0.04,
@@ -125,3 +127,10 @@ def test_no_text_of_others_steers_the_terminal(field, text):
 def test_long_words_are_folded_and_not_cut():
     text = shown(width=60, answer="x" * 300)
     assert text.count("x") >= 300
+
+
+def test_the_profile_is_named_and_a_rescore_is_said_to_be_one():
+    live = shown()
+    assert "profile minilm (01234567)" in live
+    assert "rescore" not in live
+    assert "a rescore that no alert counts" in shown(live=False)
