@@ -34,6 +34,7 @@ _PATIENCE: dict[str, Any] = {
     "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
                " -c idle_in_transaction_session_timeout=10s",
 }  # fmt: skip
+_TRANSACTION_TIMEOUT_SINCE = 170_000  # PostgreSQL 17
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
@@ -114,6 +115,9 @@ class Writer:
             try:
                 with connection.transaction():
                     prepare(connection)
+                    if connection.info.server_version >= _TRANSACTION_TIMEOUT_SINCE:
+                        # The others do not see a client that stopped between the statements of a pipeline.
+                        connection.execute("SET transaction_timeout = '30s'")
             except BaseException:
                 connection.close()
                 raise
