@@ -17,7 +17,7 @@ from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, T
 from kafka.structs import MemberState
 
 from monitor.errors import Fenced, Retriable
-from monitor.ingest.kafka import kafka_errors, message_of
+from monitor.ingest.kafka import kafka_errors, message_of, topics_seen
 from monitor.ingest.logs import Logs
 from monitor.ingest.offsets import Partition, Places
 from monitor.ingest.start import Refused, start_of
@@ -76,7 +76,7 @@ class KafkaSource:
             consumer.subscribe(pattern=kafka.topic_pattern, listener=_Listener(self))
         else:
             consumer.subscribe(topics=kafka.topics, listener=_Listener(self))
-            if missing := set(kafka.topics) - self._logs.topics():
+            if missing := set(kafka.topics) - topics_seen(consumer):
                 log.warning("%s: not there yet, so it is waited for", ", ".join(sorted(missing)))
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:

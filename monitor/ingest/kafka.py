@@ -42,6 +42,7 @@ _AHEAD = 3600.0  # seconds that a producer's clock may be before ours
 _KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _RECONNECT_MS = 2_000  # the client's own half minute would outlast most restarts of a broker
 _BOOTSTRAP_MS = 15_000  # at most, for the first answer of any broker
+_ASK_AGAIN = 0.2  # seconds
 # What waiting does not mend. Messages of the client name what was refused; none holds a password or a message.
 _FATAL = (
     errors.AuthorizationError,
@@ -197,6 +198,23 @@ def kafka_errors() -> Iterator[None]:
         raise Retriable(f"kafka: {error}") from error
     except ssl.SSLError as error:  # while certificates are loaded; one that a server refuses comes as a KafkaError
         raise WrongSettings(f"kafka: the certificates of MONITOR_KAFKA__SSL_… cannot be used: {error}") from None
+
+
+def topics_seen(consumer: KafkaConsumer) -> set[str]:
+    """The topics that we may see. Asked again for a while: the first broker that is asked may be the one that is gone.
+
+    Raises:
+        Retriable, Fatal: as `kafka_errors` has it.
+    """
+    until = time.monotonic() + _BOOTSTRAP_MS / 1000
+    while True:
+        try:
+            with kafka_errors():
+                return set(consumer.topics())
+        except Retriable:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_ASK_AGAIN)
 
 
 def message_of(record: Any, now: datetime) -> Message:

@@ -43,15 +43,6 @@ class Logs:
             if end is not None
         ]
 
-    def topics(self) -> set[str]:
-        """Those that we may see.
-
-        Raises:
-            Retriable, Fatal: as `kafka_errors` has it.
-        """
-        with kafka_errors():
-            return set(self._consumer.topics())
-
     def topic_id(self, topic: str) -> str:
         """What tells it from a topic of the same name that was deleted, empty where that is not known."""
         found = self._consumer._cluster.topic_id(topic)  # noqa: SLF001  the consumer has no such method of its own

@@ -10,7 +10,7 @@ from datetime import datetime
 from kafka import KafkaConsumer, TopicPartition
 
 from monitor.errors import WrongSettings
-from monitor.ingest.kafka import kafka_errors
+from monitor.ingest.kafka import kafka_errors, topics_seen
 from monitor.ingest.offsets import Partition
 from monitor.settings import KafkaSettings
 
@@ -50,14 +50,14 @@ def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPa
         WrongSettings: a topic does not exist.
         Retriable, Fatal: as `kafka_errors` has it.
     """
+    there = topics_seen(consumer)
+    if kafka.topic_pattern is not None:
+        topics = [topic for topic in sorted(there) if re.match(kafka.topic_pattern, topic)]
+    else:
+        topics = list(kafka.topics)
+    if missing := [topic for topic in topics if topic not in there]:
+        raise WrongSettings(f"no such topic: {', '.join(missing)}")
     with kafka_errors():
-        there = consumer.topics()
-        if kafka.topic_pattern is not None:
-            topics = [topic for topic in sorted(there) if re.match(kafka.topic_pattern, topic)]
-        else:
-            topics = list(kafka.topics)
-        if missing := [topic for topic in topics if topic not in there]:
-            raise WrongSettings(f"no such topic: {', '.join(missing)}")
         return [
             TopicPartition(topic, number) for topic in topics for number in sorted(consumer.partitions_for_topic(topic))
         ]
