@@ -24,7 +24,6 @@ _PASSING = (
     psycopg.InterfaceError,
     psycopg.errors.ReadOnlySqlTransaction,
     psycopg.errors.IdleInTransactionSessionTimeout,
-    psycopg.errors.TransactionTimeout,
 )
 _PACKAGE = Path(__file__).resolve().parent.parent
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
 import psycopg
 
-from monitor.errors import Fenced
+from monitor.errors import Fatal, Fenced, Retriable
 from monitor.model import Assessment, Batch, DeadLetter, Position, Tally
 from monitor.store.database import plain_url, retriable
+from monitor.store.halted import end_halted
 from monitor.store.offsets import advance, count, reached
 from monitor.store.partitions import Partitions, month_of
 from monitor.store.rescore import add_assessments
@@ -34,7 +35,6 @@ _PATIENCE: dict[str, Any] = {
     "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
                " -c idle_in_transaction_session_timeout=10s",
 }  # fmt: skip
-_TRANSACTION_TIMEOUT_SINCE = 170_000  # PostgreSQL 17
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
@@ -76,9 +76,11 @@ class Writer:
                     if batch is not self._unsure:
                         raise
                     tally = self._write(batch)  # its own commit may have come through just before that
-        except BaseException:
+        except BaseException as error:
             self._unsure = batch
             self._forget()
+            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                self._end_halted()
             raise
         self._unsure = None
         return tally
@@ -109,15 +111,16 @@ class Writer:
         self._partitions.forget()
         self._labels.forget()
 
+    def _end_halted(self) -> None:
+        with suppress(Retriable, Fatal), retriable():  # the write is tried again in any case
+            end_halted(self._connected())
+
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
             connection = psycopg.connect(self._url, **_PATIENCE)
             try:
                 with connection.transaction():
                     prepare(connection)
-                    if connection.info.server_version >= _TRANSACTION_TIMEOUT_SINCE:
-                        # The others do not see a client that stopped between the statements of a pipeline.
-                        connection.execute("SET transaction_timeout = '30s'")
             except BaseException:
                 connection.close()
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
@@ -32,6 +33,8 @@ from monitor.model import (
     TokenUsage,
     Verdict,
 )
+from monitor.store import halted
+from monitor.store import writer as writing
 from monitor.store.queries import Queries
 from monitor.store.rollup import MOST_VALUES, OTHER, LabelCap
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
@@ -549,3 +552,37 @@ def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
             admin.execute(f"REASSIGN OWNED BY {name} TO CURRENT_USER")
             admin.execute(f"DROP OWNED BY {name}")
             admin.execute(f"DROP ROLE {name}")
+
+
+# --- halted readers ---
+
+
+def test_a_transaction_that_was_halted_in_a_copy_is_ended_by_who_waits_for_it(database, monkeypatch, rows):
+    monkeypatch.setattr(halted, "HALTED", 0.1)
+    monkeypatch.setitem(writing._PATIENCE, "options", "-c timezone=UTC -c lock_timeout=300ms")
+    offset = Offset(topic="rag", partition=0, expected=None, next=1)
+    writer = Writer(database, clock)
+    write(writer, an_assessment(id="a"), offsets=(offset,))
+    following = replace(offset, expected=1, next=2)
+    with closing(psycopg.connect(database)) as stopped:
+        stopped.execute("UPDATE consumer_offset SET next_offset = 2")
+        stopped.pgconn.exec_(b"COPY profile (hash) FROM STDIN")  # and not a word more
+        with pytest.raises(Retriable, match="lock timeout"):
+            write(writer, an_assessment(id="b"), offsets=(following,))
+        assert write(writer, an_assessment(id="b"), offsets=(following,)).assessed == 1
+    writer.close()
+    assert rows("SELECT next_offset FROM consumer_offset") == [(2,)]
+
+
+def test_a_transaction_that_goes_on_is_waited_for(database, monkeypatch):
+    monkeypatch.setitem(writing._PATIENCE, "options", "-c timezone=UTC -c lock_timeout=100ms")
+    offset = Offset(topic="rag", partition=0, expected=None, next=1)
+    writer = Writer(database, clock)
+    write(writer, an_assessment(id="a"), offsets=(offset,))
+    with psycopg.connect(database) as busy:
+        busy.execute("UPDATE consumer_offset SET next_offset = 2")
+        for _ in range(2):
+            with pytest.raises(Retriable, match="lock timeout"):
+                write(writer, an_assessment(id="b"), offsets=(replace(offset, expected=1, next=2),))
+        busy.rollback()
+    writer.close()
