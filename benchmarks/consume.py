@@ -59,8 +59,10 @@ from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.hashing import HashEmbedder
-from monitor.model import Interaction, Message, Position
-from monitor.settings import EmbeddingSettings, Settings
+from monitor.message import Message, Position
+from monitor.model import Interaction
+from monitor.sections import EmbeddingSettings
+from monitor.settings import Settings
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 
 FULL = {"events": 30_000, "raw": 90_000, "runs": 5, "paced_seconds": 20, "backlog": 1_000_000, "backlog_seconds": 60}

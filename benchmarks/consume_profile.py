@@ -20,7 +20,8 @@ from typing import Any
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
 from monitor.model import Batch, Tally
-from monitor.settings import EmbeddingSettings, KafkaSettings, Settings
+from monitor.sections import EmbeddingSettings, KafkaSettings
+from monitor.settings import Settings
 
 ORDER = ("poll", "decode", "assess", "write")
 EVERY = 0.005  # seconds

@@ -22,7 +22,7 @@ from fault_rig import ROOT, until
 from kafka import KafkaConsumer, TopicPartition
 
 from monitor.ingest.kafka import connected
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 from monitor.store.embedded import embedded_database
 
 PARTITIONS = 4

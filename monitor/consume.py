@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from monitor.errors import InvalidMessage, WrongSettings
 from monitor.ingest.span import Span
 from monitor.ingest.times import instant
-from monitor.settings import KafkaSettings, Settings
+from monitor.sections import KafkaSettings
+from monitor.settings import Settings
 
 BEGINNING, NOW = "beginning", "now"
 

@@ -10,7 +10,8 @@ from threading import Event
 
 from monitor.app import Application
 from monitor.errors import WrongSettings
-from monitor.model import Assessment, DeadLetter
+from monitor.message import DeadLetter
+from monitor.model import Assessment
 from monitor.retry import Interrupted, Retry
 from monitor.store.dead_letters import DeadLetters, Letter, Wanted, purge, settle
 

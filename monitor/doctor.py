@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from monitor.app import Application
+from monitor.complete.sidecar import PROMPTS
 from monitor.errors import Fatal, MonitorError
+from monitor.llm.exchange import Block, Request
+from monitor.ports import LanguageModel
 from monitor.settings import unknown_names
 from monitor.store.database import retriable, schema_state
 
@@ -90,6 +93,28 @@ def _kafka(application: Application) -> str:
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic of this pattern yet'}"
 
 
+def _language_models(application: Application) -> str:
+    settings = application.settings
+    found = []
+    if settings.sidecar.mode != "off":
+        found.append(f"sidecar ({settings.sidecar.mode}): {_asked(application.generator)}")
+    if settings.judge.mode != "off":
+        found.append(f"judge ({settings.judge.mode}): {_asked(application.judging_model)}")
+    if not found:
+        return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off"
+    if not any(value is not None for value in settings.llm.budget.model_dump().values()):
+        found.append("no budget is set: MONITOR_LLM__BUDGET__…")
+    return "; ".join(found)
+
+
+def _asked(model: LanguageModel) -> str:
+    """Asks the explain prompt about a line."""
+    blocks = [Block(name=name, text=PROBE) for name in ("question", "document 1", "answer")]
+    reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
+    hint = ", after a repair: MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
+    return f"{model.model} answers in the form asked for{hint}"
+
+
 def _rules(application: Application) -> str:
     rules = application.rules
     return f"{len(rules)}: {', '.join(rule.name for rule in rules)}"
@@ -109,6 +134,7 @@ _CHECKS = (
     _Check(
         name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"
     ),
+    _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md", needs="migrations"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/alerts.md for how to set up Slack"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names", needs="receivers"),
 )

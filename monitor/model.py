@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from monitor.message import DeadLetter, Offset, Position
+
 JsonScalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
 
@@ -50,6 +52,14 @@ class Origin(StrEnum):
     EXTRACTIVE = "extractive"
 
 
+class Match(StrEnum):
+    """How a supporting document was found in a retrieved one."""
+
+    EXACT = "exact"
+    FOLDED = "folded"  # but for case, white space and the shapes of quotation marks and dashes
+    FUZZY = "fuzzy"  # but for some characters
+
+
 class RefusalKind(StrEnum):
     """How much of an answer refuses: nothing, part of it, or all of it."""
 
@@ -67,81 +77,6 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """Where a message stood.
-
-    In Kafka these are its own. In a file that is replayed, `topic` is its path and `offset` the line counted from 1; in
-    one that is followed, `topic` is its path with inode and hash of the first line, and `offset` the line's first byte.
-    """
-
-    topic: str
-    partition: int
-    offset: int
-
-
-class Skip(StrEnum):
-    """Why an offset of a topic gave no message."""
-
-    TOMBSTONE = "tombstone"  # a null value: the producer deleted the key
-    CONTROL = "control"  # a transaction's marker, an aborted message or a compacted one: no reader is shown it
-    EXPIRED = "expired"  # the broker's retention deleted it before it was read: this one is lost
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offset:
-    """How far a source was read, and what that gave.
-
-    `expected` is the stored offset that this one replaces, None where there is none. Where offsets count messages,
-    `begin` is the first one that was read, so that `next - begin` = `received` + all that was skipped; elsewhere None.
-    `topic_id` tells a topic from one of the same name that was deleted, empty where that is not known.
-    """
-
-    topic: str
-    partition: int
-    expected: int | None
-    next: int
-    begin: int | None = None
-    received: int = 0
-    skipped: Mapping[Skip, int] = field(default_factory=dict)
-    topic_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredOffset:
-    """How far a partition was read, as the store has it."""
-
-    next: int
-    topic_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """Bytes as they arrived, with headers in order and the time of receipt (timezone-aware).
-
-    A message of Kafka was received when its record says so, as long as that is no time to come.
-    `size` is the full length in bytes; where it exceeds `len(value)` the source cut the value at its limit.
-    `unreadable` says why a source could not read it at all; then there is no value.
-    """
-
-    value: bytes
-    position: Position
-    received_at: datetime
-    headers: tuple[tuple[str, bytes], ...] = ()
-    key: bytes | None = None
-    size: int
-    unreadable: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
-    """A message that cannot be an interaction, kept whole with the reason. `path` as in `InvalidMessage`."""
-
-    message: Message
-    path: str
-    problem: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One retrieved document. `id` is the event's own, or `sha256:<16 hex digits>` of the text where it had none."""
 
@@ -154,12 +89,24 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportingDocument:
-    """A piece of text that carries the answer; `[start, end)` are character offsets into the document, if located."""
+    """A piece of text that carries the answer; `[start, end)` are character offsets into the document, if located.
+
+    `match` is None where it was not looked for, or stands nowhere: it is not from the documents then.
+    """
 
     text: str
     document_id: str | None = None
     start: int | None = None
     end: int | None = None
+    match: Match | None = None
+
+
+class Work(StrEnum):
+    """What is still to be done for a stored interaction."""
+
+    ASSESS = "assess"  # it has no assessment yet: what that needs was out of reach
+    SIDECAR = "sidecar"  # its support is a stand-in
+    JUDGE = "judge"  # it is in the judge's sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,11 +147,31 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SidecarCall:
+    """How the sidecar asked. `second_answer` is what the generator answered itself, where it was asked to."""
+
+    mode: str
+    model: str
+    prompt_hash: str
+    second_answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """Why extractive support stands in for the sidecar's, and whether the sidecar is asked again later."""
+
+    because: str
+    queued: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
     """The supporting documents that scoring uses, and who supplied them."""
 
     origin: Origin
     documents: tuple[SupportingDocument, ...]
+    sidecar: SidecarCall | None = None
+    stands_in: StandIn | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,12 +236,16 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What one transaction stores, how many messages that came from, and how far the source was read with them."""
+    """What one transaction stores, how many messages that came from, and how far the source was read with them.
+
+    `pending` are interactions that could not be assessed for now.
+    """
 
     assessments: tuple[Assessment, ...]
     dead_letters: tuple[DeadLetter, ...]
     received: int
     offsets: tuple[Offset, ...] = ()
+    pending: tuple[Interaction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

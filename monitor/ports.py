@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from monitor.alert.state import Alert, Transition
     from monitor.alert.window import WindowCount
     from monitor.errors import Fenced
-    from monitor.model import Batch, Interaction, Json, Message, Offset, StoredOffset, Support, Tally
+    from monitor.llm.exchange import Form, Purpose, Reply, Request, Spend
+    from monitor.message import Message, Offset, StoredOffset
+    from monitor.model import Batch, Interaction, Json, Support, Tally
+
+T = TypeVar("T", bound="Form")
 
 
 class Source(Protocol):
@@ -75,6 +79,38 @@ class Completer(Protocol):
         Raises:
             Retriable: the service behind it is out of reach for now.
         """
+
+
+class LanguageModel(Protocol):
+    """Asks a language model for answers of a given form; any number of threads may call at a time."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
+        """The answer in the form that the prompt asks for, before `deadline` (of `time.monotonic`).
+
+        Raises:
+            BudgetSpent, Retriable: not now; nothing is wrong with the request.
+            NoAnswer: the model does not answer this request in the form asked for.
+            Fatal: the server refuses for good (key, model); the message says how to mend it.
+        """
+
+
+class Budget(Protocol):
+    """What calls of language models may use, and what they used. Any number of threads and processes may share it."""
+
+    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
+        """Takes so many calls, to be made now.
+
+        Raises:
+            BudgetSpent: there is nothing left of it for now; nothing was taken. `retry_after` says when there will be.
+            Retriable: it cannot be asked for now.
+        """
+
+    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
+        """Adds the tokens and the cost of calls that were taken before; may raise `Retriable`."""
 
 
 class Embedder(Protocol):

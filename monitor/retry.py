@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from threading import Event
 from typing import TypeVar
 
@@ -64,3 +66,23 @@ def delay_before(attempt: int, retry_after: float | None, chance: float) -> floa
     if retry_after is not None:
         return max(retry_after, FIRST_DELAY / 2)
     return min(FIRST_DELAY * 2.0 ** min(attempt, 30), LONGEST_DELAY) * (0.5 + 0.5 * chance)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3), of a response, if it says so.
+
+    A date counts from the response's own `Date`, so that a wrong clock here does no harm.
+    """
+    milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
+    try:
+        if milliseconds is not None:
+            seconds = float(milliseconds) / 1000
+        elif after is None:
+            return None
+        elif after.strip()[:1].isalpha():
+            seconds = (parsedate_to_datetime(after) - parsedate_to_datetime(headers["date"])).total_seconds()
+        else:
+            seconds = float(after)
+    except (ValueError, TypeError, KeyError):
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

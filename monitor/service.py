@@ -15,6 +15,7 @@ from monitor.errors import WrongSettings
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.model import Batch, Tally
+from monitor.pending import working
 from monitor.ports import Source, Store
 from monitor.schedule import AlertLoop, scheduled
 from monitor.terminal import ledger_line, readable
@@ -100,7 +101,9 @@ def consume(
     application.prepare()
     store = application.kafka_store(rescore=rescore)
     source = _topics(application, span)
-    tally = _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext())
+    tally = _flow(
+        application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext(), set_aside=not rescore
+    )
     if span is not None and not tally.received and not stop.is_set():
         group = application.settings.kafka.group_id
         log.warning("nothing to read: the span is empty, or the group %s has been through; name another --group", group)
@@ -116,13 +119,16 @@ def _flow(
     dialect: str | None,
     stop: Event,
     beside: AbstractContextManager[None],
+    set_aside: bool = True,
 ) -> Tally:
     written = Told(application.now).written
-    stages = application.stages(source, app=app, dialect=dialect, stop=stop, written=written, store=store)
+    stages = application.stages(
+        source, app=app, dialect=dialect, stop=stop, written=written, store=store, set_aside=set_aside
+    )
     kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
     log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
     try:
-        with beside:
+        with beside, working(application) if set_aside else nullcontext():
             return stages.run()
     finally:
         source.close()

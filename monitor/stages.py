@@ -6,20 +6,23 @@ acknowledged before its transaction has committed, and `Retriable` never loses a
 
 from __future__ import annotations
 
+import logging
 import queue
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
-from monitor.errors import Fenced, MonitorError
-from monitor.model import Assessment, Batch, DeadLetter, Interaction, Message, Offset, Tally
+from monitor.errors import Fenced, MonitorError, OutOfReach
+from monitor.message import DeadLetter, Message, Offset
+from monitor.model import Assessment, Batch, Interaction, Tally
 from monitor.ports import Source, Store
 from monitor.retry import Interrupted, Retry
 
 Decode = Callable[[Sequence[Message]], tuple[list[Interaction], list[DeadLetter]]]
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 GRACE = 2.0  # seconds that a read may block after everything else has stopped
 _LOOK_UP = 0.1  # seconds after which a waiting stage looks whether another one has failed
 
@@ -65,7 +68,9 @@ class Stages:
     """Moves everything from `source` to `store`.
 
     `stop` ends the fetching; what is in flight is finished. `written` is called after each commit, in order, from the
-    thread that called `run`, with the batch and what became of it.
+    thread that called `run`, with the batch and what became of it. With `set_aside_after`, interactions that cannot be
+    assessed for so many seconds are stored as pending; once that has come to pass, the following ones are tried once
+    only, until one succeeds.
     """
 
     source: Source
@@ -78,6 +83,7 @@ class Stages:
     batch_messages: int
     batch_bytes: int
     poll_seconds: float
+    set_aside_after: float | None = None
 
     def run(self) -> Tally:
         """Runs until the source ends or `stop` is set, and returns the ledger of the run.
@@ -165,17 +171,33 @@ class _Run:
 
     def _assess(self) -> None:
         stages = self._stages
+        patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
             its = item.interactions
-            assessments = stages.retry(lambda its=its: stages.assess(its)) if its else []  # type: ignore[misc]
+            assessments: list[Assessment] | None = []
+            if its:
+                assessments = self._tried(its, patience)
+                patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
-                assessments=tuple(assessments),
+                assessments=tuple(assessments or ()),
                 dead_letters=tuple(item.dead_letters),
                 received=item.received,
                 offsets=item.offsets,
+                pending=tuple(its) if assessments is None else (),
             )
             self._assessed.put(batch)
         self._assessed.put(None)
+
+    def _tried(self, its: Sequence[Interaction], patience: float | None) -> list[Assessment] | None:
+        """Their assessments, or None where they are to be set aside."""
+        stages = self._stages
+        if patience is None:
+            return stages.retry(lambda: stages.assess(its))
+        try:
+            return replace(stages.retry, patience=patience)(lambda: stages.assess(its))
+        except OutOfReach as error:
+            log.warning("%d interactions are set aside: %s", len(its), error)
+            return None
 
     def _write(self) -> None:
         stages = self._stages

@@ -6,13 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from monitor.alert.notification import Notification
 from monitor.alert.rule import LABELS, Selector
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.window import WindowCount
 from monitor.errors import Fenced, Retriable
-from monitor.model import Assessment, Batch, DeadLetter, Json, Tally
+from monitor.llm.exchange import Form, NoAnswer, Reply, Request, Spend
+from monitor.message import DeadLetter
+from monitor.model import Assessment, Batch, Json, Tally
+
+T = TypeVar("T", bound=Form)
 
 
 @dataclass(slots=True)
@@ -193,6 +200,34 @@ class MemoryReceiver:
         if self.failures:
             raise self.failures.pop(0)
         return "memory"
+
+
+@dataclass(slots=True, kw_only=True)
+class ScriptedLanguageModel:
+    """A `LanguageModel` that answers from `answers`: by the prompt's name, one text after the other, the last for ever.
+
+    An answer that is an exception is raised. What does not have the prompt's form is `NoAnswer`: nothing is repaired.
+    """
+
+    answers: Mapping[str, Sequence[str | Exception]]
+    model: str = "scripted"
+    asked: list[Request[Any]] = field(default_factory=list)
+
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:  # noqa: ARG002  it never waits
+        """As the port says; a call costs one token each way."""
+        name = request.prompt.name
+        turn = sum(earlier.prompt.name == name for earlier in self.asked)
+        self.asked.append(request)
+        given = self.answers[name]
+        answer = given[min(turn, len(given) - 1)]
+        if isinstance(answer, Exception):
+            raise answer
+        spend = Spend(calls=1, input_tokens=1, output_tokens=1)
+        try:
+            value = request.prompt.form.model_validate_json(answer, strict=True)
+        except ValidationError as error:
+            raise NoAnswer("malformed", str(error), spend) from None
+        return Reply(value=value, model=self.model, spend=spend)
 
 
 def _key(alert: Alert | None) -> tuple[str, State] | None:

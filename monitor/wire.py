@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 
 from pydantic_core import to_json
 
-from monitor.model import Assessment, DeadLetter, Support, SupportingDocument
+from monitor.message import DeadLetter
+from monitor.model import Assessment, Support, SupportingDocument
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """`text` with every U+0000 and lone surrogate replaced by U+FFFD, one for one, so that offsets stay right."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def encode(value: object) -> str:
@@ -40,8 +49,16 @@ def assessment_json(a: Assessment) -> dict[str, object]:
 
 
 def support_json(support: Support) -> dict[str, object]:
-    """`{origin, documents: [{document_id, start, end, text}]}`."""
-    return {"origin": support.origin, "documents": [piece_json(d) for d in support.documents]}
+    """`{origin, documents: [{document_id, start, end, text, match}]}`; `sidecar` and `stands_in` where they are."""
+    found: dict[str, object] = {
+        "origin": support.origin,
+        "documents": [{**piece_json(d), "match": d.match} for d in support.documents],
+    }
+    if support.sidecar is not None:
+        found["sidecar"] = asdict(support.sidecar)
+    if support.stands_in is not None:
+        found["stands_in"] = asdict(support.stands_in)
+    return found
 
 
 def piece_json(d: SupportingDocument) -> dict[str, object]:

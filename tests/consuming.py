@@ -11,8 +11,9 @@ from typing import Any
 from monitor.app import Application
 from monitor.ingest.span import Span
 from monitor.model import Tally
+from monitor.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.service import consume
-from monitor.settings import EmbeddingSettings, IngestSettings, KafkaSettings, Settings
+from monitor.settings import Settings
 from tests.waiting import PATIENCE
 
 QUICK = {

@@ -5,16 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from monitor.message import DeadLetter, Message, Position
 from monitor.model import (
     Assessment,
     Batch,
-    DeadLetter,
     Document,
     Interaction,
-    Message,
     Metrics,
     Origin,
-    Position,
     Probabilities,
     Reason,
     Refusal,

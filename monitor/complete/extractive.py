@@ -16,7 +16,7 @@ from itertools import chain
 from math import fsum, log1p
 
 from monitor.complete.locate import locate
-from monitor.model import Document, Interaction, Origin, Support, SupportingDocument
+from monitor.model import Document, Interaction, Match, Origin, Support, SupportingDocument
 from monitor.sentences import Span, sentence_spans
 
 MOST_SENTENCES = 5
@@ -88,7 +88,9 @@ def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[
 
 def _piece(document: Document, span: Span) -> SupportingDocument:
     start, end = span
-    return SupportingDocument(text=document.text[start:end], document_id=document.id, start=start, end=end)
+    return SupportingDocument(
+        text=document.text[start:end], document_id=document.id, start=start, end=end, match=Match.EXACT
+    )
 
 
 def _segmented(text: str) -> Segmented:

@@ -6,6 +6,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -72,11 +73,12 @@ class CachedEmbedder:
     """An `Embedder` that asks `inner` once for each distinct text and keeps vectors within `max_bytes`.
 
     When `inner` fails midway, the pieces that it had finished are kept, so a repeated call asks for the rest only
-    (as far as `max_bytes` holds them). One thread calls at a time.
+    (as far as `max_bytes` holds them). Threads that call at a time wait for each other.
     """
 
     def __init__(self, inner: Embedder, max_bytes: int) -> None:
         self._inner = inner
+        self._lock = Lock()
         self._cache = ArrayCache(max_bytes)
         self.hits = 0  # texts answered without `inner`, repetitions within a call included
         self.misses = 0  # texts that `inner` was asked for
@@ -100,6 +102,10 @@ class CachedEmbedder:
         """As `inner` does; raises what it raises."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
+        with self._lock:
+            return self._embed(texts)
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         keys = [content_key(text) for text in places]
         found = [self._cache.get(key) for key in keys]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +14,7 @@ import openai
 
 from monitor.embed.windows import Vectors, join_windows, text_windows, unit, well_formed
 from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
+from monitor.retry import retry_after
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
@@ -174,7 +173,7 @@ class OpenAIEmbedder:
         said = " ".join(str(words).replace(self._key, "[key]").split())[:_LONGEST_QUOTE]
         if status in _RETRIABLE or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return Retriable(
-                f"{who} is busy or over its limit: {said}", retry_after=_retry_after(error.response.headers)
+                f"{who} is busy or over its limit: {said}", retry_after=retry_after(error.response.headers)
             )
         if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_EMBEDDING__API_KEY to a valid one")
@@ -212,23 +211,3 @@ def _vectors(body: Any, count: int) -> Vectors:
     if vectors.ndim != 2 or vectors.shape[1] == 0:  # noqa: PLR2004  rows and columns
         raise ValueError("embeddings that are no vectors")
     return vectors
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3), if the provider says.
-
-    A date counts from the response's own `Date`, so that a wrong clock here does no harm.
-    """
-    milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
-    try:
-        if milliseconds is not None:
-            seconds = float(milliseconds) / 1000
-        elif after is None:
-            return None
-        elif after.strip()[:1].isalpha():
-            seconds = (parsedate_to_datetime(after) - parsedate_to_datetime(headers["date"])).total_seconds()
-        else:
-            seconds = float(after)
-    except (ValueError, TypeError, KeyError):
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -22,9 +22,9 @@ from monitor.ingest.logs import Logs
 from monitor.ingest.offsets import Partition, Places
 from monitor.ingest.start import Refused, start_of
 from monitor.ingest.unreadable import Unreadable
-from monitor.model import Message, Offset
+from monitor.message import Message, Offset
 from monitor.ports import GroupOffsets
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 
 log = logging.getLogger(__name__)
 

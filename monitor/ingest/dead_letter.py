@@ -14,9 +14,10 @@ from kafka import KafkaProducer, errors
 
 from monitor.errors import Fatal, WrongSettings
 from monitor.ingest.kafka import client_options, kafka_errors
-from monitor.model import Batch, DeadLetter, Position, Tally
+from monitor.message import DeadLetter, Position
+from monitor.model import Batch, Tally
 from monitor.ports import Store
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic that the ratio is taken over

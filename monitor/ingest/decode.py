@@ -8,7 +8,8 @@ from monitor.errors import InvalidMessage, WrongSettings
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
-from monitor.model import DeadLetter, Interaction, Mark, Message
+from monitor.message import DeadLetter, Message
+from monitor.model import Interaction, Mark
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Protocol, cast
 
 from monitor.errors import Fatal, Fenced, WrongSettings
-from monitor.model import Message, Offset, Position
+from monitor.message import Message, Offset, Position
 
 if sys.version_info >= (3, 14):
     from compression import zstd

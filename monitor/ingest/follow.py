@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from monitor.errors import Fatal, Fenced, WrongSettings
-from monitor.model import Message, Offset, Position
+from monitor.message import Message, Offset, Position
 
 DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
 _CHUNK_BYTES = 256 * 1024

@@ -23,8 +23,8 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from monitor.errors import Fatal, Retriable, WrongSettings
-from monitor.model import Message, Position
-from monitor.settings import KafkaSettings
+from monitor.message import Message, Position
+from monitor.sections import KafkaSettings
 
 _SAME_NAME = (
     *("security_protocol", "ssl_ciphers", "ssl_check_hostname", "sasl_mechanism", "sasl_plain_username"),

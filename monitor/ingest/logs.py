@@ -10,7 +10,7 @@ from kafka import KafkaConsumer, TopicPartition
 from monitor.errors import Retriable
 from monitor.ingest.kafka import kafka_errors
 from monitor.ingest.start import Log
-from monitor.model import Offset
+from monitor.message import Offset
 
 log = logging.getLogger(__name__)
 _LOOK_UP_MS = 2_000

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import TypeAlias
 
-from monitor.model import Offset, Skip
+from monitor.message import Offset, Skip
 
 Partition: TypeAlias = tuple[str, int]  # topic and number
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from monitor.errors import InvalidMessage
 from monitor.model import Json
+from monitor.wire import storable
 
 JsonObject: TypeAlias = dict[str, Json]
 
@@ -21,7 +22,6 @@ _SHOWN_CHARS = 80
 _PATH_CHARS = 400
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _ESCAPE_OF_UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}
 
 
@@ -46,11 +46,6 @@ def parse_object(raw: bytes) -> tuple[JsonObject, bool]:
     if "\\" in text and _ESCAPE_OF_UNSTORABLE.search(text):
         return _storable(value)
     return value, False
-
-
-def replace_unstorable(text: str) -> str:
-    """`text` with every U+0000 and lone surrogate replaced by U+FFFD, one for one, so that offsets stay right."""
-    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def path_of(parts: Sequence[str | int]) -> str:
@@ -209,7 +204,7 @@ def _storable(event: JsonObject) -> tuple[JsonObject, bool]:
     def clean(value: Json, path: tuple[str | int, ...]) -> Json:
         nonlocal replaced
         if isinstance(value, str):
-            text = replace_unstorable(value)
+            text = storable(value)
             replaced = replaced or text is not value
             return text
         if isinstance(value, list):
@@ -222,7 +217,7 @@ def _storable(event: JsonObject) -> tuple[JsonObject, bool]:
         nonlocal replaced
         cleaned: JsonObject = {}
         for key, item in value.items():
-            name = replace_unstorable(key)
+            name = storable(key)
             replaced = replaced or name is not key
             if name in cleaned:
                 raise InvalidMessage(

@@ -12,7 +12,7 @@ from kafka import KafkaConsumer, TopicPartition
 from monitor.errors import WrongSettings
 from monitor.ingest.kafka import kafka_errors, topics_seen
 from monitor.ingest.offsets import Partition
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 
 _LOOK_UP_MS = 15_000
 

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from monitor.errors import WrongSettings
-from monitor.model import StoredOffset
+from monitor.message import StoredOffset
 
 log = logging.getLogger(__name__)
 

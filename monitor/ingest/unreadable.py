@@ -10,7 +10,7 @@ from datetime import datetime
 from kafka import KafkaConsumer, TopicPartition, errors
 
 from monitor.errors import Fatal, Retriable
-from monitor.model import Message, Position
+from monitor.message import Message, Position
 
 log = logging.getLogger(__name__)
 _TRIES = 3  # the bytes may have been damaged on their way

@@ -16,7 +16,7 @@ from monitor.app import Application
 from monitor.errors import OutOfReach
 from monitor.ingest.kafka import client_options, kafka_errors
 from monitor.model import Assessment, Batch, Interaction, Tally
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event
 from monitor.wire import encode

@@ -6,19 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
-from monitor.model import Assessment, DeadLetter, Message, Position
+from monitor.message import DeadLetter, Message, Position
+from monitor.model import Assessment
 from monitor.store.database import retriable
 from monitor.store.ledger import of_topic
-from monitor.store.rows import storable
+from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.tables import dead_letter
 from monitor.store.writer import Writer
-
-if TYPE_CHECKING:
-    import psycopg
+from monitor.wire import storable
 
 NOBODY = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c
@@ -28,13 +27,6 @@ _SETTLING = """
 _PURGING = """
     SELECT group_id, topic, partition, settled_at IS NULL FROM dead_letter WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
-# In the order in which writers take these rows, and like them before anything else that another one may wait for.
-_LEDGERS = """
-    SELECT FROM consumer_offset
-    JOIN unnest(%s::text[], %s::text[], %s::integer[]) AS wanted (group_id, topic, partition)
-    USING (group_id, topic, partition)
-    ORDER BY group_id COLLATE "C", topic COLLATE "C", partition FOR NO KEY UPDATE OF consumer_offset
-"""
 _MOVE = """
     UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
@@ -42,7 +34,6 @@ _MOVE = """
 _PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
 _SETTLED = "UPDATE dead_letter SET settled_at = %s, outcome = %s WHERE id = ANY(%s)"
 _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
-_Account = tuple[str, str, int]  # group, topic, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +159,10 @@ def settle(
         wanted = [letter.id for letter, _ in (*alive, *dead)]
         ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
         alive = [(letter, _counted(letter, a)) for letter, a in alive if letter.id in ours]
-        _lock(connection, [_account(letter) for letter, _ in alive])
+        lock_ledgers(connection, [_account(letter) for letter, _ in alive])
         new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
         outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
-        moves: dict[_Account, Counter[str]] = {_account(letter): Counter() for letter, _ in alive}
+        moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in alive}
         for letter, _ in alive:
             moves[_account(letter)][outcomes[letter.id]] += 1
         counts = Counter(outcomes.values())
@@ -198,19 +189,14 @@ def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
     with writer.transaction() as connection:
         rows = connection.execute(_PURGING, (ids,)).fetchall()
         purged = Counter((group, topic, partition) for group, topic, partition, is_open in rows if is_open)
-        _lock(connection, list(purged))
+        lock_ledgers(connection, list(purged))
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM dead_letter WHERE id = ANY(%s)", (ids,))
             cursor.executemany(_PURGED, [(n, *account) for account, n in purged.items()])
     return len(rows), purged.total()
 
 
-def _lock(connection: psycopg.Connection, accounts: Sequence[_Account]) -> None:
-    columns = list(zip(*sorted(set(accounts)), strict=True)) or [(), (), ()]
-    connection.execute(_LEDGERS, [list(column) for column in columns])
-
-
-def _account(letter: Letter) -> _Account:
+def _account(letter: Letter) -> Account:
     return letter.group, letter.message.position.topic, letter.message.position.partition
 
 

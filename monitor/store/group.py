@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.dialects import postgresql
 
 from monitor.errors import WrongSettings
-from monitor.model import Offset, StoredOffset
+from monitor.message import Offset, StoredOffset
 from monitor.store.database import retriable
 from monitor.store.tables import consumer_offset
 

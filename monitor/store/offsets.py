@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from monitor.errors import Fenced
-from monitor.model import Offset, Position, Skip
+from monitor.message import Offset, Position, Skip
 
 if TYPE_CHECKING:
     import psycopg
@@ -26,6 +26,15 @@ _COUNT = f"""
     UPDATE consumer_offset SET {", ".join(f"{name} = {name} + %s" for name in COUNTED)}
     WHERE group_id = %s AND topic = %s AND partition = %s
 """  # noqa: S608  made of this file's own constants
+
+# In the order in which writers take these rows, and like them before anything else that another one may wait for.
+_LEDGERS = """
+    SELECT FROM consumer_offset
+    JOIN unnest(%s::text[], %s::text[], %s::integer[]) AS wanted (group_id, topic, partition)
+    USING (group_id, topic, partition)
+    ORDER BY group_id COLLATE "C", topic COLLATE "C", partition FOR NO KEY UPDATE OF consumer_offset
+"""
+Account: TypeAlias = tuple[str, str, int]  # group, topic, partition
 
 
 def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, profile_hash: str = "") -> None:
@@ -85,3 +94,9 @@ def count(
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(_COUNT, rows)
+
+
+def lock_ledgers(connection: psycopg.Connection, accounts: Iterable[Account]) -> None:
+    """Locks the rows of these accounts, as far as there are such rows, before they are changed."""
+    columns = list(zip(*sorted(set(accounts)), strict=True)) or [(), (), ()]
+    connection.execute(_LEDGERS, [list(column) for column in columns])

@@ -1,4 +1,4 @@
-"""Month partitions of `interaction` and `assessment`, made when the first row of a month comes."""
+"""Month partitions of interactions, assessments and judgements, made when the first row of a month comes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.model import Interaction, Mark
 if TYPE_CHECKING:
     import psycopg
 
-PARTITIONED = ("interaction", "assessment")
+PARTITIONED = ("interaction", "assessment", "judgement")
 PARTITION_LOCK = 7_305_102
 
 

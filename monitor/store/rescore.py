@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from monitor.model import Assessment
-from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, sorted_by_key
+from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, key
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,10 +38,9 @@ def add_assessments(
     stored = {(app, id_): occurred_at for app, id_, occurred_at in rows}
     known: dict[tuple[str, str], Assessment] = {}
     pending = []
-    for assessment in sorted_by_key(assessments):
-        key = (assessment.interaction.app, assessment.interaction.id)
-        if key in stored:
-            known.setdefault(key, assessment)
+    for assessment in sorted(assessments, key=key):
+        if (place := key(assessment)) in stored:
+            known.setdefault(place, assessment)
         else:
             pending.append(assessment)
     connection.execute(_INCOMING)
@@ -51,8 +50,8 @@ def add_assessments(
         _COLUMNS,
         # at the time that the interaction is stored under: where the event has none, it is the time of receipt
         [
-            (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[key]))), False)
-            for key, a in known.items()
+            (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[place]))), False)
+            for place, a in known.items()
         ],
     )
-    return [known[key] for key in connection.execute(_ADD).fetchall()], pending
+    return [known[place] for place in connection.execute(_ADD).fetchall()], pending

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monitor.model import Assessment, Reason, Verdict
+from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to 
 MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000}  # of each label; more become OTHER
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What of an assessment the rollup counts."""
+
+    interaction: Interaction
+    verdict: Verdict
+    reasons: Sequence[Reason]
+    metrics: Metrics
+
+
 class Minute:
     """The sums of one minute under one set of labels."""
 
@@ -29,18 +40,18 @@ class Minute:
         self.sums = [0.0] * len(METRICS)
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
 
-    def add(self, assessment: Assessment) -> None:
-        """Counts one assessment in."""
+    def add(self, assessment: Assessment | Counted, sign: int = 1) -> None:
+        """Counts one assessment in, or out again with a `sign` of -1."""
         counts = self.counts
-        counts[0] += 1
-        counts[_PLACE[assessment.verdict]] += 1
+        counts[0] += sign
+        counts[_PLACE[assessment.verdict]] += sign
         for reason in assessment.reasons:
-            counts[_PLACE[reason]] += 1
+            counts[_PLACE[reason]] += sign
         m = assessment.metrics
         for place, value in enumerate((m.sdq, m.sdrd, m.sda, m.qrd, m.qa)):
             if value is not None:
-                self.sums[place] += value
-                self.bins[place][histogram_bin(value)] += 1
+                self.sums[place] += sign * value
+                self.bins[place][histogram_bin(value)] += sign
 
     def values(self) -> tuple[object, ...]:
         """In the order of the columns after the key, arrays in Postgres's form."""
@@ -93,15 +104,25 @@ def prepare(connection: psycopg.Connection) -> None:
     connection.execute(_INCOMING)
 
 
-def write_rollup(connection: psycopg.Connection, assessments: Iterable[Assessment], cap: LabelCap) -> None:
-    """Adds `assessments` to the rollup. Upserts go in the order of their key, so replicas cannot deadlock."""
-    labelled = [(a, _labels(a)) for a in assessments]
-    names = cap.resolve(connection, {pair for _, pairs in labelled for pair in pairs})
+def write_rollup(
+    connection: psycopg.Connection,
+    assessments: Iterable[Assessment | Counted],
+    cap: LabelCap,
+    *,
+    instead_of: Iterable[Counted] = (),
+) -> None:
+    """Adds `assessments` to the rollup, and takes out what they stand `instead_of`.
+
+    Upserts go in the order of their key, so replicas cannot deadlock.
+    """
+    signed = [*((a, 1) for a in assessments), *((a, -1) for a in instead_of)]
+    labelled = [(a, sign, _labels(a.interaction)) for a, sign in signed]
+    names = cap.resolve(connection, {pair for _, _, pairs in labelled for pair in pairs})
     minutes: dict[tuple[object, ...], Minute] = {}
-    for assessment, pairs in labelled:
+    for assessment, sign, pairs in labelled:
         minute = assessment.interaction.occurred_at.replace(second=0, microsecond=0)
         key = (minute, *(names[pair] for pair in pairs))
-        minutes.setdefault(key, Minute()).add(assessment)
+        minutes.setdefault(key, Minute()).add(assessment, sign)
     with connection.cursor() as cursor:
         with cursor.copy(_COPY) as copy:
             for key, sums in minutes.items():
@@ -109,8 +130,7 @@ def write_rollup(connection: psycopg.Connection, assessments: Iterable[Assessmen
         cursor.execute(_UPSERT)
 
 
-def _labels(a: Assessment) -> tuple[tuple[str, str], ...]:
-    it = a.interaction
+def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
     topic = it.tags.get("topic", "")
     return (
         ("app", it.app),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
-from monitor.model import Assessment, Document, Metrics, Scores
+from monitor.model import Assessment, Document, Interaction, Metrics, Scores
 from monitor.store.tables import METRICS
-from monitor.wire import encode, piece_json, support_json
+from monitor.wire import encode, piece_json, storable, support_json
 
 if TYPE_CHECKING:
     import psycopg
@@ -27,9 +27,8 @@ ASSESSMENT_COLUMNS = (
 )  # fmt: skip
 
 
-def interaction_row(assessment: Assessment, stored_at: datetime) -> tuple[object, ...]:
+def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
     """Values for INTERACTION_COLUMNS."""
-    it = assessment.interaction
     usage, at = it.usage, it.position
     return (
         it.app, it.id, it.occurred_at, stored_at, it.environment, it.conversation_id, it.turn, it.question, it.answer,
@@ -90,11 +89,6 @@ def copy_rows(
             copy.write_row(row)
 
 
-def storable(text: str) -> str:
-    """Postgres keeps no U+0000 and no lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def sorted_by_key(assessments: Sequence[Assessment]) -> list[Assessment]:
-    """In the order of (app, id), which every replica writes in, so that none waits for another in a circle."""
-    return sorted(assessments, key=lambda a: (a.interaction.app, a.interaction.id))
+def key(assessment: Assessment) -> tuple[str, str]:
+    """(app, id), in whose order every replica writes, so that none waits for another in a circle."""
+    return assessment.interaction.app, assessment.interaction.id

@@ -25,7 +25,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from monitor.model import Reason, Skip, Verdict
+from monitor.message import Skip
+from monitor.model import Reason, Verdict
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # What became of a partition's messages; then over how many offsets its reader went and why some gave no message; and
@@ -100,6 +101,8 @@ assessment = Table(
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's, which no alert counts
+    Column("revised_at", _time),  # when the sidecar's support took the place of a stand-in
+    Column("earlier", JSONB),  # what the row was before that
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
 )
 
@@ -169,6 +172,71 @@ dead_letter = Table(
     Column("settled_at", _time),  # when a retry made an interaction of it
     Column("outcome", Text),  # and whether that was assessed or a duplicate
     Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),
+)
+
+pending = Table(
+    "pending",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("app", Text, nullable=False),
+    Column("interaction_id", Text, nullable=False),
+    Column("occurred_at", _time, nullable=False),
+    Column("group_id", Text, nullable=False),  # whose ledger counts it
+    Column("queued_at", _time, nullable=False),
+    Column("not_before", _time, nullable=False),  # when it may be claimed: after a failure, or when a claim has lapsed
+    Column("claim", Text),  # of the worker that is at it
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("last_error", Text),
+    Column("given_up", Boolean, nullable=False, server_default=text("false")),
+    Index("pending_once", "kind", "app", "interaction_id", unique=True),
+    Index("pending_due", "kind", "not_before", postgresql_where=text("NOT given_up")),
+)
+
+judgement = Table(
+    "judgement",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("prompt_hash", Text, primary_key=True),  # '' where nothing had to be asked
+    Column("occurred_at", _time, primary_key=True),
+    Column("mode", Text, nullable=False),
+    Column("score", Double),
+    Column("reason", Text),  # why there is no score
+    Column("parts", JSONB, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cost", Double),
+    Column("judged_at", _time, nullable=False),
+    Index("judgement_by_metric", "app", "metric", "occurred_at"),
+)
+
+llm_usage = Table(
+    "llm_usage",
+    metadata,
+    Column("hour", _time, primary_key=True),
+    Column("purpose", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("calls", BigInteger, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cost", Double, nullable=False),
+)
+
+llm_batch = Table(
+    "llm_batch",
+    metadata,
+    Column("id", Text, primary_key=True),  # the provider's
+    Column("claim", Text, nullable=False),  # that its pending work has
+    Column("model", Text, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("sent_at", _time, nullable=False),
+    Column("looked_at", _time, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("finished_at", _time),
 )
 
 alert = Table(

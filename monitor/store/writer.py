@@ -11,22 +11,24 @@ from typing import Any
 import psycopg
 
 from monitor.errors import Fatal, Fenced, Retriable
-from monitor.model import Assessment, Batch, DeadLetter, Position, Tally
+from monitor.message import DeadLetter, Position
+from monitor.model import Assessment, Batch, Interaction, Tally, Work
 from monitor.store.database import plain_url, retriable
 from monitor.store.halted import end_halted
 from monitor.store.offsets import advance, count, reached
 from monitor.store.partitions import Partitions, month_of
+from monitor.store.pending import FollowUps, enqueue
 from monitor.store.rescore import add_assessments
-from monitor.store.rollup import LabelCap, prepare, write_rollup
+from monitor.store.rollup import Counted, LabelCap, prepare, write_rollup
 from monitor.store.rows import (
     ASSESSMENT_COLUMNS,
     INTERACTION_COLUMNS,
     assessment_row,
     copy_rows,
     interaction_row,
-    sorted_by_key,
-    storable,
+    key,
 )
+from monitor.wire import storable
 
 # A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
 # ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
@@ -54,13 +56,23 @@ class Writer:
 
     Offsets and ledger are those of `group`. A `rescore` under the profile of this hash adds assessments beside those
     that interactions have, and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
+    `follow_ups` says what is still to be done for a newly assessed interaction.
     """
 
-    def __init__(self, url: str, now: Callable[[], datetime], *, group: str = GROUP, rescore: str = "") -> None:
+    def __init__(
+        self,
+        url: str,
+        now: Callable[[], datetime],
+        *,
+        group: str = GROUP,
+        rescore: str = "",
+        follow_ups: FollowUps = lambda _: (),
+    ) -> None:
         self._url = plain_url(url)
         self._now = now
         self._group = group
         self._rescore = rescore
+        self._follow_ups = follow_ups
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -131,21 +143,26 @@ class Writer:
         connection = self._connected()
         with connection.transaction():
             if batch is self._unsure and reached(connection, self._group, batch.offsets):
-                return Tally(received=batch.received, duplicate=len(batch.assessments), dead=len(batch.dead_letters))
+                stored = len(batch.assessments) + len(batch.pending)
+                return Tally(received=batch.received, duplicate=stored, dead=len(batch.dead_letters))
             advance(connection, self._group, batch.offsets, profile_hash=self._rescore)
             letters = sorted((letter.message.position for letter in batch.dead_letters), key=_place)
+            pending: Sequence[Interaction]
             if self._rescore:
-                new, pending = add_assessments(connection, batch.assessments)
+                new, unknown = add_assessments(connection, batch.assessments)
+                pending = [a.interaction for a in unknown]
                 buried = frozenset(range(len(letters)))  # they lie where the live group has put them
             else:
-                new, pending = self.keep(connection, batch.assessments), []
+                new = self.keep(connection, batch.assessments)
+                pending = self._keep_pending(connection, batch.pending)
                 buried = _bury(connection, self._group, batch.dead_letters)
-            fresh, waiting = set(map(id, new)), set(map(id, pending))
-            known = [a for a in batch.assessments if id(a) not in fresh and id(a) not in waiting]
+            settled = {id(a.interaction) for a in new} | set(map(id, pending))
+            its = [*(a.interaction for a in batch.assessments), *batch.pending]
+            known = [it for it in its if id(it) not in settled]
             count(connection, self._group, batch.offsets, (
                 ("assessed", (a.interaction.position for a in new)),
-                ("duplicate", (a.interaction.position for a in known)),
-                ("pending", (a.interaction.position for a in pending)),
+                ("duplicate", (it.position for it in known)),
+                ("pending", (it.position for it in pending)),
                 # one that is kept already was counted as dead by whoever read it first
                 ("dead", (at for i, at in enumerate(letters) if i in buried)),
                 ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
@@ -160,31 +177,60 @@ class Writer:
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
         """Stores those whose interaction is new, with their share of the rollup, and returns them."""
-        new = _only_new(connection, sorted_by_key(assessments))
+        its = {id(it) for it in self._keep_new(connection, [a.interaction for a in assessments])}
+        new = [a for a in assessments if id(a.interaction) in its]
+        self.add(connection, new)
+        return new
+
+    def add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Stores assessments of interactions that have none, with their share of the rollup and what follows."""
+        if not assessments:
+            return
+        ordered = sorted(assessments, key=key)
+        copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in ordered])
+        write_rollup(connection, ordered, self._labels)
+        self.follow_up(connection, ordered)
+
+    def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Queues what is still to be done for them."""
+        enqueue(
+            connection,
+            self._group,
+            self._now(),
+            [(work, a.interaction) for a in assessments for work in self._follow_ups(a)],
+        )
+
+    def recount(self, connection: psycopg.Connection, before: Sequence[Counted], after: Sequence[Assessment]) -> None:
+        """Counts assessments in the rollup in the place of those that they replace."""
+        write_rollup(connection, after, self._labels, instead_of=before)
+
+    def _keep_pending(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+        new = self._keep_new(connection, its)
+        enqueue(connection, self._group, self._now(), [(Work.ASSESS, it) for it in new])
+        return new
+
+    def _keep_new(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+        new = _only_new(connection, sorted(its, key=lambda it: (it.app, it.id)))
         if new:
-            self._partitions.ensure(connection, (a.interaction for a in new))
+            self._partitions.ensure(connection, new)
             stored_at = self._now()
-            copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(a, stored_at) for a in new])
-            copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in new])
-            write_rollup(connection, new, self._labels)
+            copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(it, stored_at) for it in new])
         return new
 
 
-def _only_new(connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
-    """Claims the keys and returns the assessments that were first to claim theirs, in the given order."""
-    if not assessments:
+def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+    """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
+    if not its:
         return []
-    its = [a.interaction for a in assessments]
     rows = connection.execute(
         _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
     ).fetchall()
     unclaimed = set(rows)
     new = []
-    for assessment in assessments:
-        key = (assessment.interaction.app, assessment.interaction.id)
-        if key in unclaimed:
-            unclaimed.discard(key)  # the same key again in this batch is a duplicate
-            new.append(assessment)
+    for it in its:
+        if (it.app, it.id) in unclaimed:
+            unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
+            new.append(it)
     return new
 
 

@@ -13,7 +13,7 @@ from monitor.embed.hashing import HashEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.embed.openai import OpenAIEmbedder
 from monitor.ports import Embedder
-from tests.openai_server import KEY, MODEL, openai_server
+from tests.llm_server import KEY, MODEL, llm_server
 from tests.unit.embed.factories import published_weights
 
 MIB = 2**20
@@ -72,7 +72,7 @@ def make(request, monkeypatch) -> Iterator[Callable[[], Embedder]]:
                 return HashEmbedder()
             if "minilm" in request.param:
                 return request.getfixturevalue("minilm")
-            server = stack.enter_context(openai_server())
+            server = stack.enter_context(llm_server())
             embedder = OpenAIEmbedder(model=MODEL, api_key=KEY, base_url=server.base_url)
             stack.callback(embedder.close)
             return embedder

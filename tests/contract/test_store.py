@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.errors import Fenced
-from monitor.model import Offset, Tally
+from monitor.message import Offset
+from monitor.model import Tally
 from monitor.ports import Store
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, a_dead_letter, an_assessment

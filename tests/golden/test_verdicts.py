@@ -17,7 +17,8 @@ import pytest
 from monitor.classify.profile import load_profile
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.ingest.decode import Decoder
-from monitor.model import Message, Position, Reason, Verdict
+from monitor.message import Message, Position
+from monitor.model import Reason, Verdict
 from monitor.pipeline import Pipeline
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from monitor.app import Application
 from monitor.deadletters import Retried, check_known, purge_all, retry
 from monitor.errors import Retriable, WrongSettings
 from monitor.ingest.decode import Decoder
-from monitor.model import Offset, Position, Skip
+from monitor.message import Offset, Position, Skip
 from monitor.settings import load_settings
 from monitor.store.dead_letters import Amount, DeadLetters, Wanted, purge, settle
 from monitor.store.ledger import Ledger

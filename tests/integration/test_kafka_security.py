@@ -13,7 +13,7 @@ import pytest
 
 from monitor.errors import Fatal, Retriable, WrongSettings
 from monitor.ingest.kafka import client_options, connected
-from monitor.settings import KafkaSettings
+from monitor.sections import KafkaSettings
 from tests.consuming import answers, consuming, settings_for
 from tests.kafka_cluster import (
     KEY_PASSWORD,

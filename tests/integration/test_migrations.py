@@ -22,7 +22,7 @@ from monitor.store.tables import metadata
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
 
-HEAD = "0003"
+HEAD = "0004"
 
 
 @pytest.fixture

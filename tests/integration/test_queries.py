@@ -10,7 +10,8 @@ from monitor.alert.notification import notifications_of
 from monitor.alert.rule import Rule, Selector
 from monitor.alert.state import Alert, State, Transition
 from monitor.classify.profile import load_profile
-from monitor.model import Offset, Probabilities, Reason, Verdict
+from monitor.message import Offset
+from monitor.model import Probabilities, Reason, Verdict
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.queries import Queries
 from monitor.store.rollup import OTHER

@@ -8,7 +8,8 @@ from threading import Event, Thread
 import pytest
 
 from monitor.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
-from monitor.model import DeadLetter, Offset, Tally
+from monitor.message import DeadLetter, Offset
+from monitor.model import Tally
 from monitor.retry import Retry
 from monitor.stages import Stages
 from monitor.testing import MemoryStore

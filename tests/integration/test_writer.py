@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from monitor.errors import Fatal, Retriable
+from monitor.message import Offset
 from monitor.model import (
     Document,
     Mark,
     Metrics,
-    Offset,
     Origin,
     Reason,
     Refusal,

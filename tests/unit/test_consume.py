@@ -9,7 +9,8 @@ import pytest
 from monitor.consume import chosen, span_between
 from monitor.errors import WrongSettings
 from monitor.ingest.span import Span
-from monitor.settings import KafkaSettings, Settings
+from monitor.sections import KafkaSettings
+from monitor.settings import Settings
 
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
 ALL = Span(start=None, end=None)

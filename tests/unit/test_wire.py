@@ -65,8 +65,8 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
         "support": {
             "origin": "extractive",
             "documents": [
-                {"document_id": "d0", "start": 0, "end": 4, "text": "Rot."},
-                {"document_id": None, "start": None, "end": None, "text": "Invented."},
+                {"document_id": "d0", "start": 0, "end": 4, "text": "Rot.", "match": None},
+                {"document_id": None, "start": None, "end": None, "text": "Invented.", "match": None},
             ],
         },
         "alignment": [],

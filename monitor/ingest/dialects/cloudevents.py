@@ -25,9 +25,10 @@ from monitor.ingest.dialects.dialect import (
     optional_identifier,
     validated,
 )
-from monitor.ingest.parse import JsonObject, kind, parse_object, replace_unstorable, shown
+from monitor.ingest.parse import JsonObject, kind, parse_object, shown
 from monitor.ingest.times import instant
 from monitor.model import Interaction, Json, Mark
+from monitor.wire import storable
 
 SOURCE_TAG = "ce_source"
 _MEDIA_TYPE = b"application/cloudevents"
@@ -105,7 +106,7 @@ def _enveloped_by_headers(context: Context) -> Context:
             text = value.decode()
         except UnicodeDecodeError as error:
             raise InvalidMessage(name, f"is not UTF-8: bad byte at offset {error.start}") from None
-        stored = replace_unstorable(text)
+        stored = storable(text)
         replaced = replaced or stored != text
         attributes[attribute] = stored
         names[attribute] = name

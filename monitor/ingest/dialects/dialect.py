@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from monitor.errors import InvalidMessage
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range
-from monitor.model import Interaction, Json, Mark, Position
+from monitor.message import Position
+from monitor.model import Interaction, Json, Mark
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 

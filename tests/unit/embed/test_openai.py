@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.openai import Limits, OpenAIEmbedder
 from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
-from tests.openai_server import (
+from tests.llm_server import (
     DIMENSIONS,
     HANG_UP,
     KEY,
     MAX_INPUTS,
     MODEL,
     Trouble,
-    answer,
-    openai_server,
+    embedded,
+    llm_server,
     refusal,
     row,
     vector_of,
@@ -30,7 +30,7 @@ from tests.openai_server import (
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with openai_server() as running:
+    with llm_server() as running:
         yield running
 
 
@@ -243,25 +243,25 @@ GOOD = [0.6, 0.8]
 @pytest.mark.parametrize(
     "reply",
     [
-        answer([]),
-        answer([row(0, GOOD), row(1, GOOD)]),
-        answer([row(1, GOOD)]),
-        answer([row(None, GOOD)]),
-        answer([row([], GOOD)]),
-        answer([{"index": 0}]),
-        answer([GOOD]),
-        answer({"embedding": GOOD}),
-        answer(None),
-        answer([row(0, None)]),
-        answer([row(0, [])]),
-        answer([row(0, 0.5)]),
-        answer([row(0, [GOOD])]),
-        answer([row(0, ["a", "b"])]),
-        answer([row(0, "not base64!")]),
-        answer([row(0, "AAAA")]),
-        answer([row(0, [0.0, 0.0])]),
-        answer([row(0, [float("nan"), 1.0])]),
-        answer([row(0, [float("inf"), 1.0])]),
+        embedded([]),
+        embedded([row(0, GOOD), row(1, GOOD)]),
+        embedded([row(1, GOOD)]),
+        embedded([row(None, GOOD)]),
+        embedded([row([], GOOD)]),
+        embedded([{"index": 0}]),
+        embedded([GOOD]),
+        embedded({"embedding": GOOD}),
+        embedded(None),
+        embedded([row(0, None)]),
+        embedded([row(0, [])]),
+        embedded([row(0, 0.5)]),
+        embedded([row(0, [GOOD])]),
+        embedded([row(0, ["a", "b"])]),
+        embedded([row(0, "not base64!")]),
+        embedded([row(0, "AAAA")]),
+        embedded([row(0, [0.0, 0.0])]),
+        embedded([row(0, [float("nan"), 1.0])]),
+        embedded([row(0, [float("inf"), 1.0])]),
         Trouble(body="[]"),
         Trouble(body="null"),
         Trouble(body='"text"'),
@@ -277,14 +277,14 @@ def test_an_answer_that_does_not_fit_is_retriable(server, make, reply):
 
 
 def test_an_answer_of_another_dimension_is_fatal(server, make):
-    server.script.append(answer([row(0, GOOD)]))
+    server.script.append(embedded([row(0, GOOD)]))
     error = failure(make(dimensions=3))
     assert isinstance(error, Fatal)
     assert "2 dimensions, not 3" in str(error)
 
 
 def test_an_answer_with_repeated_indices_is_retriable(server, make):
-    server.script.append(answer([row(0, GOOD), row(0, GOOD)]))
+    server.script.append(embedded([row(0, GOOD), row(0, GOOD)]))
     with pytest.raises(Retriable):
         make(dimensions=2).embed(["a", "b"])
 

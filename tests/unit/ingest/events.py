@@ -9,7 +9,7 @@ import pytest
 
 from monitor.errors import InvalidMessage
 from monitor.ingest.decode import Decoder
-from monitor.model import Message, Position
+from monitor.message import Message, Position
 
 RECEIVED = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 

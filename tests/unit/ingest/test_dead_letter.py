@@ -6,7 +6,7 @@ import pytest
 
 from monitor.errors import Fatal, Retriable
 from monitor.ingest.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
-from monitor.model import Position
+from monitor.message import Position
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, a_dead_letter, a_message, an_assessment
 

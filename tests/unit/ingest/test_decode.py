@@ -8,10 +8,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from monitor.sections import IngestSettings
 from monitor.errors import InvalidMessage, WrongSettings
 from monitor.ingest.decode import Decoder
 from monitor.ingest.dialects import DIALECTS
-from monitor.model import DeadLetter, Interaction, Mark
+from monitor.message import DeadLetter
+from monitor.model import Interaction, Mark
 from tests.unit.ingest.events import RECEIVED, a_message, decode, native, raw, refusal
 from tests.unit.ingest.test_parse import JSON_VALUES
 
@@ -31,8 +33,6 @@ def test_a_message_that_was_cut_below_the_limit_is_refused():
 
 
 def test_the_settings_have_the_decoder_s_limits_and_dialects():
-    from monitor.settings import IngestSettings  # noqa: PLC0415
-
     ingest = IngestSettings()
     Decoder(
         dialect=ingest.dialect,

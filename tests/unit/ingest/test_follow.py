@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from monitor.errors import Fatal, WrongSettings
 from monitor.ingest.follow import DRAIN, FollowSource
-from monitor.model import Position
+from monitor.message import Position
 from tests.unit.builders import NOON
 
 LIMIT = 20

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from monitor.errors import Fenced
 from monitor.ingest.offsets import Places
-from monitor.model import Offset, Skip
+from monitor.message import Offset, Skip
 from monitor.testing import MemoryStore
 from tests.factories import a_batch
 

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.errors import WrongSettings
 from monitor.ingest.start import Log, Refused, Start, start_of
-from monitor.model import StoredOffset
+from monitor.message import StoredOffset
 
 LOG = Log(first=100, last=200, topic_id="x")
 

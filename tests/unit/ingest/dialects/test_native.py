@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import Document, Interaction, Mark, Position, SupportingDocument, TokenUsage
+from monitor.message import Position
+from monitor.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
 from tests.unit.ingest.events import decode, native, raw, refusal
 
 FULL = {

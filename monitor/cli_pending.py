@@ -1,0 +1,128 @@
+"""`monitor pending`: what is still to be done for stored interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from monitor.model import Work
+from monitor.settings import load_settings
+from monitor.terminal import AsJson, literal, print_json, stopping
+
+if TYPE_CHECKING:
+    from monitor.store.pending import PendingCount
+
+pending_app = typer.Typer(
+    name="pending",
+    help="What is still to be done for stored interactions: assess, ask the sidecar, judge.",
+    invoke_without_command=True,
+)
+Kind = Annotated[Work | None, typer.Option(help="Only this kind of work.")]
+
+
+@pending_app.callback()
+def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Show how much of it there is, what keeps it waiting, and what the calls of language models used today."""
+    if context.invoked_subcommand is not None:
+        return
+    from monitor.app import Application
+    from monitor.store.pending import Pending
+    from monitor.store.usage import usage_since
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        now = application.now()
+        counts = Pending(application.engine).counts(now)
+        used = [dict(row._mapping) for row in usage_since(application.engine, now.replace(hour=0))]  # noqa: SLF001
+    if as_json:
+        print_json({"pending": [asdict(count) for count in counts], "used_today": used})
+        return
+    console = Console(highlight=False)
+    console.print(_counts(counts, now) if counts else "nothing is pending")
+    if used:
+        console.print(_used(used))
+
+
+@pending_app.command("list")
+def list_(
+    *,
+    kind: Kind = None,
+    given_up: Annotated[bool | None, typer.Option(help="Only what was given up, or only the rest.")] = None,
+    most: Annotated[int, typer.Option("--most", "-n", min=1, help="At most so many, the longest queued first.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List single pieces of work."""
+    from monitor.app import Application
+    from monitor.store.pending import Pending
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = Pending(application.engine).rows(kind=kind, given_up=given_up, most=most)
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        typer.echo("nothing of that is pending")
+        return
+    table = Table("kind", "app", "id", "queued (UTC)", "tries", "next (UTC)", "last error", box=None, pad_edge=False)
+    for row in rows:
+        following = "given up" if row["given_up"] else f"{row['not_before']:%m-%d %H:%M:%S}"
+        table.add_row(
+            row["kind"], literal(row["app"]), literal(row["interaction_id"]), f"{row['queued_at']:%m-%d %H:%M:%S}",
+            str(row["attempts"]), following, literal(row["last_error"] or ""),
+        )  # fmt: skip
+    Console(highlight=False).print(table)
+
+
+@pending_app.command()
+def work() -> None:
+    """Do what is due now, and end; `monitor run` and `monitor consume` do it all the time."""
+    from monitor.app import Application
+    from monitor.pending import work_off
+
+    with stopping() as stop, Application(load_settings()) as application:
+        application.prepare()
+        taken = work_off(application, stop)
+    typer.echo(f"{taken} taken; `monitor pending` says what is left", err=True)
+
+
+@pending_app.command()
+def retry(*, kind: Kind = None) -> None:
+    """Make what was given up, or waits after a failure, due at once."""
+    from monitor.app import Application
+    from monitor.store.pending import Pending
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        revived = Pending(application.engine).revive(application.now(), kind=kind)
+    typer.echo(f"{revived} are due now", err=True)
+
+
+def _counts(counts: Sequence[PendingCount], now: datetime) -> Table:
+    table = Table("work", box=None, pad_edge=False)
+    for heading in ("waiting", "due", "at work", "failed before", "given up"):
+        table.add_column(heading, justify="right")
+    table.add_column("oldest")
+    table.add_column("an error", overflow="fold")
+    for c in counts:
+        oldest = "" if c.oldest is None else str(timedelta(seconds=int((now - c.oldest).total_seconds())))
+        numbers = (c.waiting, c.due, c.claimed, c.failed, c.given_up)
+        table.add_row(c.kind, *map(str, numbers), oldest, literal(c.last_error or ""))
+    return table
+
+
+def _used(used: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("used today (UTC)", "model", box=None, pad_edge=False)
+    for heading in ("calls", "tokens in", "tokens out", "cost"):
+        table.add_column(heading, justify="right")
+    for row in used:
+        cost = f"{row['cost']:.4f}" if row["cost"] else "–"
+        numbers = (row["calls"], row["input_tokens"], row["output_tokens"])
+        table.add_row(row["purpose"], literal(row["model"]), *(f"{number:,}" for number in numbers), cost)
+    return table

@@ -1,0 +1,138 @@
+"""The sidecar: asks a generator what supports an answer, where the event does not carry it.
+
+The method is Wei's (*RAG Adaptability Metric Study*, 2024; metrics.md §1), whose generators were asked while they
+answered. Here they are asked afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from time import monotonic
+from typing import Literal
+
+from monitor.complete.locate import locate
+from monitor.errors import MonitorError
+from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
+from monitor.model import Interaction, Origin, SidecarCall, StandIn, Support, SupportingDocument
+from monitor.ports import Completer, LanguageModel
+
+log = logging.getLogger(__name__)
+MOST_PIECES = 20
+Mode = Literal["explain", "regenerate"]
+
+
+class Explained(Form):
+    """What the generator thinks supports the given answer."""
+
+    supporting_documents: list[str]
+
+
+class Regenerated(Form):
+    """The generator's own answer, and what it thinks supports that."""
+
+    answer: str
+    supporting_documents: list[str]
+
+
+PROMPTS: dict[Mode, Prompt[Explained] | Prompt[Regenerated]] = {
+    "explain": load_prompt("monitor.complete", "explain.v1", Explained),
+    "regenerate": load_prompt("monitor.complete", "regenerate.v1", Regenerated),
+}
+
+
+class SidecarCompleter:
+    """The `Completer` that asks a generator, and falls back on `otherwise` where that fails.
+
+    Support that the event carries is kept. Nothing is asked where nothing was retrieved, since there is no support to
+    choose from, or where there is no answer to explain. The calls of a batch run at a time, as many as the model lets;
+    all of them have `patience` seconds together, None is without end. An interaction whose call fails, or does not come
+    back in time, gets the support of `otherwise`, and `stands_in` says why and whether it is worth asking later.
+    """
+
+    def __init__(
+        self,
+        generator: LanguageModel,
+        *,
+        mode: Mode,
+        otherwise: Completer,
+        concurrency: int,
+        patience: float | None = None,
+    ) -> None:
+        self._generator = generator
+        self._mode = mode
+        self._prompt = PROMPTS[mode]
+        self._otherwise = otherwise
+        self._patience = patience
+        self._pool = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="sidecar")
+
+    def close(self) -> None:
+        """Waits for no call that is on its way."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
+        """See `Completer.complete`; it raises nothing of the generator's."""
+        deadline = None if self._patience is None else monotonic() + self._patience
+        calls = {
+            place: self._pool.submit(self._ask, interaction, deadline)
+            for place, interaction in enumerate(interactions)
+            if self._wanted(interaction)
+        }
+        supports = self._otherwise.complete(interactions)
+        problems: Counter[str] = Counter()
+        for place, call in calls.items():
+            found = _awaited(call, deadline)
+            if isinstance(found, StandIn):
+                problems[found.because] += 1
+                supports[place] = Support(origin=supports[place].origin, documents=supports[place].documents,
+                                          stands_in=found)  # fmt: skip
+            else:
+                supports[place] = found
+        for problem, number in problems.items():
+            log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
+        return supports
+
+    def _wanted(self, interaction: Interaction) -> bool:
+        if interaction.supporting_documents is not None:
+            return False
+        if not any(document.text.strip() for document in interaction.retrieved_documents):
+            return False
+        return self._mode == "regenerate" or bool(interaction.answer.strip())
+
+    def _ask(self, interaction: Interaction, deadline: float | None) -> Support:
+        blocks = [Block(name="question", text=interaction.question)]
+        documents = enumerate(interaction.retrieved_documents, start=1)
+        blocks += [Block(name=f"document {rank}", text=document.text) for rank, document in documents]
+        if self._mode == "explain":
+            blocks.append(Block(name="answer", text=interaction.answer))
+        reply = self._generator.ask(Request(prompt=self._prompt, blocks=tuple(blocks)), deadline=deadline)
+        value = reply.value
+        pieces = [piece for text in value.supporting_documents if (piece := text.strip())][:MOST_PIECES]
+        return Support(
+            origin=Origin.SIDECAR,
+            documents=tuple(
+                locate(SupportingDocument(text=piece), interaction.retrieved_documents)
+                for piece in dict.fromkeys(pieces)
+            ),
+            sidecar=SidecarCall(
+                mode=self._mode,
+                model=reply.model,
+                prompt_hash=self._prompt.hash,
+                second_answer=value.answer if isinstance(value, Regenerated) else None,
+            ),
+        )
+
+
+def _awaited(call: Future[Support], deadline: float | None) -> Support | StandIn:
+    try:
+        return call.result(None if deadline is None else max(0.0, deadline - monotonic()))
+    except NotInTime:
+        call.cancel()
+        return StandIn(because="no answer in time", queued=True)
+    except NoAnswer as error:
+        return StandIn(because=error.reason, queued=False)
+    except MonitorError as error:
+        return StandIn(because=str(error), queued=True)

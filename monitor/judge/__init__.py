@@ -1,0 +1,1 @@
+"""LLM-judged metrics of single interactions (metrics.md §2), on a sample, beside the event's way."""

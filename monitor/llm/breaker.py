@@ -1,0 +1,64 @@
+"""A circuit breaker: a server that fails again and again is left alone for a while, then tried with one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from monitor.errors import Retriable
+
+
+class Breaker:
+    """Counts failures in a row; from `failures` on, calls are refused for `cooldown` seconds.
+
+    After that one call may try: if it succeeds all may, if not the pause begins anew. Thread-safe; `clock` gives
+    seconds that only grow.
+    """
+
+    def __init__(self, *, failures: int, cooldown: float, clock: Callable[[], float]) -> None:
+        self._most = failures
+        self._cooldown = cooldown
+        self._clock = clock
+        self._lock = Lock()
+        self._failed = 0
+        self._closed_until = 0.0
+        self._trying = False
+
+    def enter(self) -> None:
+        """Asks to be let through; who is has to say `succeeded`, `failed` or `left` afterwards.
+
+        Raises:
+            Retriable: not now; `retry_after` says when.
+        """
+        with self._lock:
+            wait = self._closed_until - self._clock()
+            if wait > 0:
+                raise Retriable("the language model's server is left alone for now", retry_after=wait)
+            if self._failed >= self._most:
+                if self._trying:
+                    raise Retriable("the language model's server is being tried again", retry_after=1.0)
+                self._trying = True
+
+    def succeeded(self) -> None:
+        """The server answered, whatever it said of the request."""
+        with self._lock:
+            self._failed, self._trying = 0, False
+
+    def failed(self) -> None:
+        """The server was out of reach, did not answer in time, or broke down."""
+        with self._lock:
+            self._failed += 1
+            self._trying = False
+            if self._failed >= self._most:
+                self._closed_until = self._clock() + self._cooldown
+
+    def left(self) -> None:
+        """The call was given up for a reason that says nothing about the server."""
+        with self._lock:
+            self._trying = False
+
+    def hold(self, seconds: float) -> None:
+        """The server asked to be left alone for so long."""
+        with self._lock:
+            self._trying = False
+            self._closed_until = max(self._closed_until, self._clock() + seconds)

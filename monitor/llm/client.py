@@ -1,0 +1,271 @@
+"""The `LanguageModel` adapter for OpenAI, and for any server that speaks its chat completions API."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from threading import BoundedSemaphore, Event
+from time import monotonic
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import openai
+
+from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
+from monitor.llm.breaker import Breaker
+from monitor.llm.dialect import ChatMessage, Dialect, Structure
+from monitor.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
+from monitor.llm.reading import Completion, Unfit, completion_of, read
+from monitor.ports import Budget
+from monitor.retry import delay_before, retry_after
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+T = TypeVar("T", bound=Form)
+
+_FAILURES, _COOLDOWN = 5, 30.0  # in a row, seconds
+_TRIES = 4  # of one call, where the server is busy or out of reach
+_LARGEST_BODY = 16 * 2**20
+_LONGEST_QUOTE = 300  # characters of a server's words that a message repeats
+_SHORTEST = 0.001  # seconds
+_LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
+_LONGEST_WAIT = 30.0  # of one call for its next try
+_BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+_TOO_LONG = ("context length", "context_length", "context window", "too long", "maximum context", "too many tokens")
+_REPAIR = (
+    "That is not in the form asked for: {problem}\nAnswer once more with one JSON object of this JSON Schema and "
+    "nothing else:\n{schema}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Of a million tokens, in the currency of the budget."""
+
+    input: float
+    output: float
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+class ChatModel:
+    """One model of one server, for one purpose. Any number of threads may ask; `concurrency` calls run at a time.
+
+    Every request to the server is taken from the budget first, repetitions and repairs too, and its tokens are counted
+    after it. A server that is busy is asked again when it says (`Retry-After`), one that breaks down again and again is
+    left alone for half a minute.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str,
+        base_url: str | None,
+        purpose: Purpose,
+        budget: Budget,
+        prices: Prices | None = None,
+        concurrency: int = 8,
+        timeout: float = 60.0,
+        max_output_tokens: int = 4_096,
+        max_input_chars: int = 200_000,
+        structure: Structure = Structure.SCHEMA,
+    ) -> None:
+        """`timeout` is for one request, in seconds.
+
+        Raises:
+            WrongSettings: the key cannot be one.
+        """
+        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
+            raise WrongSettings("the LLM's API key is empty or holds white space: set MONITOR_LLM__API_KEY")
+        self._model = model
+        self._purpose = purpose
+        self._budget = budget
+        self._prices = prices
+        self._key = api_key
+        self._timeout = timeout
+        self._max_input_chars = max_input_chars
+        self._host = urlsplit(base_url or DEFAULT_BASE_URL).netloc
+        self._slots = BoundedSemaphore(concurrency)
+        self._dialect = Dialect(structure=structure, max_output_tokens=max_output_tokens)
+        self._breaker = Breaker(failures=_FAILURES, cooldown=_COOLDOWN, clock=monotonic)
+        self._stop = Event()
+        self._client = openai.OpenAI(
+            api_key=api_key, base_url=base_url or DEFAULT_BASE_URL, timeout=timeout, max_retries=0
+        )
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it was asked for."""
+        return self._model
+
+    def close(self) -> None:
+        """Closes the connections; calls that wait for the server's next chance end with `Retriable`."""
+        self._stop.set()
+        self._client.close()
+
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
+        """See the port. An answer that is not in the form is sent back once, with what is wrong with it."""
+        if len(request.data) > self._max_input_chars:
+            message = f"{len(request.data):,} characters are more than MONITOR_LLM__MAX_INPUT_CHARS"
+            raise NoAnswer("too_long", message, Spend())
+        with self._slot(deadline):
+            return self._answered(request, deadline)
+
+    def body(self, request: Request[Any]) -> dict[str, Any]:
+        """The request as the API has it, for those who send it by another way."""
+        return self._dialect.body(self._model, request, self._dialect.messages(request))
+
+    def read(self, request: Request[T], body: object, *, discount: float) -> Reply[T]:
+        """The reply in a chat completion that came by another way; its tokens are counted at `discount` of the price.
+
+        Raises:
+            NoAnswer: it holds none in the form asked for.
+        """
+        try:
+            found = completion_of(body)
+        except ValueError as error:
+            raise NoAnswer("malformed", str(error), Spend()) from None
+        spend = self._counted(found, calls=1, discount=discount)
+        try:
+            return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend)
+        except Unfit as unfit:
+            raise NoAnswer(unfit.reason, str(unfit), spend) from None
+
+    @contextmanager
+    def _slot(self, deadline: float | None) -> Iterator[None]:
+        if not self._slots.acquire(timeout=None if deadline is None else max(0.0, deadline - monotonic())):
+            raise Retriable("no call of the language model came free in time")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _answered(self, request: Request[T], deadline: float | None) -> Reply[T]:
+        messages, spend, factor, repaired = self._dialect.messages(request), Spend(), 1, False
+        while True:
+            found, calls = self._completed(request, messages, factor, deadline)
+            spend += self._counted(found, calls=calls)
+            try:
+                return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend, repaired=repaired)
+            except Unfit as unfit:
+                if repaired or unfit.final:
+                    raise NoAnswer(unfit.reason, str(unfit), spend) from None
+                repaired = True
+                if unfit.reason == "truncated":
+                    factor = 2
+                else:
+                    asked = _REPAIR.format(problem=unfit, schema=json.dumps(request.prompt.schema))
+                    messages.append({"role": "assistant", "content": found.content or ""})
+                    messages.append({"role": "user", "content": asked})
+
+    def _counted(self, found: Completion, *, calls: int, discount: float = 1.0) -> Spend:
+        tokens = found.input_tokens, found.output_tokens
+        cost = None if self._prices is None else self._prices.cost(*tokens) * discount
+        spend = Spend(calls=calls, input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
+        self._budget.count(self._purpose, self._model, spend)
+        return spend
+
+    def _completed(
+        self, request: Request[Any], messages: Sequence[ChatMessage], factor: int, deadline: float | None
+    ) -> tuple[Completion, int]:
+        """The server's completion, and how many requests that took."""
+        attempt = calls = 0
+        while True:
+            self._budget.take(self._purpose, self._model)
+            body = self._dialect.body(self._model, request, messages, factor=factor)
+            try:
+                self._breaker.enter()
+                calls += 1
+                return self._sent(body, deadline), calls
+            except _AdaptedError:
+                continue  # each parameter at most once or twice, so this ends
+            except Retriable as error:
+                attempt += 1
+                delay = delay_before(attempt - 1, error.retry_after, random.random())  # noqa: S311  no secret
+                if (
+                    attempt == _TRIES
+                    or delay > _LONGEST_WAIT
+                    or (deadline is not None and monotonic() + delay >= deadline)
+                ):
+                    raise
+                if self._stop.wait(delay):
+                    raise
+
+    def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
+        """One request, with the outcome told to the breaker."""
+        until = monotonic() + self._timeout
+        until = until if deadline is None else min(until, deadline)
+        try:
+            content = self._exchanged(body, until)
+        except openai.APIStatusError as error:
+            raise self._refusal(error, body) from None  # from None: what the server wrote may repeat the key
+        except (openai.APIConnectionError, _LateError) as error:
+            in_time = not isinstance(error, openai.APITimeoutError | _LateError)
+            if deadline is not None and monotonic() >= deadline and not in_time:
+                self._breaker.left()  # it may just have had too little time
+            else:
+                self._breaker.failed()
+            what = "is out of reach" if in_time else "does not answer in time"
+            raise Retriable(f"the language model at {self._host} {what}") from None
+        except BaseException:
+            self._breaker.left()
+            raise
+        try:
+            completion = completion_of(json.loads(content))
+        except ValueError as error:
+            self._breaker.failed()
+            raise Retriable(f"the language model at {self._host} gave no completion: {error}") from None
+        self._breaker.succeeded()
+        return completion
+
+    def _exchanged(self, body: dict[str, Any], until: float) -> bytes:
+        """The body of the response, if all of it comes before `until`: the client itself bounds each read only."""
+        content = bytearray()
+        left = max(until - monotonic(), _SHORTEST)
+        with self._client.with_options(timeout=left).chat.completions.with_streaming_response.create(
+            **body
+        ) as response:
+            for chunk in response.iter_bytes():
+                content += chunk
+                if monotonic() > until:
+                    raise _LateError
+                if len(content) > _LARGEST_BODY:
+                    raise ValueError("the response is too long")
+        return bytes(content)
+
+    def _refusal(self, error: openai.APIStatusError, body: dict[str, Any]) -> MonitorError:
+        status, who = error.status_code, f"the language model {self._model} at {self._host}"
+        words = error.body.get("message") if isinstance(error.body, Mapping) else error.body
+        said = " ".join(str(words).replace(self._key, "[key]").split())[:_LONGEST_QUOTE]
+        if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            wait = retry_after(error.response.headers)
+            if wait is not None:
+                self._breaker.hold(min(wait, _LONGEST_HOLD))
+            elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._breaker.failed()
+            else:
+                self._breaker.left()
+            return Retriable(f"{who} is busy or over its limit: {said}", retry_after=wait)
+        self._breaker.succeeded()
+        if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
+            return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
+        if status in {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
+            return Fatal(f"{who} is not to be had: see MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({said})")
+        if self._dialect.learned(body, said):
+            return _AdaptedError()
+        reason = "too_long" if any(word in said.lower() for word in _TOO_LONG) else "rejected"
+        return NoAnswer(reason, f"{who} refuses the request: {said}", Spend(calls=1))
+
+
+class _LateError(MonitorError):
+    """The response was still coming when its time was up."""
+
+
+class _AdaptedError(MonitorError):
+    """The server does not take a parameter; the next request is written otherwise."""

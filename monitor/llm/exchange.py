@@ -1,0 +1,153 @@
+"""What a language model is asked and what it answers: prompts, the data for them, typed replies and their cost.
+
+Prompts are files of this package with a version in their name. What comes from outside (documents, questions, answers)
+never enters a prompt: it goes along as data, between fences that it cannot close.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from monitor.errors import MonitorError, Retriable
+
+
+class Purpose(StrEnum):
+    """What a call is made for; each has its own account."""
+
+    SIDECAR = "sidecar"
+    JUDGE = "judge"
+
+
+class Form(BaseModel):
+    """The form of an answer: every field is needed, and no other is taken."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+T = TypeVar("T", bound=Form)
+_OURS = ("title", "description")  # names and docstrings of our classes
+_NAMES = ("$defs", "properties")  # whose keys are names of their own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt(Generic[T]):
+    """Instructions with the form of their answer; `hash` changes with either."""
+
+    name: str  # with its version: `explain.v1`
+    text: str
+    form: type[T]
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON Schema of the answer, without what it says of the form's name in our code: that costs tokens."""
+        schema: dict[str, object] = _plain(self.form.model_json_schema())
+        return schema
+
+    @property
+    def hash(self) -> str:
+        """Of the instructions and of the answer's schema: 16 hex digits of SHA-256."""
+        return combined_hash([self.text, json.dumps(self.schema, sort_keys=True)])
+
+
+def _plain(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_plain(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: value for name, value in schema.items() if name not in _OURS}
+    named = {name: {one: _plain(part) for one, part in kept.pop(name).items()} for name in _NAMES if name in kept}
+    return {**named, **{name: _plain(value) for name, value in kept.items()}}
+
+
+def combined_hash(parts: Sequence[str]) -> str:
+    """One hash for several texts: 16 hex digits of SHA-256."""
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def load_prompt(package: str, name: str, form: type[T]) -> Prompt[T]:
+    """The prompt in `prompts/<name>.txt` of `package`, with what every prompt says of data after it."""
+    return Prompt(name=name, text=f"{_text(package, name)}\n{_text(__package__ or '', 'data.v1')}", form=form)
+
+
+@cache
+def _text(package: str, name: str) -> str:
+    return files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A piece of data that a prompt speaks of by its name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Generic[T]):
+    """A prompt with its data."""
+
+    prompt: Prompt[T]
+    blocks: tuple[Block, ...]
+
+    @property
+    def data(self) -> str:
+        """The blocks, each between two lines with a mark that stands in none of them."""
+        texts = [block.text for block in self.blocks]
+        mark = combined_hash(texts)
+        while any(mark in text for text in texts):
+            mark = combined_hash([mark, *texts])
+        return "\n\n".join(f"<{b.name} {mark}>\n{b.text}\n</{b.name} {mark}>" for b in self.blocks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend:
+    """What calls used. `cost` is None where no prices are set; its currency is that of the prices."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+    def __add__(self, other: Spend) -> Spend:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Spend(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=sum(costs) if costs else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Generic[T]):
+    """What was answered, in the form that the prompt asks for. `repaired`: only at the second attempt."""
+
+    value: T
+    model: str
+    spend: Spend
+    repaired: bool = False
+
+
+class BudgetSpent(Retriable):
+    """The budget for calls of language models is spent for now."""
+
+
+class NoAnswer(MonitorError):
+    """The model gives no usable answer to this request, and would not if it were asked again.
+
+    `reason` is `model_refused`, `content_filter`, `truncated` or `malformed`.
+    """
+
+    def __init__(self, reason: str, message: str, spend: Spend) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.spend = spend

@@ -1,0 +1,109 @@
+"""Which provider stands behind each model: the embedder, the sidecar's generator and the judge's model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monitor.errors import WrongSettings
+from monitor.judge.sampling import Sample, SamplingPolicy
+from monitor.llm.exchange import Purpose
+from monitor.ports import Budget, Embedder
+from monitor.sections import JudgeSettings, SampleSettings, SidecarSettings
+from monitor.settings import Settings
+
+if TYPE_CHECKING:
+    from monitor.llm.client import ChatModel
+    from monitor.store.usage import Limit
+
+log = logging.getLogger(__name__)
+
+
+def embedder(settings: Settings, cache_dir: Path) -> Embedder:
+    """The configured embedder, without a cache."""
+    embedding, llm = settings.embedding, settings.llm
+    match embedding.provider:
+        case "minilm":
+            from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
+
+            return MiniLMEmbedder(cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
+        case "openai":
+            from monitor.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder  # noqa: PLC0415
+
+            key = embedding.api_key or llm.api_key
+            if key is None:
+                raise WrongSettings(
+                    "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
+                    "(any word will do for a server that asks for none)"
+                )
+            return OpenAIEmbedder(
+                model=embedding.model,
+                api_key=key.get_secret_value(),
+                base_url=embedding.base_url or llm.base_url or DEFAULT_BASE_URL,
+                dimensions=embedding.dimensions,
+            )
+        case "hash":
+            from monitor.embed.hashing import HashEmbedder  # noqa: PLC0415
+
+            log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
+            return HashEmbedder()
+
+
+def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:
+    """The model for a purpose.
+
+    Raises:
+        WrongSettings: it has no name or no key.
+    """
+    from monitor.llm.client import ChatModel, Prices  # noqa: PLC0415
+    from monitor.llm.dialect import Structure  # noqa: PLC0415
+
+    llm = settings.llm
+    own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
+    model = own.model or llm.model
+    if model is None:
+        raise WrongSettings(
+            f"the {purpose} needs a model: set MONITOR_LLM__MODEL, or MONITOR_{purpose.upper()}__MODEL=… for it alone"
+        )
+    if llm.api_key is None:
+        raise WrongSettings(
+            f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do for a server that asks for none)"
+        )
+    prices = None
+    if llm.input_price is not None and llm.output_price is not None:
+        prices = Prices(input=llm.input_price, output=llm.output_price)
+    return ChatModel(
+        model=model,
+        api_key=llm.api_key.get_secret_value(),
+        base_url=llm.base_url,
+        purpose=purpose,
+        budget=budget,
+        prices=prices,
+        concurrency=own.concurrency,
+        timeout=llm.timeout,
+        max_output_tokens=llm.max_output_tokens,
+        max_input_chars=llm.max_input_chars,
+        structure=Structure(llm.structure),
+    )
+
+
+def limits(settings: Settings) -> Sequence[Limit]:
+    """The budget's limits."""
+    from monitor.store.usage import Limit  # noqa: PLC0415
+
+    given: Mapping[str, float | None] = settings.llm.budget.model_dump()
+    named = ((name.split("_per_"), most) for name, most in given.items() if most is not None)
+    return [Limit(what=what, per=per, most=most) for (what, per), most in named]
+
+
+def sampling(judge: JudgeSettings) -> SamplingPolicy:
+    """Which interactions are judged."""
+    return SamplingPolicy(
+        sample=_sample(judge.sample), by_app={app: _sample(sample) for app, sample in judge.by_app.items()}
+    )
+
+
+def _sample(sample: SampleSettings) -> Sample:
+    return Sample(negatives=sample.negatives, low_margin=sample.low_margin, rest=sample.rest)
