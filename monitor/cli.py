@@ -166,12 +166,17 @@ def demo(
     kafka: Annotated[
         bool, typer.Option("--kafka", help="Through a real broker: the configured one, or one run with Java.")
     ] = False,
+    llm: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="An OpenAI-compatible server for the sidecar and the judge (costs calls)."),
+    ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="No colours.")] = False,
 ) -> None:
     """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
     from monitor.simulate.demo import play_demo
 
-    play_demo(load_settings(), seed=seed, kafka=kafka, console=Console(no_color=plain or None, highlight=False))
+    console = Console(no_color=plain or None, highlight=False)
+    play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console)
 
 
 @app.command()
@@ -216,14 +221,22 @@ def explain(
 
     with Application(load_settings()) as application:
         application.migrate()
-        rows = application.queries.explained(interaction_id, app_name)
+        queries = application.queries
+        rows = queries.explained(interaction_id, app_name)
         if not rows:
-            raise WrongSettings(f"no interaction {interaction_id!r} is stored")
+            waiting = [row for row in queries.unassessed(interaction_id) if app_name in {None, row["app"]}]
+            if not waiting:
+                raise WrongSettings(f"no interaction {interaction_id!r} is stored")
+            why = waiting[0]["last_error"] or "a worker has not come to it"
+            typer.echo(f"{interaction_id} is stored, and not assessed yet: {why}; see `monitor pending`", err=True)
+            raise typer.Exit(1)
+        judged = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
         if as_json:
-            print_json(rows)
-        else:
-            for row in rows:
-                Console().print(explanation(row, application.queries.profile(row["profile_hash"])))
+            print_json([{**row, "judgements": judged[row["app"]]} for row in rows])
+            return
+        for row in rows:
+            profile = queries.profile(row["profile_hash"])
+            Console().print(explanation(row, profile, judged[row["app"]] if row["live"] else ()))
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.classify.profile import Profile
-from monitor.model import Reason
+from monitor.judgements import judgement_table
+from monitor.model import Match, Reason
 from monitor.terminal import readable
 
 COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
@@ -35,8 +36,13 @@ REASON_WORDS = {
 }
 
 
-def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
-    """One row of `Queries.explained` for a terminal. `profile` gives the thresholds, where it is still at hand."""
+def explanation(
+    row: Mapping[str, Any], profile: Profile | None, judgements: Sequence[Mapping[str, Any]] = ()
+) -> RenderableType:
+    """One row of `Queries.explained` for a terminal, with its judgements.
+
+    `profile` gives the thresholds, where it is still at hand.
+    """
     verdict = row["verdict"]
     head = Text.assemble(
         (verdict.replace("_", "-"), f"bold {COLOURS[verdict]}"),
@@ -52,23 +58,41 @@ def explanation(row: Mapping[str, Any], profile: Profile | None) -> RenderableTy
     texts.add_column(overflow="fold")
     texts.add_row("question", Text(readable(row["question"])))
     texts.add_row("answer", Text(readable(row["answer"])))
-    for place, piece in enumerate(row["support"]["documents"]):
-        where = f"  [{piece['document_id']}]" if piece["document_id"] else "  [not found in the documents]"
-        label = f"support ({row['support']['origin']})" if place == 0 else ""
-        texts.add_row(label, Text.assemble(readable(piece["text"]), (readable(where), "dim")))
+    _add_support(texts, row["support"])
     for place, reason in enumerate(row["reasons"]):
         texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
     if row.get("marks"):
         texts.add_row("marks", Text(", ".join(row["marks"])))
     if row["rule_verdict"] != verdict:
         texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
+    if row.get("earlier"):
+        before, when = row["earlier"]["verdict"].replace("_", "-"), row["revised_at"]
+        texts.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when the sidecar answered"))
     title = Text.assemble(
         readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
     )
     return Panel(
-        Group(head, texts, _metrics(row, profile)),
+        Group(head, texts, _metrics(row, profile), *judgement_table(judgements)),
         title=title, title_align="left", subtitle=Text(readable(under), style="dim"), subtitle_align="left",
     )  # fmt: skip
+
+
+def _add_support(texts: Table, support: Mapping[str, Any]) -> None:
+    label = f"support ({support['origin']})"
+    for piece in support["documents"]:
+        where = f"[{piece['document_id']}]" if piece["start"] is not None else "[not from the documents]"
+        if piece.get("match") == Match.FUZZY:
+            where = f"[{piece['document_id']}, nearly]"
+        texts.add_row(label, Text.assemble(readable(piece["text"]), (readable(f"  {where}"), "dim")))
+        label = ""
+    if stands_in := support.get("stands_in"):
+        later = "; it will be asked again" if stands_in["queued"] else ""
+        texts.add_row(label, Text(readable(f"not the sidecar's: {stands_in['because']}{later}"), style="yellow"))
+    sidecar = support.get("sidecar") or {}
+    if sidecar and not support["documents"]:
+        texts.add_row(label, Text("the sidecar named nothing that supports the answer", style="dim"))
+    if sidecar.get("second_answer") is not None:
+        texts.add_row("second answer", Text(readable(sidecar["second_answer"])))
 
 
 def _metrics(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:

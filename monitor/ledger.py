@@ -32,12 +32,11 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
             yield f"{where}: the offsets and what was read of them differ by {n}: {what}"
     for one in recounted:
         where = f"{one.topic}/{one.partition}"
-        if one.assessed != one.interactions:
-            difference = one.interactions - one.assessed
-            counts = f"{one.assessed} were counted as assessed, {one.interactions} interactions are stored"
+        if difference := one.interactions - one.assessed - one.pending:
+            waiting = f" and {one.pending} as pending" if one.pending else ""
+            counts = f"{one.assessed} were counted as assessed{waiting}, {one.interactions} interactions are stored"
             yield f"{where}: {counts} ({difference:+})"
-        if one.dead != one.letters:
-            difference = one.letters - one.dead
+        if difference := one.letters - one.dead:
             counts = f"{one.dead} were counted as dead and not purged, {one.letters} open dead letters are stored"
             yield f"{where}: {counts} ({difference:+})"
 
@@ -94,7 +93,7 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
         found["recount"] = [
             {
                 "topic": one.topic, "partition": one.partition, "balanced": one.balanced,
-                "assessed": one.assessed, "interactions": one.interactions,
+                "assessed": one.assessed, "pending": one.pending, "interactions": one.interactions,
                 "dead": one.dead, "open_dead_letters": one.letters,
             }
             for one in recounted

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from threading import Lock
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -15,7 +17,7 @@ from monitor.alert.rule import LABELS, Selector
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.window import WindowCount
 from monitor.errors import Fenced, Retriable
-from monitor.llm.exchange import Form, NoAnswer, Reply, Request, Spend
+from monitor.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.message import DeadLetter
 from monitor.model import Assessment, Batch, Json, Tally
 
@@ -228,6 +230,28 @@ class ScriptedLanguageModel:
         except ValidationError as error:
             raise NoAnswer("malformed", str(error), spend) from None
         return Reply(value=value, model=self.model, spend=spend)
+
+
+@dataclass(slots=True, kw_only=True)
+class MemoryBudget:
+    """A `Budget` in memory, for any number of threads; `most_calls` are for all purposes together."""
+
+    most_calls: int | None = None
+    taken: Counter[Purpose] = field(default_factory=Counter)
+    counted: dict[Purpose, Spend] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:  # noqa: ARG002  it is one for all models
+        """As the port says; `retry_after` is a minute."""
+        with self._lock:
+            if self.most_calls is not None and self.taken.total() + calls > self.most_calls:
+                raise BudgetSpent(f"the budget of {self.most_calls} calls is spent", retry_after=60.0)
+            self.taken[purpose] += calls
+
+    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:  # noqa: ARG002  the same
+        """As the port says; what the spend says of calls is kept too, for tests to compare."""
+        with self._lock:
+            self.counted[purpose] = self.counted.get(purpose, Spend()) + spend
 
 
 def _key(alert: Alert | None) -> tuple[str, State] | None:

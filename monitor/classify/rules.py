@@ -13,7 +13,18 @@ from typing import NamedTuple
 
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import refusal_kind
-from monitor.model import Interaction, Metrics, Origin, Probabilities, Reason, Refusal, RefusalKind, Support, Verdict
+from monitor.model import (
+    Interaction,
+    Match,
+    Metrics,
+    Origin,
+    Probabilities,
+    Reason,
+    Refusal,
+    RefusalKind,
+    Support,
+    Verdict,
+)
 
 PRIMARY = ("sdq", "sdrd", "sda")
 BELOW = {
@@ -63,7 +74,7 @@ def classify(interaction: Interaction, support: Support, metrics: Metrics, profi
     not estimated, that they were retrieved. The thesis's rule has it in all the same.
     """
     rule_verdict = thesis_rule(metrics, profile)
-    if support.documents and all(d.start is not None for d in support.documents):
+    if support.documents and all(d.start is not None and d.match is not Match.FUZZY for d in support.documents):
         metrics = Metrics(sdq=metrics.sdq, sdrd=None, sda=metrics.sda, qrd=metrics.qrd, qa=metrics.qa)
     below = metrics_below(metrics, profile)
     reasons = [BELOW[name] for name in below]

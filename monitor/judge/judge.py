@@ -50,12 +50,13 @@ class Judge:
 
     def tasks(self, case: Case, *, deadline: float | None = None) -> list[Task]:
         """The same in pieces that may run at a time, in any order; each raises what `judge` does."""
-        request = self.request(case)
-        alone = [name for name in self._names if request is None or name not in self._together]
-        tasks: list[Task] = [partial(self._alone, name, case, deadline) for name in alone]
-        if request is None:
-            return tasks
-        return [partial(self._ask_once, case, request, deadline), *tasks]  # `TOGETHER` is the head of `METRICS`
+        request, tasks = self.request(case), self.rest(case, deadline=deadline)
+        return tasks if request is None else [partial(self._ask_once, case, request, deadline), *tasks]
+
+    def rest(self, case: Case, *, deadline: float | None = None) -> list[Task]:
+        """Those of `tasks` that `request` does not cover."""
+        covered = self._together if self.request(case) is not None else []
+        return [partial(self._alone, name, case, deadline) for name in self._names if name not in covered]
 
     def request(self, case: Case) -> Request[Combined] | None:
         """The one call for several metrics, where there is one for this case; see `from_reply`."""

@@ -15,7 +15,7 @@ T = TypeVar("T", bound=Form)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The texts of one interaction. `refuses`: the answer as a whole is a refusal, so that it states nothing."""
+    """The texts of one interaction. `refuses`: the answer is worded as a refusal, so that it states nothing."""
 
     question: str
     answer: str

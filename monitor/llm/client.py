@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import httpx2
 import openai
 
 from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
@@ -22,6 +23,7 @@ from monitor.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.llm.reading import Completion, Unfit, completion_of, read
 from monitor.ports import Budget
 from monitor.retry import delay_before, retry_after
+from monitor.wire import storable
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 T = TypeVar("T", bound=Form)
@@ -34,7 +36,15 @@ _SHORTEST = 0.001  # seconds
 _LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
 _LONGEST_WAIT = 30.0  # of one call for its next try
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
-_TOO_LONG = ("context length", "context_length", "context window", "too long", "maximum context", "too many tokens")
+_TOO_LONG = (
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "too long",
+    "maximum context",
+    "too many tokens",
+)
 _REPAIR = (
     "That is not in the form asked for: {problem}\nAnswer once more with one JSON object of this JSON Schema and "
     "nothing else:\n{schema}"
@@ -90,7 +100,7 @@ class ChatModel:
         self._key = api_key
         self._timeout = timeout
         self._max_input_chars = max_input_chars
-        self._host = urlsplit(base_url or DEFAULT_BASE_URL).netloc
+        self._host = urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2]  # no password
         self._slots = BoundedSemaphore(concurrency)
         self._dialect = Dialect(structure=structure, max_output_tokens=max_output_tokens)
         self._breaker = Breaker(failures=_FAILURES, cooldown=_COOLDOWN, clock=monotonic)
@@ -149,7 +159,11 @@ class ChatModel:
     def _answered(self, request: Request[T], deadline: float | None) -> Reply[T]:
         messages, spend, factor, repaired = self._dialect.messages(request), Spend(), 1, False
         while True:
-            found, calls = self._completed(request, messages, factor, deadline)
+            try:
+                found, calls = self._completed(request, messages, factor, deadline)
+            except NoAnswer as error:
+                error.spend = spend + error.spend
+                raise
             spend += self._counted(found, calls=calls)
             try:
                 return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend, repaired=repaired)
@@ -177,25 +191,46 @@ class ChatModel:
         """The server's completion, and how many requests that took."""
         attempt = calls = 0
         while True:
-            self._budget.take(self._purpose, self._model)
+            try:
+                self._enter(deadline)
+            except Retriable as error:
+                self._wait(error, attempt, deadline)
+                attempt += 1
+                continue
+            self._take()
+            calls += 1
             body = self._dialect.body(self._model, request, messages, factor=factor)
             try:
-                self._breaker.enter()
-                calls += 1
                 return self._sent(body, deadline), calls
             except _AdaptedError:
                 continue  # each parameter at most once or twice, so this ends
+            except NoAnswer as error:
+                error.spend = Spend(calls=calls)
+                raise
             except Retriable as error:
+                self._wait(error, attempt, deadline)
                 attempt += 1
-                delay = delay_before(attempt - 1, error.retry_after, random.random())  # noqa: S311  no secret
-                if (
-                    attempt == _TRIES
-                    or delay > _LONGEST_WAIT
-                    or (deadline is not None and monotonic() + delay >= deadline)
-                ):
-                    raise
-                if self._stop.wait(delay):
-                    raise
+
+    def _enter(self, deadline: float | None) -> None:
+        if self._stop.is_set():
+            raise Retriable("the language model was closed")
+        if deadline is not None and monotonic() >= deadline:
+            raise Retriable("no time is left to ask the language model")
+        self._breaker.enter()
+
+    def _take(self) -> None:
+        try:
+            self._budget.take(self._purpose, self._model)
+        except BaseException:
+            self._breaker.left()
+            raise
+
+    def _wait(self, error: Retriable, attempt: int, deadline: float | None) -> None:
+        """Waits for the next try; raises the error instead where there is none."""
+        delay = delay_before(attempt, error.retry_after, random.random())  # noqa: S311  no secret
+        late = deadline is not None and monotonic() + delay >= deadline
+        if attempt + 1 == _TRIES or delay > _LONGEST_WAIT or late or self._stop.wait(delay):
+            raise error
 
     def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
         """One request, with the outcome told to the breaker."""
@@ -205,27 +240,35 @@ class ChatModel:
             content = self._exchanged(body, until)
         except openai.APIStatusError as error:
             raise self._refusal(error, body) from None  # from None: what the server wrote may repeat the key
-        except (openai.APIConnectionError, _LateError) as error:
-            in_time = not isinstance(error, openai.APITimeoutError | _LateError)
+        except (openai.APIConnectionError, httpx2.RequestError, OSError, _LateError) as error:
+            # The client names what happens before the body, the layer below it what happens in it.
+            in_time = not isinstance(error, openai.APITimeoutError | httpx2.TimeoutException | _LateError)
             if deadline is not None and monotonic() >= deadline and not in_time:
                 self._breaker.left()  # it may just have had too little time
             else:
                 self._breaker.failed()
             what = "is out of reach" if in_time else "does not answer in time"
             raise Retriable(f"the language model at {self._host} {what}") from None
-        except BaseException:
+        except BaseException as error:
             self._breaker.left()
+            if isinstance(error, RuntimeError) and self._stop.is_set():
+                raise Retriable("the language model was closed") from None
             raise
         try:
+            if len(content) > _LARGEST_BODY:
+                raise ValueError("it is too long")  # noqa: TRY301  it is one as any other
             completion = completion_of(json.loads(content))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._breaker.failed()
             raise Retriable(f"the language model at {self._host} gave no completion: {error}") from None
         self._breaker.succeeded()
         return completion
 
     def _exchanged(self, body: dict[str, Any], until: float) -> bytes:
-        """The body of the response, if all of it comes before `until`: the client itself bounds each read only."""
+        """The body of the response, if all of it comes before `until`: the client itself bounds each read only.
+
+        Of a body that is too long it is a little more than what may be.
+        """
         content = bytearray()
         left = max(until - monotonic(), _SHORTEST)
         with self._client.with_options(timeout=left).chat.completions.with_streaming_response.create(
@@ -236,13 +279,13 @@ class ChatModel:
                 if monotonic() > until:
                     raise _LateError
                 if len(content) > _LARGEST_BODY:
-                    raise ValueError("the response is too long")
+                    break
         return bytes(content)
 
     def _refusal(self, error: openai.APIStatusError, body: dict[str, Any]) -> MonitorError:
         status, who = error.status_code, f"the language model {self._model} at {self._host}"
         words = error.body.get("message") if isinstance(error.body, Mapping) else error.body
-        said = " ".join(str(words).replace(self._key, "[key]").split())[:_LONGEST_QUOTE]
+        said = storable(" ".join(str(words).replace(self._key, "[key]").split()))[:_LONGEST_QUOTE]
         if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             wait = retry_after(error.response.headers)
             if wait is not None:
@@ -257,10 +300,11 @@ class ChatModel:
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
         if status in {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
             return Fatal(f"{who} is not to be had: see MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({said})")
-        if self._dialect.learned(body, said):
+        large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        too_long = large or any(word in said.lower() for word in _TOO_LONG)
+        if not too_long and self._dialect.learned(body, said):
             return _AdaptedError()
-        reason = "too_long" if any(word in said.lower() for word in _TOO_LONG) else "rejected"
-        return NoAnswer(reason, f"{who} refuses the request: {said}", Spend(calls=1))
+        return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {said}", Spend())
 
 
 class _LateError(MonitorError):

@@ -30,6 +30,7 @@ from monitor.settings import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.slack_preview import SlackPreview
 from monitor.simulate.traffic import play
+from monitor.simulate.with_llm import at_work, tell_judgements, with_llm
 from monitor.store.embedded import embedded_database
 
 APP = "quillmere-support"
@@ -60,19 +61,28 @@ class Told:
 
 
 def play_demo(
-    settings: Settings, *, seed: int, console: Console, scenario: Scenario = RETRIEVAL_OUTAGE, kafka: bool = False
+    settings: Settings,
+    *,
+    seed: int,
+    console: Console,
+    scenario: Scenario = RETRIEVAL_OUTAGE,
+    kafka: bool = False,
+    llm: str | None = None,
 ) -> None:
     """Plays `scenario` in fast-forward into a database of its own, and ends with what to try next.
 
     The database lies under `<state dir>/demo` and begins empty each time; nothing else is touched. A Slack message is
-    really sent where Slack is set up. With `kafka` every answer goes through a real broker.
+    really sent where Slack is set up. With `kafka` every answer goes through a real broker. With `llm`, the base URL of
+    an OpenAI-compatible server, the sidecar and the judge ask it; without it they are off, whatever the settings say.
 
     Raises:
-        MonitorError: the embedded database, the encoder or the broker does not start.
+        MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
     """
     started = clock()
     url = SecretStr(embedded_database(settings.state_dir / "demo"))
-    demo_settings = settings.model_copy(update={"database_url": url})
+    off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
+    chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
+    demo_settings = chosen.model_copy(update={"database_url": url})
     with ExitStack() as stack:
         if kafka:
             from monitor.simulate.through_kafka import demo_topic  # noqa: PLC0415  only where it is wanted
@@ -86,8 +96,10 @@ def play_demo(
             connection.exec_driver_sql("CREATE SCHEMA public")
         application.prepare()
         _introduce(console, application, scenario, kafka=kafka)
-        with _way(application, kafka=kafka) as assess:
+        with at_work(application), _way(application, kafka=kafka) as assess:
             told = _play(application, scenario, assess, seed=seed, console=console)
+        if application.judge is not None:
+            tell_judgements(console, application)
         elsewhere = settings.database_url is not None
         _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
 
@@ -155,12 +167,15 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
     profile = application.profile
     minutes = scenario.lasts // timedelta(minutes=1)
     servers = ", ".join(application.settings.kafka.bootstrap_servers)
+    llm = application.settings.llm
+    asked = f"The sidecar and the judge ask {escape(str(llm.model))} at {escape(str(llm.base_url))}.\n"
     way = f"On its way it goes through Kafka: {', '.join(application.settings.kafka.topics)} on {servers}.\n"
     console.print(
         f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
         f"Every answer is embedded by {escape(application.embedder.model)}, given a verdict under the profile "
         f"{profile.name}, and stored in PostgreSQL.\n"
         f"{way if kafka else ''}"
+        f"{asked if application.judge is not None else ''}"
         "An alert is to fire when we are sure that more than 30 % of the answers of 3 minutes are negative.\n"
     )
     legend = Text("  UTC    ")
@@ -220,7 +235,8 @@ def _conclude(
         chosen = [t.assessment for t in told if t.assessment.verdict is verdict and t.truth is verdict]
         for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
             for row in application.queries.explained(assessment.interaction.id, APP):
-                console.print(explanation(row, application.profile))
+                judged = application.queries.judgements(APP, row["id"])
+                console.print(explanation(row, application.profile, judged))
     own = "env -u MONITOR_DATABASE_URL " if elsewhere else ""
     here = f"{own}MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"

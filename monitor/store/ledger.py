@@ -10,10 +10,12 @@ from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Te
 from monitor.store.database import retriable
 from monitor.store.tables import LEDGER, consumer_offset
 
-# An interaction counts where its message stood; a dead letter where its group's ledger counts it, '' is nobody's.
+# An interaction counts where its message stood, with its assessment or still without; a dead letter where its group's
+# ledger counts it, '' is nobody's.
 _RECOUNT = text("""
     WITH said AS (
-        SELECT topic, partition, sum(assessed)::bigint AS assessed, sum(dead - purged)::bigint AS dead
+        SELECT topic, partition, sum(assessed)::bigint AS assessed, sum(pending)::bigint AS pending,
+               sum(dead - purged)::bigint AS dead
         FROM consumer_offset WHERE live AND topic = ANY(:topics) GROUP BY topic, partition
     ), kept AS (
         SELECT source_topic AS topic, source_partition AS partition, count(*) AS interactions
@@ -22,7 +24,8 @@ _RECOUNT = text("""
         SELECT topic, partition, count(*) AS letters
         FROM dead_letter WHERE settled_at IS NULL AND group_id <> '' AND topic = ANY(:topics) GROUP BY topic, partition
     )
-    SELECT topic, partition, assessed, coalesce(interactions, 0) AS interactions, dead, coalesce(letters, 0) AS letters
+    SELECT topic, partition, assessed, pending, coalesce(interactions, 0) AS interactions,
+           dead, coalesce(letters, 0) AS letters
     FROM said LEFT JOIN kept USING (topic, partition) LEFT JOIN open USING (topic, partition)
     ORDER BY topic, partition
 """)
@@ -66,12 +69,14 @@ class LedgerRow:
 class Recount:
     """What the ledgers of all live groups say of one partition beside what is stored.
 
-    `assessed` stands against `interactions`, and `dead`, without those purged since, against the open `letters`.
+    `assessed` and `pending` together stand against `interactions`, and `dead`, without those purged since, against the
+    open `letters`.
     """
 
     topic: str
     partition: int
     assessed: int
+    pending: int
     interactions: int
     dead: int
     letters: int
@@ -79,7 +84,7 @@ class Recount:
     @property
     def balanced(self) -> bool:
         """Whether the rows are as many as were counted."""
-        return self.assessed == self.interactions and self.dead == self.letters
+        return self.assessed + self.pending == self.interactions and self.dead == self.letters
 
 
 class Ledger:

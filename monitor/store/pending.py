@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, and_, func, select, text, update
 
-from monitor.model import Assessment, Interaction, RefusalKind, Work
+from monitor.model import Assessment, Interaction, Reason, Work
 from monitor.store.database import retriable
 from monitor.store.interactions import interaction_of
 from monitor.store.tables import assessment, interaction, pending
@@ -47,7 +47,7 @@ _OURS = "SELECT id FROM pending WHERE id = ANY(%s) AND claim = %s ORDER BY id FO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One piece of work that a worker has taken. `refuses`: its answer was found to be a full refusal."""
+    """One piece of work that a worker has taken. `refuses`: its answer is worded as a refusal."""
 
     id: int
     kind: Work
@@ -119,8 +119,8 @@ class Pending:
             return self._read(connection, _p.claim == token)
 
     def _read(self, connection: Any, wanted: Any) -> list[Claim]:
-        refusal = (
-            select(assessment.c.refusal_kind)
+        refuses = (
+            select(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
             .where(*(assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
             .where(assessment.c.live)
             .limit(1)
@@ -128,12 +128,12 @@ class Pending:
         )
         same = [_p.app == interaction.c.app, _p.interaction_id == interaction.c.id,
                 _p.occurred_at == interaction.c.occurred_at]  # fmt: skip
-        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refusal.label("refusal_kind")]
+        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
         query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
         return [
             Claim(
                 id=row["pending_id"], kind=Work(row["kind"]), token=row["claim"], attempts=row["attempts"],
-                group=row["group_id"], interaction=interaction_of(row), refuses=row["refusal_kind"] == RefusalKind.FULL,
+                group=row["group_id"], interaction=interaction_of(row), refuses=bool(row["refuses"]),
             )
             for row in connection.execute(query).mappings()
         ]  # fmt: skip

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.alert.notification import MAX_EXAMPLES, Example
 from monitor.classify.profile import Profile
-from monitor.model import Reason, Verdict
+from monitor.model import Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.rollup import OTHER
 from monitor.store.tables import (
@@ -21,7 +21,9 @@ from monitor.store.tables import (
     assessment,
     consumer_offset,
     interaction,
+    judgement,
     outbox,
+    pending,
     profile,
 )
 from monitor.store.writer import GROUP
@@ -58,6 +60,33 @@ class Queries:
         query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
+
+    def judgements(self, app: str, interaction_id: str) -> list[Mapping[str, Any]]:
+        """Those of one interaction, the latest of each metric first."""
+        j = judgement.c
+        query = select(*j).where(j.app == app, j.id == interaction_id).order_by(j.metric, j.judged_at.desc())
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def judged_means(self) -> list[tuple[str, str, int, float | None]]:
+        """Metric, live verdict, how many were judged, and the mean of those that have a score."""
+        j, a = judgement.c, assessment.c
+        same = and_(j.app == a.app, j.id == a.id, j.occurred_at == a.occurred_at, a.live)
+        query = (
+            select(j.metric, a.verdict, func.count(), func.avg(j.score))
+            .join_from(judgement, assessment, same)
+            .group_by(j.metric, a.verdict)
+            .order_by(j.metric, a.verdict)
+        )
+        with retriable(), self._engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(query)]
+
+    def unassessed(self, interaction_id: str) -> list[Mapping[str, Any]]:
+        """App and last error of the interactions of this id that are stored and wait for their assessment."""
+        p = pending.c
+        query = select(p.app, p.last_error).where(p.kind == Work.ASSESS, p.interaction_id == interaction_id)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 
     def examples(self, rule: Rule, labels: Mapping[str, str], start: datetime, end: datetime) -> Sequence[Example]:
         """The most certain answers that show the rule's signal, of each verdict in turn, in [start, end)."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Engine, Row, func, select, text
+from sqlalchemy import Engine, Row, cast, func, select, text
 from sqlalchemy.dialects import postgresql
 
 from monitor.llm.exchange import BudgetSpent, Purpose, Spend
@@ -114,7 +114,8 @@ def _added(purpose: Purpose, model: str, spend: Spend, now: datetime) -> postgre
 
 def usage_since(engine: Engine, since: datetime) -> Sequence[Row[Any]]:
     """Purpose, model, calls, input and output tokens and cost since the hour of `since`; may raise `Retriable`."""
-    sums = [func.sum(_u[name]).label(name) for name in ("calls", "input_tokens", "output_tokens", "cost")]
+    columns = (_u.calls, _u.input_tokens, _u.output_tokens, _u.cost)
+    sums = [cast(func.sum(column), column.type).label(column.name) for column in columns]
     query = (
         select(_u.purpose, _u.model, *sums)
         .where(_u.hour >= since.replace(minute=0, second=0, microsecond=0))

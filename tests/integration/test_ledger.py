@@ -53,7 +53,7 @@ def test_a_followed_file_has_offsets_that_count_no_messages(writer, ledger):
     (row,), (recount,) = ledger.read(recount=True)
     assert row.counts["spanned"] == 0
     assert row.balanced
-    assert recount == Recount(topic=FILE, partition=0, assessed=2, interactions=2, dead=1, letters=1)
+    assert recount == Recount(topic=FILE, partition=0, assessed=2, pending=0, interactions=2, dead=1, letters=1)
 
 
 def test_rows_are_found_by_group_and_topic(database, writer, ledger):
@@ -103,6 +103,7 @@ def test_a_row_that_does_not_add_up_says_by_how_much(writer, ledger, rows, chang
         ("UPDATE dead_letter SET settled_at = now()", {"letters": 0}),
         ("UPDATE consumer_offset SET purged = 1", {"dead": 0}),
         ("UPDATE consumer_offset SET assessed = 3, received = 4, spanned = 4", {"assessed": 3}),
+        ("UPDATE consumer_offset SET pending = 1, received = 4, spanned = 4", {"pending": 1}),
     ],
 )
 def test_a_recount_finds_what_the_counts_alone_do_not_show(writer, ledger, rows, change, expected):
@@ -111,7 +112,7 @@ def test_a_recount_finds_what_the_counts_alone_do_not_show(writer, ledger, rows,
     ((row,), (recount,)) = ledger.read(recount=True)
     assert row.balanced
     assert not recount.balanced
-    good = {"assessed": 2, "interactions": 2, "dead": 1, "letters": 1}
+    good = {"assessed": 2, "pending": 0, "interactions": 2, "dead": 1, "letters": 1}
     assert recount == Recount(topic="answers", partition=0, **{**good, **expected})
 
 
@@ -124,7 +125,7 @@ def test_a_recount_goes_by_all_live_groups_whichever_was_asked_for(database, wri
         own.close()
     rows, recount = ledger.read(group="other", recount=True)
     assert [row.counts["assessed"] for row in rows] == [1]
-    assert recount == [Recount(topic="answers", partition=0, assessed=3, interactions=3, dead=1, letters=1)]
+    assert recount == [Recount(topic="answers", partition=0, assessed=3, pending=0, interactions=3, dead=1, letters=1)]
     (row,), recount = ledger.read(group="rescore-1", recount=True)
     assert not row.live
     assert row.balanced

@@ -23,7 +23,10 @@ ROW = {
     "p_refusal": 0.04,
     "p_self_generated": 0.06,
     "uncalibrated": True,
-    "support": {"origin": "extractive", "documents": [{"document_id": "d0", "text": "Parking costs two euros."}]},
+    "support": {
+        "origin": "extractive",
+        "documents": [{"document_id": "d0", "start": 0, "end": 24, "text": "Parking costs two euros."}],
+    },
     "reasons": [],
     "features": {"undefined": {}},
     "sdq": 0.81,
@@ -93,8 +96,8 @@ def test_the_thesis_s_rule_is_named_where_it_says_otherwise():
 
 
 def test_support_that_stands_in_no_document_says_so():
-    support = {"origin": "logged", "documents": [{"document_id": None, "text": "Invented."}]}
-    assert "Invented.  [not found in the documents]" in shown(support=support)
+    support = {"origin": "logged", "documents": [{"document_id": None, "start": None, "text": "Invented."}]}
+    assert "Invented.  [not from the documents]" in shown(support=support)
 
 
 def test_an_answer_without_support_is_shown_too():
@@ -112,7 +115,7 @@ def test_markup_in_texts_is_shown_as_it_is(field, text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markup_in_support_is_shown_as_it_is(text):
-    shown_text = shown(support={"origin": "logged", "documents": [{"document_id": text, "text": text}]})
+    shown_text = shown(support={"origin": "logged", "documents": [{"document_id": text, "start": 0, "text": text}]})
     assert f"{text}  [{text}]" in shown_text
 
 
@@ -134,3 +137,70 @@ def test_the_profile_is_named_and_a_rescore_is_said_to_be_one():
     assert "profile minilm (01234567)" in live
     assert "rescore" not in live
     assert "a rescore that no alert counts" in shown(live=False)
+
+
+SIDECAR = {"mode": "explain", "model": "m", "prompt_hash": "0123456789abcdef", "second_answer": None}
+
+
+def test_where_each_piece_of_support_stands_is_said():
+    pieces = [
+        {"document_id": "d0", "start": 0, "end": 4, "text": "One.", "match": "exact"},
+        {"document_id": "d1", "start": 0, "end": 4, "text": "Two.", "match": "fuzzy"},
+        {"document_id": None, "start": None, "end": None, "text": "Three.", "match": None},
+    ]
+    text = shown(support={"origin": "sidecar", "documents": pieces, "sidecar": SIDECAR})
+    for part in ("support (sidecar)", "One.  [d0]", "Two.  [d1, nearly]", "Three.  [not from the documents]"):
+        assert part in text
+
+
+def test_a_stand_in_for_the_sidecar_says_why_and_whether_it_is_asked_again():
+    stands_in = {"because": "no answer in time", "queued": True}
+    text = shown(support={**ROW["support"], "stands_in": stands_in})
+    assert "not the sidecar's: no answer in time; it will be asked again" in text
+    text = shown(support={**ROW["support"], "stands_in": {"because": "content_filter", "queued": False}})
+    assert "content_filter" in text
+    assert "asked again" not in text
+
+
+def test_what_the_sidecar_answered_itself_and_that_it_named_nothing_is_said():
+    sidecar = {**SIDECAR, "second_answer": "Three euros."}
+    text = shown(support={"origin": "sidecar", "documents": [], "sidecar": sidecar})
+    assert "the sidecar named nothing that supports the answer" in text
+    assert "Three euros." in text
+
+
+def test_a_revised_verdict_says_what_it_was_before():
+    assert "self-generated until 2026-03-02 12:00 UTC, when the sidecar answered" in shown(
+        earlier={"verdict": "self_generated"}, revised_at=NOON
+    )
+
+
+def judgement(metric, score=None, reason=None, **parts):
+    return {"metric": metric, "score": score, "reason": reason, "parts": parts, "model": "judge-1"}
+
+
+def test_judgements_are_shown_with_what_speaks_against_the_answer():
+    said = [
+        {"statement": "Parking costs two euros.", "why": "it says so", "supported": True},
+        {"statement": "It is free at night.", "why": "nothing of that", "supported": False},
+    ]
+    console = Console(file=io.StringIO(), width=200, color_system=None)
+    judged = [
+        judgement("faithfulness", 0.5, statements=said),
+        judgement("answer_relevance", None, "refusal"),
+        judgement("context_relevance", 0.25, sentences=[{"text": "x"}], total=4),
+        judgement("context_precision", 0.5, documents=[{"document": 1, "useful": False, "why": "other town"}]),
+        judgement("context_entity_recall", 0.5, found=["Ghent"], missed=["Bruges"]),
+    ]
+    console.print(explanation(ROW, None, judged))
+    text = console.file.getvalue()
+    for part in (
+        "judged by judge-1",
+        "0.50  1 of 2 statements",
+        "✗ It is free at night. (nothing of that)",
+        "–     refusal",
+        "1 of 4 sentences are needed",
+        "✗ document 2: other town",
+        "missed: Bruges",
+    ):
+        assert part in text

@@ -21,7 +21,7 @@ def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts)
 
 
 def a_recount(**over):
-    known = {"topic": "answers", "partition": 0, "assessed": 6, "interactions": 6, "dead": 2, "letters": 2}
+    known = {"topic": "answers", "partition": 0, "assessed": 6, "pending": 1, "interactions": 7, "dead": 2, "letters": 2}
     return Recount(**{**known, **over})
 
 
@@ -51,10 +51,11 @@ def test_a_difference_is_named_with_its_place_and_size(counts, said):
 
 
 def test_a_recount_that_differs_says_what_is_stored():
-    lines = list(complaints([a_row()], [a_recount(interactions=5, letters=4)]))
-    assert lines == [
-        "answers/0: 6 were counted as assessed, 5 interactions are stored (-1)",
+    recounted = [a_recount(interactions=5, letters=4), a_recount(partition=1, pending=0)]
+    assert list(complaints([a_row()], recounted)) == [
+        "answers/0: 6 were counted as assessed and 1 as pending, 5 interactions are stored (-2)",
         "answers/0: 2 were counted as dead and not purged, 4 open dead letters are stored (+2)",
+        "answers/1: 6 were counted as assessed, 7 interactions are stored (+1)",
     ]
 
 

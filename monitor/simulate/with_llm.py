@@ -1,0 +1,58 @@
+"""The demo with a language model: the sidecar asks it for support, the judge for its opinion of a sample."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+from pydantic import SecretStr
+from rich.console import Console
+from rich.table import Table
+
+from monitor.app import Application
+from monitor.llm.served import served_models
+from monitor.model import Work
+from monitor.pending import work_off, working
+from monitor.settings import Settings
+from monitor.store.pending import Pending
+from monitor.terminal import literal, stopping
+
+PATIENCE = 60.0  # seconds of the sidecar for each step: the demo waits for it, unlike a live run
+
+
+def with_llm(settings: Settings, base_url: str) -> Settings:
+    """The settings with both turned on, and asking that server; its first model where none is set.
+
+    Raises:
+        OutOfReach, WrongSettings: as `served_models` does.
+    """
+    key = settings.llm.api_key or SecretStr("none")  # a local server asks for none
+    model = settings.llm.model or next(iter(served_models(base_url, key.get_secret_value())), None)
+    llm = settings.llm.model_copy(update={"base_url": base_url, "api_key": key, "model": model})
+    sidecar, judge = settings.sidecar, settings.judge
+    mode = {"mode": "explain"} if sidecar.mode == "off" else {}
+    sidecar = sidecar.model_copy(update={"patience": PATIENCE, **mode})
+    judge = judge.model_copy(update={"mode": "combined"} if judge.mode == "off" else {})
+    return settings.model_copy(update={"llm": llm, "sidecar": sidecar, "judge": judge})
+
+
+def at_work(application: Application) -> AbstractContextManager[None]:
+    """The workers, while the block runs, where there is something for them."""
+    return working(application) if application.judge is not None else nullcontext()
+
+
+def tell_judgements(console: Console, application: Application) -> None:
+    """Finishes what is still to be judged, and says what came of it; Ctrl-C leaves the rest undone."""
+    waiting = sum(c.waiting for c in Pending(application.engine).counts(application.now()) if c.kind is Work.JUDGE)
+    console.print(f"Judging the last {waiting} of the sample; Ctrl-C ends it ...")
+    with stopping() as stop:
+        work_off(application, stop)
+    means = application.queries.judged_means()
+    table = Table(
+        "metric", "verdict", "judged", "mean", title=f"Judged by {literal(application.judging_model.model)}", box=None
+    )
+    for metric, verdict, judged, mean in means:
+        table.add_row(
+            metric.replace("_", " "), verdict.replace("_", "-"), str(judged), "–" if mean is None else f"{mean:.2f}"
+        )
+    console.print(table)
+    console.print()

@@ -1,0 +1,221 @@
+"""The judge through the batch endpoint: real HTTP, a real queue, a clock that the test moves."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from monitor.app import Application
+from monitor.errors import Fatal, Retriable
+from monitor.judging_batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
+from monitor.llm.batches import BatchEndpoint
+from monitor.model import Verdict
+from monitor.pending import Queue
+from monitor.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
+from monitor.settings import Settings
+from monitor.store.llm_batches import SentBatches
+from monitor.store.pending import Pending
+from monitor.store.usage import usage_since
+from tests.factories import NOON, a_batch, an_assessment
+from tests.llm_server import KEY, expired, failed, llm_server, refusal, said, server_error
+
+ANSWERED = {
+    "statements": [
+        {"statement": "It is kept.", "why": "said", "supported": True},
+        {"statement": "It is free.", "why": "not said", "supported": False},
+    ],
+    "questions": ["What is kept?", "For how long?", "Why?"],
+    "needed": [1],
+    "insufficient": False,
+}
+METRICS = ("faithfulness", "answer_relevance", "context_relevance")
+
+
+@pytest.fixture
+def server():
+    with llm_server(answer=lambda _: ANSWERED) as running:
+        running.batches.polls = 2
+        yield running
+
+
+class Clock:
+    def __init__(self):
+        self.now = NOON + timedelta(minutes=1)
+
+    def __call__(self):
+        return self.now
+
+    def later(self, by=BETWEEN_LOOKS):
+        self.now += by
+
+
+@pytest.fixture
+def judging(database, server):
+    """An application whose judge uses batches, its worker, and its clock."""
+    clock = Clock()
+    settings = Settings(
+        database_url=database,
+        embedding=EmbeddingSettings(provider="hash"),
+        llm=LLMSettings(
+            base_url=server.base_url, api_key=server.key, model="gpt-test", input_price=2, output_price=4,
+            budget=BudgetSettings(calls_per_day=200),
+        ),
+        judge=JudgeSettings(mode="combined", batch=True, metrics=(*METRICS, "context_recall")),
+    )  # fmt: skip
+    with Application(settings, now=clock) as application:
+        application.prepare()
+        worker = BatchJudgingWorker(
+            queue=Queue(pending=Pending(application.engine), now=clock, max_attempts=5),
+            writer=application.writer(),
+            judge=application.judge,
+            model=application.judging_model,
+            budget=application.budget,
+            endpoint=BatchEndpoint(api_key=KEY, base_url=server.base_url),
+            batches=SentBatches(application.engine),
+        )
+        yield application, worker, clock
+        worker.close()
+
+
+def store(application, *names, **over):
+    answers = [an_assessment(id=name, verdict=Verdict.SELF_GENERATED, **over) for name in names]
+    application.store.write(a_batch(*answers))
+
+
+def test_a_batch_is_sent_looked_after_and_read_once(judging, server, rows):
+    application, worker, clock = judging
+    store(application, "a", "b", "c")
+    assert worker.round() == 0  # it waits for more
+    clock.later(WAIT)
+    assert worker.round() == 3
+    assert rows("SELECT requests, status FROM llm_batch") == [(3, "sent")]
+    assert worker.round() == 0
+    clock.later()
+    assert worker.round() == 0  # in progress
+    clock.later()
+    assert worker.round() == 3
+    assert {chat.custom_id is None for chat in server.chats} == {False}
+    found = rows("SELECT id, metric, score, reason, mode FROM judgement ORDER BY id, metric")
+    assert [row[:2] for row in found] == [
+        (i, m) for i in "abc" for m in ("answer_relevance", "context_recall", "context_relevance", "faithfulness")
+    ]
+    assert {(row[2], row[4]) for row in found if row[1] == "faithfulness"} == {(0.5, "combined")}
+    assert {row[3] for row in found if row[1] == "context_recall"} == {"no_reference"}
+    assert rows("SELECT count(*) FROM pending") == [(0,)]
+    assert rows("SELECT status, finished_at IS NOT NULL FROM llm_batch") == [("completed", True)]
+    clock.later()
+    assert worker.round() == 0
+
+
+def test_a_batch_costs_half_and_is_counted(judging, server, rows):
+    application, worker, clock = judging
+    store(application, "a", "b")
+    for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
+        clock.later(by)
+        worker.round()
+    (used,) = usage_since(application.engine, NOON)
+    assert (used.purpose, used.calls) == ("judge", server.calls) == ("judge", 2)
+    assert used.input_tokens + used.output_tokens == server.tokens
+    assert used.cost == pytest.approx((2 * used.input_tokens + 4 * used.output_tokens) / 1e6 / 2)
+    assert rows("SELECT sum(input_tokens), sum(calls) FROM judgement") == [(used.input_tokens, 2)]
+
+
+def test_requests_that_failed_are_sent_again_and_those_that_the_model_refused_are_not(judging, server, rows):
+    application, worker, clock = judging
+    store(application, "a", "b", "c")
+    server.chat_script += [refusal(500, "broken"), said("no JSON"), None]
+    for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
+        clock.later(by)
+        worker.round()
+    done = dict(rows("SELECT id, reason FROM judgement WHERE metric = 'faithfulness'"))
+    assert set(done.values()) == {"malformed", None}
+    ((left, error),) = rows("SELECT interaction_id, last_error FROM pending")
+    assert left not in done
+    assert error == "batch endpoint: status 500"
+    for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
+        clock.later(by)
+        worker.round()
+    assert rows("SELECT count(*), count(DISTINCT id) FROM judgement WHERE metric = 'faithfulness'") == [(3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("end", "done", "why"),
+    [(expired(1), 1, "could not be executed"), (failed("the input is too large"), 0, "the input is too large")],
+)
+def test_what_a_batch_did_not_come_to_is_done_by_the_next(judging, server, rows, end, done, why):
+    application, worker, clock = judging
+    server.batches.script.append(end)
+    store(application, "a", "b")
+    for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
+        clock.later(by)
+        worker.round()
+    assert rows("SELECT count(DISTINCT id) FROM judgement") == [(done,)]
+    assert all(why in error for (error,) in rows("SELECT last_error FROM pending"))
+    for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
+        clock.later(by)
+        worker.round()
+    assert rows("SELECT count(DISTINCT id) FROM judgement") == [(2,)]
+    assert rows("SELECT count(*) FROM pending") == [(0,)]
+
+
+def test_nothing_is_sent_beyond_the_budget(judging, server, rows):
+    application, worker, clock = judging  # 200 calls a day, the judge's share is half
+    store(application, *(f"a-{n}" for n in range(101)))
+    clock.later(WAIT)
+    worker.round()
+    assert not server.batches.files
+    assert rows("SELECT DISTINCT attempts, last_error LIKE 'the budget%%' FROM pending") == [(0, True)]
+
+
+def test_what_needs_no_call_is_judged_at_once(judging, rows):
+    application, worker, clock = judging
+    store(application, "a", retrieved_documents=(), answer="")
+    clock.later(WAIT)
+    worker.round()
+    assert dict(rows("SELECT metric, reason FROM judgement"))["faithfulness"] == "empty_answer"
+    assert rows("SELECT count(*) FROM llm_batch") == [(0,)]
+
+
+def test_an_endpoint_that_is_busy_is_tried_again_and_nothing_is_lost(judging, server, rows):
+    application, worker, clock = judging
+    store(application, "a")
+    server.script.append(server_error())
+    clock.later(WAIT)
+    worker.round()
+    assert rows("SELECT attempts, last_error FROM pending") == [(1, "the batch endpoint is busy: status 500")]
+    clock.later(WAIT)
+    assert worker.round() == 1
+    server.script.append(server_error())
+    clock.later()
+    assert worker.round() == 0  # it could not be asked after
+    for _ in range(2):
+        clock.later()
+        worker.round()
+    assert rows("SELECT count(DISTINCT id) FROM judgement") == [(1,)]
+
+
+def test_a_server_without_batches_says_so(server):
+    server.script.append(refusal(404, "unknown"))
+    endpoint = BatchEndpoint(api_key=KEY, base_url=server.base_url)
+    with pytest.raises(Fatal, match="MONITOR_JUDGE__BATCH=false"):
+        endpoint.send({"1": {"model": "gpt-test", "messages": []}})
+    endpoint.close()
+    gone = BatchEndpoint(api_key=KEY, base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(Retriable, match="out of reach"):
+        gone.look("batch_1")
+    gone.close()
+
+
+def test_the_requests_are_those_that_a_call_would_make(judging, server):
+    application, worker, clock = judging
+    store(application, "a")
+    clock.later(WAIT)
+    worker.round()
+    (content,) = (
+        text for name, text in server.batches.contents.items() if server.batches.files[name]["purpose"] == "batch"
+    )
+    line = json.loads(content)
+    assert line["url"] == "/v1/chat/completions"
+    assert line["body"]["response_format"]["json_schema"]["name"] == "combined_v1"
