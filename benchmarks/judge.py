@@ -1,6 +1,6 @@
 """What judging costs beside the `ragas` package, whether the scores agree, and what it does to the way of the events.
 
-    python benchmarks/judge.py [--short] [--json PATH] [--interactions N] [--latency SECONDS] [--concurrency N]
+    python benchmarks/judge.py [--short] [--json PATH] [--interactions N] [--latency MS] [--concurrency N]
                                [--ragas-venv FOLDER | --no-ragas]
 
 Made-up interactions are judged for faithfulness, answer relevance and context relevance against a scripted server that
@@ -11,8 +11,8 @@ takes the same time for every request, chat and embeddings alike. All in this on
   are taken from a budget with limits, in an embedded PostgreSQL;
 - how many of our scores are ragas's, or those of the metric's formula, given the same verdicts;
 - the time from an event's arrival until its transaction has committed with the judge off, and with a judge of every
-  interaction (separate mode) that has hundreds waiting, by turns; with embeddings made in this process at no cost, and
-  with those of the server, which the judge asks too.
+  interaction (separate mode) that has hundreds waiting, by turns; with embeddings made in the process at little cost,
+  and (not in short form) with those of the server, which the judge asks too.
 
 A token is four characters, in what is sent and in what is answered; embeddings have none. Of several rounds each figure
 is the median, and each ratio that of its rounds. `--ragas-venv` names a virtual environment made as
@@ -35,18 +35,41 @@ from consume_rig import cpu_seconds, machine_cpu_seconds
 from figures import finish
 from judge_cases import Made, made
 from judge_events import event_path
-from judge_rig import alone, judged, ragas, ragas_python, serving, settings, worked_off
+from judge_rig import Served, alone, judged, ragas, ragas_python, serving, settings, worked_off
 
 from monitor.store.embedded import embedded_database
 
 SEED = 20_261_121
-FULL = {"interactions": 200, "rounds": 3, "rate": 50, "seconds": 20, "waiting": 500, "event rounds": 2}
-SHORT = {"interactions": 32, "rounds": 1, "rate": 50, "seconds": 2, "waiting": 100, "event rounds": 1}
+FULL = {
+    "interactions": 200,
+    "latency ms": 300,
+    "rounds": 3,
+    "rate": 50,
+    "seconds": 20,
+    "waiting": 500,
+    "event rounds": 2,
+    "embedders": 2,
+}
+SHORT = {
+    "interactions": 16,
+    "latency ms": 100,
+    "rounds": 1,
+    "rate": 50,
+    "seconds": 2,
+    "waiting": 100,
+    "event rounds": 1,
+    "embedders": 1,
+}
 EMBEDDERS = {"hash": "embeddings in the process", "openai": "embeddings from the server"}
 COLUMNS = ("seconds", "chat calls", "embedding calls", "tokens", "chat calls at a time")
 RATIOS = ("seconds", "chat calls", "all calls", "tokens")
-GOALS = {"seconds": ("1/3", 1 / 3), "chat calls": ("1/3", 1 / 3), "all calls": ("1/3", 1 / 3), "tokens": ("1/2", 1 / 2)}
-RAGAS, SEPARATE, COMBINED, QUEUED = "ragas", "separate", "combined", "combined, from the queue"
+GOALS: dict[str, tuple[str, float]] = {
+    "seconds": ("1/3", 1 / 3),
+    "chat calls": ("1/3", 1 / 3),
+    "all calls": ("1/3", 1 / 3),
+    "tokens": ("1/2", 1 / 2),
+}
+RAGAS, SEPARATE, COMBINED, QUEUED = "ragas", "ours, separate", "ours, combined", "ours, combined, queued"
 CLOSE = 1e-6  # our vectors are of float32
 DISTURBED = 0.1  # cores
 
@@ -56,8 +79,8 @@ class Bench:
 
     def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
         self.sizes = dict(SHORT if arguments.short else FULL)
-        self.sizes["interactions"] = arguments.interactions or self.sizes["interactions"]
-        self.latency: float = arguments.latency
+        chosen = {"interactions": arguments.interactions, "latency ms": arguments.latency}
+        self.sizes |= {name: value for name, value in chosen.items() if value is not None}
         self.concurrency: int = arguments.concurrency
         self.folder = folder
         self.database = embedded_database(folder / "database")
@@ -70,59 +93,63 @@ class Bench:
         """CPU seconds of this machine so far that were not ours."""
         return machine_cpu_seconds() - sum(map(cpu_seconds, self._ours))
 
-    def judged(self, run: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-        """What `run` says, and the server that it is given the address of."""
-        with serving(self.latency, len(self.its), SEED) as served:
-            found = run(served.url)
-        counted = served.counted
-        return {**found, **counted, "all calls": counted["chat calls"] + counted["embedding calls"]}
-
-    def round(self) -> dict[str, dict[str, Any]]:
+    def round(self, served: Served) -> dict[str, dict[str, Any]]:
         """Every way to judge, once."""
+        count, python = len(self.its), self.ragas
+
+        def counted(found: dict[str, Any]) -> dict[str, Any]:
+            seen = served.counted()
+            return {**found, **seen, "all calls": seen["chat calls"] + seen["embedding calls"]}
 
         def ours(work: Callable[..., dict[str, Any]], mode: str) -> dict[str, Any]:
-            return self.judged(
-                lambda url: alone(work, settings(self.database, url, mode, self.concurrency), count, SEED)
-            )
+            return counted(alone(work, settings(self.database, served.url, mode, self.concurrency), count, SEED))
 
-        count, python = len(self.its), self.ragas
-        found = {
+        served.counted()  # what was before is no matter
+        theirs = {RAGAS: counted(ragas(python, served.url, self.its, self.concurrency, self.folder))} if python else {}
+        return {
+            **theirs,
             SEPARATE: ours(judged, "separate"),
             COMBINED: ours(judged, "combined"),
             QUEUED: ours(worked_off, "combined"),
         }
-        if python is None:
-            return found
-        theirs = self.judged(lambda url: ragas(python, url, self.its, self.concurrency, self.folder))
-        return {RAGAS: theirs, **found}
 
-    def events(self, embedder: str, mode: str) -> dict[str, float]:
+    def events(self, served: Served, embedder: str, mode: str) -> dict[str, float]:
         """Delays of events beside a judge, or none."""
-        sizes = self.sizes
-        waiting, rate, seconds = sizes["waiting"], sizes["rate"], sizes["seconds"]
-        with serving(self.latency, waiting + rate * seconds, SEED) as served:
-            given = settings(self.database, served.url, mode, self.concurrency, embedder=embedder)
-            found: dict[str, float] = alone(event_path, given, rate, seconds, waiting, SEED)
+        given = settings(self.database, served.url, mode, self.concurrency, embedder=embedder)
+        sizes = (self.sizes[name] for name in ("rate", "seconds", "waiting"))
+        found: dict[str, float] = alone(event_path, given, *sizes, SEED)
         return found
 
 
 def measure(bench: Bench) -> dict[str, Any]:
     sizes, begin, others = bench.sizes, time.perf_counter(), bench.taken_by_others()
-    rounds = [bench.round() for _ in range(sizes["rounds"])]
-    results: dict[str, Any] = {
-        **sizes, "latency": bench.latency, "concurrency": bench.concurrency, "characters": characters(bench.its),
+    most = max(sizes["interactions"], sizes["waiting"] + sizes["rate"] * sizes["seconds"])
+    with serving(sizes["latency ms"] / 1e3, most, SEED) as served:
+        rounds = [bench.round(served) for _ in range(sizes["rounds"])]
+        events = {embedder: beside(bench, served, embedder) for embedder in list(EMBEDDERS)[: sizes["embedders"]]}
+    return {
+        **sizes,
+        "concurrency": bench.concurrency,
+        "characters": characters(bench.its),
         "judging": {name: medians(one[name] for one in rounds) for name in rounds[0]},
-        "to ragas": to_ragas(rounds), "agreement": agreement(rounds[0], bench.its), "events": {},
-    }  # fmt: skip
-    for embedder in EMBEDDERS:
-        turns = [
-            {mode: bench.events(embedder, mode) for mode in ("off", "separate")} for _ in range(sizes["event rounds"])
-        ]
-        off, on = (medians(turn[mode] for turn in turns) for mode in ("off", "separate"))
-        ratio = {name: median(t["separate"][name] / t["off"][name] for t in turns) for name in ("p50 ms", "p95 ms")}
-        results["events"][embedder] = {"judge off": off, "judge saturated": on, "ratio": ratio, "rounds": turns}
-    results["cores taken by others"] = (bench.taken_by_others() - others) / (time.perf_counter() - begin)
-    return results
+        "ragas version": rounds[0].get(RAGAS, {}).get("version"),
+        "to ragas": to_ragas(rounds),
+        "agreement": agreement(rounds[0], bench.its),
+        "events": events,
+        "cores taken by others": (bench.taken_by_others() - others) / (time.perf_counter() - begin),
+    }
+
+
+def beside(bench: Bench, served: Served, embedder: str) -> dict[str, Any]:
+    """Delays of events without and with a judge, by turns."""
+    modes = {"judge off": "off", "judge saturated": "separate"}
+    turns = [
+        {state: bench.events(served, embedder, mode) for state, mode in modes.items()}
+        for _ in range(bench.sizes["event rounds"])
+    ]
+    off, on = modes
+    ratio = {name: median(turn[on][name] / turn[off][name] for turn in turns) for name in ("p50 ms", "p95 ms")}
+    return {**{state: medians(turn[state] for turn in turns) for state in modes}, "ratio": ratio, "rounds": turns}
 
 
 def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -169,14 +196,14 @@ def agreement(one: dict[str, dict[str, Any]], its: Sequence[Made]) -> dict[str, 
 
 def show(results: dict[str, Any]) -> None:
     texts = ", ".join(f"{name} {value:,.0f}" for name, value in results["characters"].items())
-    print(f"{results['interactions']} interactions ({texts} characters), {1e3 * results['latency']:.0f} ms a request, "
+    print(f"{results['interactions']} interactions ({texts} characters), {results['latency ms']} ms a request, "
           f"{results['concurrency']} at a time; rounds: {results['rounds']}\n")  # fmt: skip
     print(f"{'':28}" + "".join(f"{name:>22}" for name in COLUMNS))
     for name, found in results["judging"].items():
         figures = (f"{found[column]:,.1f}" if column == "seconds" else f"{found[column]:,.0f}" for column in COLUMNS)
         print(f"{name:28}" + "".join(f"{figure:>22}" for figure in figures))
     if not results["to ragas"]:
-        print("ragas was left out: name its virtual environment, or let the long form make one")
+        print("ragas was left out, by --no-ragas or for want of a virtual environment, which --short does not make")
     else:
         print(f"\n{'to ragas':28}" + "".join(f"{name:>22}" for name in RATIOS))
     for name, found in results["to ragas"].items():
@@ -218,10 +245,15 @@ def show_events(results: dict[str, Any]) -> None:
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--short", action="store_true", help="smaller and once, to see that it runs")
+    parser.add_argument("--short", action="store_true", help="smaller, faster and once, to see that it runs")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
     parser.add_argument("--interactions", type=int, metavar="N", help=f"default: {FULL['interactions']}")
-    parser.add_argument("--latency", type=float, default=0.3, metavar="SECONDS", help="of every request")
+    parser.add_argument(
+        "--latency",
+        type=int,
+        metavar="MS",
+        help=f"of every request; default: {FULL['latency ms']}, {SHORT['latency ms']} in short form",
+    )
     parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="calls at a time")
     parser.add_argument("--ragas-venv", type=Path, metavar="FOLDER", help="with ragas installed")
     parser.add_argument("--no-ragas", action="store_true", help="only ours")
@@ -233,11 +265,11 @@ def main() -> None:
     if not sys.platform.startswith("linux"):
         sys.exit("this reads /proc, which only Linux has")
     with tempfile.TemporaryDirectory(prefix="monitor-judge-") as folder:
-        results = measure(Bench(arguments, Path(folder)))
-    results = finish(results, seed=SEED, path=arguments.json)
+        found = measure(Bench(arguments, Path(folder)))
+    results: dict[str, Any] = finish(found, seed=SEED, path=arguments.json)
     show(results)
     others = results["cores taken by others"]
-    print(f"\nEverything shared {os.cpu_count()} cores.")
+    print(f"\nEverything shared {os.cpu_count()} cores, the scripted server and PostgreSQL too.")
     if others > DISTURBED:
         print(f"Others took {others:.2f} of them meanwhile: these are not the figures of a machine of one's own.")
 

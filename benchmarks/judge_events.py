@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from monitor.model import Batch, Tally
 from monitor.pending import working
 from monitor.settings import Settings
 
-_WARM = 2.0  # seconds after which as many calls are under way as may be
+_WARM = 1.0  # seconds after which as many calls are under way as may be
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class Paced:
 def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed: int) -> dict[str, Any]:
     """Delays of events while `waiting` others are queued for the judge, if there is one; for a process of its own."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
+    logging.getLogger("monitor.providers").setLevel(logging.ERROR)  # what it warns of is meant: the hash embedder
     events = made(round(rate * seconds), seed, first=waiting)
     source = Paced(values=[event(it.interaction()).encode() for it in events], rate=rate)
     with Application(given) as application:

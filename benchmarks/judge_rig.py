@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -65,10 +65,16 @@ def alone(work: Callable[..., Any], *arguments: object) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A server at work, and, once it has ended, what it counted."""
+    """A server at work."""
 
     url: str
-    counted: dict[str, int] = field(default_factory=dict)
+    pipe: Connection
+
+    def counted(self) -> dict[str, int]:
+        """What it has counted since it was last asked."""
+        self.pipe.send(None)
+        found: dict[str, int] = self.pipe.recv()
+        return found
 
 
 @contextmanager
@@ -80,10 +86,7 @@ def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
     process.start()
     its.close()  # so that a server that does not start is noticed
     try:
-        found = Served(url=ours.recv())
-        yield found
-        ours.send(None)
-        found.counted.update(ours.recv())
+        yield Served(url=ours.recv(), pipe=ours)
     finally:
         ours.close()
         process.join()
@@ -91,17 +94,19 @@ def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
 
 def _serve(pipe: Connection, latency: float, count: int, seed: int) -> None:
     answer = scripted(made(count, seed))
-    with llm_server(latency=latency, answer=answer, chat_models={CHAT}) as server:
+    with llm_server(latency=latency, answer=answer, chat_models={CHAT}) as server, suppress(EOFError):
         pipe.send(server.base_url)
-        try:
+        while True:
             pipe.recv()
-        except EOFError:
-            return  # whoever asked is gone
-        embeddings = sum("input" in body for body in server.requests)
-        pipe.send({
-            "chat calls": server.calls, "embedding calls": embeddings, "tokens": server.tokens,
-            "chat calls at a time": server.most_in_flight,
-        })  # fmt: skip
+            with server.lock:
+                pipe.send({
+                    "chat calls": server.calls, "tokens": server.tokens,
+                    "embedding calls": sum("input" in body for body in server.requests),
+                    "chat calls at a time": server.most_in_flight,
+                })  # fmt: skip
+                server.calls = server.tokens = server.most_in_flight = 0
+                server.requests.clear()
+                server.chats.clear()
 
 
 # Ours.
@@ -210,7 +215,8 @@ def ragas_python(chosen: Path | None, *, make: bool) -> Path | None:
     None where it is not there yet and may not be made.
     """
     if chosen is not None:
-        return chosen / "bin" / "python"
+        python = chosen / "bin" / "python"
+        return python if python.exists() else sys.exit(f"{chosen} is no virtual environment")
     wanted = sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
     folder = user_cache_path("rag-monitor") / f"ragas-{wanted}"
     python, ready = folder / "bin" / "python", folder / ".ready"
@@ -236,9 +242,8 @@ def ragas(python: Path, server: str, its: Sequence[Made], concurrency: int, fold
         "base-url": server, "api-key": KEY, "model": CHAT, "embedding-model": MODEL, "input": given, "output": found,
         "concurrency": concurrency,
     }  # fmt: skip
-    command = [python, ROOT / "benchmarks" / "ragas_run.py"]
-    command += [part for name, value in options.items() for part in (f"--{name}", value)]
-    subprocess.run(list(map(str, command)), check=True)
+    chosen = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
+    subprocess.run([str(python), str(ROOT / "benchmarks" / "ragas_run.py"), *chosen], check=True)
     read = json.loads(found.read_text(encoding="utf-8"))
     scores = [{ours: row[name] for ours, name in RAGAS_NAMES.items()} for row in read["interactions"]]
     return {"seconds": read["seconds"], "scores": scores, "version": read["ragas"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from threading import Event, Thread
 from typing import Protocol
 
 from monitor.app import Application
-from monitor.errors import Fatal, MonitorError, Retriable
+from monitor.errors import MonitorError, Retriable
 from monitor.judge.judge import Judge
 from monitor.judge.metric import Case, Judgement
 from monitor.llm.exchange import BudgetSpent
@@ -58,17 +58,19 @@ class Queue:
         """What is due, up to `most`."""
         return self.pending.claim(kinds, self.now(), most=most, lease=LEASE)
 
-    def put_back(self, claims: Sequence[Claim], error: MonitorError | str) -> None:
+    def put_back(self, claims: Sequence[Claim], error: Exception | str) -> None:
         """They failed for this reason."""
+        defect = None if isinstance(error, MonitorError | str) else error
+        words = str(error) if defect is None else f"{type(defect).__name__}: {defect}"
         if claims:
-            log.warning("%d × %s failed: %s", len(claims), claims[0].kind, error)
+            log.warning("%d × %s failed: %s", len(claims), claims[0].kind, words, exc_info=defect)
         wait = error.retry_after if isinstance(error, Retriable) else None
         for claim in claims:
             delay = min(_FIRST_DELAY * 2 ** min(claim.attempts - 1, 20), _LONGEST_DELAY)
             delay = max(delay, timedelta(seconds=wait or 0))
             attempted = not isinstance(error, BudgetSpent)
             last = attempted and claim.attempts >= self.max_attempts
-            self.pending.failed([claim], str(error), None if last else self.now() + delay, attempted=attempted)
+            self.pending.failed([claim], words, None if last else self.now() + delay, attempted=attempted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,16 +101,15 @@ class AssessingWorker:
             return
         try:
             assessments = self.pipeline.assess([claim.interaction for claim in claims])
+            self._finish(list(zip(claims, assessments, strict=True)))
         except Retriable as error:
             self.queue.put_back(claims, error)
-        except Fatal as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for its end
             if len(claims) > 1:  # one of them may spoil it for the others
                 for claim in claims:
                     self._work([claim])
             else:
                 self.queue.put_back(claims, error)
-        else:
-            self._finish(list(zip(claims, assessments, strict=True)))
 
     def _finish(self, done: Sequence[tuple[Claim, Assessment]]) -> None:
         if done[0][0].kind is Work.ASSESS:
@@ -133,6 +134,7 @@ class JudgingWorker:
     judge: Judge
     concurrency: int
     _pool: ThreadPoolExecutor = field(init=False)
+    _closed: Event = field(init=False, default_factory=Event)
 
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=self.concurrency, thread_name_prefix="judge")
@@ -141,24 +143,41 @@ class JudgingWorker:
         """See `Worker`."""
         claims = self.queue.claim([Work.JUDGE], 4 * self.concurrency)
         started = [(claim, self._started(claim)) for claim in claims]
-        for claim, tasks in started:
-            try:
-                judgements = [judgement for task in tasks for judgement in task.result()]
-            except MonitorError as error:
-                for task in tasks:
-                    task.cancel()
-                self.queue.put_back([claim], error)
-            else:
-                finish_judged(self.writer, [(claim, judgements)], self.queue.now())
+        try:
+            for claim, tasks in started:
+                self._finish(claim, tasks)
+        except CancelledError:  # closed meanwhile: their claims lapse
+            log.debug("%d × judge were not finished", len(claims))
+        finally:
+            for _, tasks in started:
+                _cancel(tasks)
         return len(claims)
 
     def close(self) -> None:
         """See `Worker`."""
+        self._closed.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         self.writer.close()
 
     def _started(self, claim: Claim) -> list[Future[list[Judgement]]]:
         return [self._pool.submit(task) for task in self.judge.tasks(case_of(claim))]
+
+    def _finish(self, claim: Claim, tasks: Sequence[Future[list[Judgement]]]) -> None:
+        try:
+            judgements = [judgement for task in tasks for judgement in task.result()]
+            finish_judged(self.writer, [(claim, judgements)], self.queue.now())
+        except CancelledError:
+            raise
+        except Exception as error:
+            _cancel(tasks)
+            if self._closed.is_set():
+                raise CancelledError from error
+            self.queue.put_back([claim], error)
+
+
+def _cancel(tasks: Sequence[Future[list[Judgement]]]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 def case_of(claim: Claim) -> Case:
@@ -230,6 +249,9 @@ def _work(worker: Worker, stop: Event) -> None:
             taken = worker.round()
         except MonitorError as error:
             log.warning("pending work waits: %s", error)
+            taken = 0
+        except Exception:  # a defect: nobody else would tell of it, and the thread would be missed
+            log.exception("pending work waits")
             taken = 0
         if not taken:
             stop.wait(_IDLE)

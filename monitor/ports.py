@@ -114,7 +114,7 @@ class Budget(Protocol):
 
 
 class Embedder(Protocol):
-    """Texts to sentence vectors."""
+    """Texts to sentence vectors; any number of threads may call at a time."""
 
     @property
     def model(self) -> str:

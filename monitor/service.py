@@ -127,6 +127,8 @@ def _flow(
     )
     kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
     log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
+    sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
+    log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
         with beside, working(application) if set_aside else nullcontext():
             return stages.run()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from monitor.judge.metric import Judgement, Outcome
+from monitor.llm.exchange import Spend
 from monitor.message import DeadLetter, Message, Position
 from monitor.model import (
     Assessment,
@@ -18,6 +20,8 @@ from monitor.model import (
     Refusal,
     RefusalKind,
     Scores,
+    SidecarCall,
+    StandIn,
     Support,
     SupportingDocument,
     Verdict,
@@ -35,6 +39,12 @@ REASONS = {
     Verdict.REFUSAL: (Reason.REFUSAL_WORDING,),
     Verdict.SELF_GENERATED: (Reason.ANSWER_OFF_SUPPORT,),
 }
+A_STAND_IN = Support(origin=Origin.EXTRACTIVE, documents=(), stands_in=StandIn(because="no answer", queued=True))
+FROM_THE_SIDECAR = Support(
+    origin=Origin.SIDECAR,
+    documents=(SupportingDocument(text="kept for 30 days"),),
+    sidecar=SidecarCall(mode="explain", model="gpt-test", prompt_hash="fedcba9876543210"),
+)
 
 
 def clock() -> datetime:
@@ -106,3 +116,15 @@ def a_batch(*assessments: Assessment, dead_letters: tuple[DeadLetter, ...] = (),
         "received": len(assessments) + len(dead_letters),
     }
     return Batch(**{**known, **over})
+
+
+def a_judgement(**over: Any) -> Judgement:
+    known: dict[str, Any] = {
+        "metric": "faithfulness",
+        "outcome": Outcome(score=0.5, parts={"statements": []}),
+        "mode": "separate",
+        "model": "gpt-test",
+        "prompt_hash": "0123456789abcdef",
+        "spend": Spend(calls=2, input_tokens=100, output_tokens=10, cost=0.25),
+    }
+    return Judgement(**{**known, **over})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from time import monotonic
 from typing import Literal
@@ -70,14 +70,14 @@ class SidecarCompleter:
         self._pool = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="sidecar")
 
     def close(self) -> None:
-        """Waits for no call that is on its way."""
+        """Waits for no call that is on its way; those that had not begun get a stand-in, as all that come later."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
         """See `Completer.complete`; it raises nothing of the generator's."""
         deadline = None if self._patience is None else monotonic() + self._patience
         calls = {
-            place: self._pool.submit(self._ask, interaction, deadline)
+            place: self._submitted(interaction, deadline)
             for place, interaction in enumerate(interactions)
             if self._wanted(interaction)
         }
@@ -95,6 +95,14 @@ class SidecarCompleter:
             log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
         return supports
 
+    def _submitted(self, interaction: Interaction, deadline: float | None) -> Future[Support]:
+        try:
+            return self._pool.submit(self._ask, interaction, deadline)
+        except RuntimeError:  # it is closed
+            call: Future[Support] = Future()
+            call.cancel()
+            return call
+
     def _wanted(self, interaction: Interaction) -> bool:
         if interaction.supporting_documents is not None:
             return False
@@ -110,12 +118,12 @@ class SidecarCompleter:
             blocks.append(Block(name="answer", text=interaction.answer))
         reply = self._generator.ask(Request(prompt=self._prompt, blocks=tuple(blocks)), deadline=deadline)
         value = reply.value
-        pieces = [piece for text in value.supporting_documents if (piece := text.strip())][:MOST_PIECES]
+        pieces = dict.fromkeys(piece for text in value.supporting_documents if (piece := text.strip()))
         return Support(
             origin=Origin.SIDECAR,
             documents=tuple(
                 locate(SupportingDocument(text=piece), interaction.retrieved_documents)
-                for piece in dict.fromkeys(pieces)
+                for piece in list(pieces)[:MOST_PIECES]
             ),
             sidecar=SidecarCall(
                 mode=self._mode,
@@ -128,11 +136,12 @@ class SidecarCompleter:
 
 def _awaited(call: Future[Support], deadline: float | None) -> Support | StandIn:
     try:
-        return call.result(None if deadline is None else max(0.0, deadline - monotonic()))
-    except NotInTime:
+        error = call.exception(None if deadline is None else max(0.0, deadline - monotonic()))
+    except (NotInTime, CancelledError):
         call.cancel()
         return StandIn(because="no answer in time", queued=True)
-    except NoAnswer as error:
+    if isinstance(error, NoAnswer):
         return StandIn(because=error.reason, queued=False)
-    except MonitorError as error:
+    if isinstance(error, MonitorError):
         return StandIn(because=str(error), queued=True)
+    return call.result()

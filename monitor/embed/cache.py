@@ -73,7 +73,7 @@ class CachedEmbedder:
     """An `Embedder` that asks `inner` once for each distinct text and keeps vectors within `max_bytes`.
 
     When `inner` fails midway, the pieces that it had finished are kept, so a repeated call asks for the rest only
-    (as far as `max_bytes` holds them). Threads that call at a time wait for each other.
+    (as far as `max_bytes` holds them). Any number of threads may call, if as many may call `inner`.
     """
 
     def __init__(self, inner: Embedder, max_bytes: int) -> None:
@@ -102,22 +102,21 @@ class CachedEmbedder:
         """As `inner` does; raises what it raises."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        with self._lock:
-            return self._embed(texts)
-
-    def _embed(self, texts: Sequence[str]) -> Vectors:
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         keys = [content_key(text) for text in places]
-        found = [self._cache.get(key) for key in keys]
+        with self._lock:
+            found = [self._cache.get(key) for key in keys]
         missing = [place for place, vector in enumerate(found) if vector is None]
         if missing:
             distinct = list(places)
-            self.misses += len(missing)
             for rows, vectors in self._pieces([distinct[place] for place in missing]):
-                for row, vector in zip(rows, vectors, strict=True):
-                    found[missing[row]] = vector
-                    self._cache.put(keys[missing[row]], vector)
-        self.hits += len(texts) - len(missing)
+                with self._lock:
+                    for row, vector in zip(rows, vectors, strict=True):
+                        found[missing[row]] = vector
+                        self._cache.put(keys[missing[row]], vector)
+        with self._lock:
+            self.misses += len(missing)
+            self.hits += len(texts) - len(missing)
         vectors = np.array(found, np.float32)
         return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
 

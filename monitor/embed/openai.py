@@ -47,7 +47,7 @@ class OpenAIEmbedder:
     """Sentence vectors from an OpenAI-compatible server. It sends each request once; its caller retries.
 
     A text over the limit for one input is read in windows cut at sentence ends; its vector is the mean of theirs,
-    weighted by length. An empty text, which the API refuses, is sent as a space. One thread calls at a time.
+    weighted by length. An empty text, which the API refuses, is sent as a space. Any number of threads may call.
 
     An answer that does not fit its request (count, indices, numbers that are not finite) is `Retriable`, since the
     next server behind the same address may do better; one of another dimension is `Fatal`, since a setting is wrong.

@@ -15,7 +15,7 @@ from typing import Any, Final
 import openai
 
 from monitor.errors import Fatal, Retriable
-from monitor.llm.client import DEFAULT_BASE_URL
+from monitor.llm.transport import DEFAULT_BASE_URL
 
 DISCOUNT = 0.5
 WITHIN_HOURS = 24
@@ -76,7 +76,7 @@ class BatchEndpoint:
             if batch.status not in _ENDED:
                 return batch.status, None
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-                for line in self._client.files.content(file).text.splitlines():
+                for line in self._client.files.content(file).text.strip().split("\n"):
                     _sort(json.loads(line), completions, problems)
         said = [error.message for error in (batch.errors and batch.errors.data) or [] if error.message]
         failed = "; ".join(said) or "no reason was given" if batch.status == "failed" else None
@@ -106,5 +106,5 @@ def _provider_errors() -> Iterator[None]:
         raise Fatal(f"the batch endpoint refuses: status {error.status_code}; {hint}") from None
     except openai.APIConnectionError:
         raise Retriable("the batch endpoint is out of reach") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Retriable(f"the batch endpoint gave an answer that does not fit: {error}") from None

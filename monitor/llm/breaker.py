@@ -8,6 +8,10 @@ from threading import Lock
 from monitor.errors import Retriable
 
 
+class LeftAlone(Retriable):
+    """The server has failed again and again; there is no use in waiting for it within a call."""
+
+
 class Breaker:
     """Counts failures in a row; from `failures` on, calls are refused for `cooldown` seconds.
 
@@ -28,16 +32,18 @@ class Breaker:
         """Asks to be let through; who is has to say `succeeded`, `failed` or `left` afterwards.
 
         Raises:
-            Retriable: not now; `retry_after` says when.
+            LeftAlone: not before `retry_after`, since it failed.
+            Retriable: not before `retry_after`, since it asked for that.
         """
         with self._lock:
-            wait = self._closed_until - self._clock()
+            wait, broken = self._closed_until - self._clock(), self._failed >= self._most
+            if wait > 0 and broken:
+                raise LeftAlone("the language model's server has failed and is left alone for now", retry_after=wait)
             if wait > 0:
-                raise Retriable("the language model's server is left alone for now", retry_after=wait)
-            if self._failed >= self._most:
-                if self._trying:
-                    raise Retriable("the language model's server is being tried again", retry_after=1.0)
-                self._trying = True
+                raise Retriable("the language model's server asked to be left alone for now", retry_after=wait)
+            if broken and self._trying:
+                raise LeftAlone("the language model's server has failed and is being tried again", retry_after=1.0)
+            self._trying = broken
 
     def succeeded(self) -> None:
         """The server answered, whatever it said of the request."""
@@ -50,7 +56,7 @@ class Breaker:
             self._failed += 1
             self._trying = False
             if self._failed >= self._most:
-                self._closed_until = self._clock() + self._cooldown
+                self._closed_until = max(self._closed_until, self._clock() + self._cooldown)
 
     def left(self) -> None:
         """The call was given up for a reason that says nothing about the server."""

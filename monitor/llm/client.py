@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
-
-import httpx2
-import openai
 
 from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
-from monitor.llm.breaker import Breaker
+from monitor.llm.breaker import Breaker, LeftAlone
 from monitor.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.llm.reading import Completion, Unfit, completion_of, read
+from monitor.llm.transport import Refused, Transport, Unanswered
 from monitor.ports import Budget
-from monitor.retry import delay_before, retry_after
-from monitor.wire import storable
+from monitor.retry import delay_before
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 T = TypeVar("T", bound=Form)
 
 _FAILURES, _COOLDOWN = 5, 30.0  # in a row, seconds
 _TRIES = 4  # of one call, where the server is busy or out of reach
-_LARGEST_BODY = 16 * 2**20
-_LONGEST_QUOTE = 300  # characters of a server's words that a message repeats
-_SHORTEST = 0.001  # seconds
 _LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
 _LONGEST_WAIT = 30.0  # of one call for its next try
-_BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 _TOO_LONG = (
     "context length",
     "context_length",
@@ -97,17 +88,13 @@ class ChatModel:
         self._purpose = purpose
         self._budget = budget
         self._prices = prices
-        self._key = api_key
         self._timeout = timeout
         self._max_input_chars = max_input_chars
-        self._host = urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2]  # no password
         self._slots = BoundedSemaphore(concurrency)
         self._dialect = Dialect(structure=structure, max_output_tokens=max_output_tokens)
         self._breaker = Breaker(failures=_FAILURES, cooldown=_COOLDOWN, clock=monotonic)
         self._stop = Event()
-        self._client = openai.OpenAI(
-            api_key=api_key, base_url=base_url or DEFAULT_BASE_URL, timeout=timeout, max_retries=0
-        )
+        self._transport = Transport(api_key=api_key, base_url=base_url)
 
     @property
     def model(self) -> str:
@@ -117,7 +104,7 @@ class ChatModel:
     def close(self) -> None:
         """Closes the connections; calls that wait for the server's next chance end with `Retriable`."""
         self._stop.set()
-        self._client.close()
+        self._transport.close()
 
     def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
         """See the port. An answer that is not in the form is sent back once, with what is wrong with it."""
@@ -193,6 +180,8 @@ class ChatModel:
         while True:
             try:
                 self._enter(deadline)
+            except LeftAlone:
+                raise
             except Retriable as error:
                 self._wait(error, attempt, deadline)
                 attempt += 1
@@ -235,66 +224,38 @@ class ChatModel:
     def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
         """One request, with the outcome told to the breaker."""
         until = monotonic() + self._timeout
-        until = until if deadline is None else min(until, deadline)
         try:
-            content = self._exchanged(body, until)
-        except openai.APIStatusError as error:
-            raise self._refusal(error, body) from None  # from None: what the server wrote may repeat the key
-        except (openai.APIConnectionError, httpx2.RequestError, OSError, _LateError) as error:
-            # The client names what happens before the body, the layer below it what happens in it.
-            in_time = not isinstance(error, openai.APITimeoutError | httpx2.TimeoutException | _LateError)
-            if deadline is not None and monotonic() >= deadline and not in_time:
+            content = self._transport.exchange(body, until if deadline is None else min(until, deadline))
+        except Refused as refused:
+            raise self._refusal(refused, body) from None
+        except Unanswered as error:
+            if error.late and deadline is not None and monotonic() >= deadline:
                 self._breaker.left()  # it may just have had too little time
             else:
                 self._breaker.failed()
-            what = "is out of reach" if in_time else "does not answer in time"
-            raise Retriable(f"the language model at {self._host} {what}") from None
-        except BaseException as error:
+            raise
+        except BaseException:
             self._breaker.left()
-            if isinstance(error, RuntimeError) and self._stop.is_set():
-                raise Retriable("the language model was closed") from None
             raise
         try:
-            if len(content) > _LARGEST_BODY:
-                raise ValueError("it is too long")  # noqa: TRY301  it is one as any other
             completion = completion_of(json.loads(content))
         except (ValueError, RecursionError) as error:
             self._breaker.failed()
-            raise Retriable(f"the language model at {self._host} gave no completion: {error}") from None
+            raise Retriable(f"the language model at {self._transport.host} gave no completion: {error}") from None
         self._breaker.succeeded()
         return completion
 
-    def _exchanged(self, body: dict[str, Any], until: float) -> bytes:
-        """The body of the response, if all of it comes before `until`: the client itself bounds each read only.
-
-        Of a body that is too long it is a little more than what may be.
-        """
-        content = bytearray()
-        left = max(until - monotonic(), _SHORTEST)
-        with self._client.with_options(timeout=left).chat.completions.with_streaming_response.create(
-            **body
-        ) as response:
-            for chunk in response.iter_bytes():
-                content += chunk
-                if monotonic() > until:
-                    raise _LateError
-                if len(content) > _LARGEST_BODY:
-                    break
-        return bytes(content)
-
-    def _refusal(self, error: openai.APIStatusError, body: dict[str, Any]) -> MonitorError:
-        status, who = error.status_code, f"the language model {self._model} at {self._host}"
-        words = error.body.get("message") if isinstance(error.body, Mapping) else error.body
-        said = storable(" ".join(str(words).replace(self._key, "[key]").split()))[:_LONGEST_QUOTE]
-        if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            wait = retry_after(error.response.headers)
-            if wait is not None:
-                self._breaker.hold(min(wait, _LONGEST_HOLD))
+    def _refusal(self, refused: Refused, body: dict[str, Any]) -> MonitorError:
+        status, said = refused.status, refused.said
+        who = f"the language model {self._model} at {self._transport.host}"
+        if refused.busy:
+            if refused.wait is not None:
+                self._breaker.hold(min(refused.wait, _LONGEST_HOLD))
             elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 self._breaker.failed()
             else:
                 self._breaker.left()
-            return Retriable(f"{who} is busy or over its limit: {said}", retry_after=wait)
+            return Retriable(f"{who} is busy or over its limit: {said}", retry_after=refused.wait)
         self._breaker.succeeded()
         if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
@@ -305,10 +266,6 @@ class ChatModel:
         if not too_long and self._dialect.learned(body, said):
             return _AdaptedError()
         return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {said}", Spend())
-
-
-class _LateError(MonitorError):
-    """The response was still coming when its time was up."""
 
 
 class _AdaptedError(MonitorError):

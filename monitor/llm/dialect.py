@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from monitor.llm.exchange import Request
+from monitor.wire import storable
 
 ChatMessage: TypeAlias = dict[str, str]
 
@@ -34,8 +35,9 @@ class Dialect:
         self._temperature = True
 
     def messages(self, request: Request[Any]) -> list[ChatMessage]:
-        """The prompt as instructions, the data as the user's message."""
-        return [{"role": "system", "content": request.prompt.text}, {"role": "user", "content": request.data}]
+        """The prompt as instructions, the data as the user's message, in characters that can be sent."""
+        data = storable(request.data)
+        return [{"role": "system", "content": request.prompt.text}, {"role": "user", "content": data}]
 
     def body(
         self, model: str, request: Request[Any], messages: Sequence[ChatMessage], *, factor: int = 1
@@ -70,7 +72,9 @@ class Dialect:
         elif "temperature" in said and "temperature" in sent:
             self._temperature = False
         elif "response_format" in sent and any(word in said for word in _STRUCTURE_WORDS):
-            self._structure = _WEAKER[Structure(sent["response_format"]["type"])]
+            refused = Structure(sent["response_format"]["type"])
+            if self._structure is refused:  # else another thread has gone further meanwhile
+                self._structure = _WEAKER[refused]
         else:
             return False
         return True

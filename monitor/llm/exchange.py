@@ -49,13 +49,23 @@ class Prompt(Generic[T]):
     @property
     def schema(self) -> dict[str, object]:
         """The JSON Schema of the answer, without what it says of the form's name in our code: that costs tokens."""
-        schema: dict[str, object] = _plain(self.form.model_json_schema())
-        return schema
+        return _schema(self.form)
 
     @property
     def hash(self) -> str:
         """Of the instructions and of the answer's schema: 16 hex digits of SHA-256."""
-        return combined_hash([self.text, json.dumps(self.schema, sort_keys=True)])
+        return _hash(self.text, self.form)
+
+
+@cache
+def _schema(form: type[Form]) -> dict[str, object]:
+    schema: dict[str, object] = _plain(form.model_json_schema())
+    return schema
+
+
+@cache
+def _hash(text: str, form: type[Form]) -> str:
+    return combined_hash([text, json.dumps(_schema(form), sort_keys=True)])
 
 
 def _plain(schema: Any) -> Any:
@@ -144,7 +154,7 @@ class BudgetSpent(Retriable):
 class NoAnswer(MonitorError):
     """The model gives no usable answer to this request, and would not if it were asked again.
 
-    `reason` is `model_refused`, `content_filter`, `truncated` or `malformed`.
+    `reason` is `model_refused`, `content_filter`, `truncated`, `malformed`, `too_long` or `rejected`.
     """
 
     def __init__(self, reason: str, message: str, spend: Spend) -> None:

@@ -15,6 +15,7 @@ from monitor.wire import storable
 
 T = TypeVar("T", bound=Form)
 _MOST_PROBLEMS = 3  # that are named
+_MOST_PLACES = 100  # where an object is looked for: each may cost a look at the whole text
 
 
 class Unfit(MonitorError):
@@ -62,20 +63,23 @@ def read(completion: Completion, form: type[T]) -> T:
     """The value, from JSON that may stand among other words where a server does not keep to the form.
 
     Raises:
-        Unfit: there is none.
+        Unfit: there is none, or there are different ones, as where a model thinks aloud or repeats what it read.
     """
     if completion.refusal:
         raise Unfit("model_refused", "the model refuses to answer", final=True)
     if completion.finish_reason == "content_filter":
         raise Unfit("content_filter", "the server's content filter stopped the answer", final=True)
-    problem = "it holds no JSON object"
+    problem, values = "it holds no JSON object", list[T]()
     for found in _objects(completion.content or ""):
         try:
-            return form.model_validate(_storable(found), strict=True)
+            values.append(form.model_validate(found, strict=True))
         except ValidationError as error:
-            problem = "; ".join(
-                f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS]
-            )
+            named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
+            problem = storable("; ".join(named))
+    if values and all(value == values[0] for value in values):
+        return values[0]
+    if values:
+        problem = "it holds several JSON objects that differ"
     if completion.finish_reason == "length":
         raise Unfit("truncated", "the answer does not fit into MONITOR_LLM__MAX_OUTPUT_TOKENS")
     raise Unfit("malformed", problem)
@@ -84,9 +88,12 @@ def read(completion: Completion, form: type[T]) -> T:
 def _objects(text: str) -> Iterator[object]:
     """The JSON objects in a text, outermost first: the text itself, or what stands between other words."""
     decoder, place = json.JSONDecoder(), text.find("{")
-    while place >= 0:
+    for _ in range(_MOST_PLACES):
+        if place < 0:
+            return
         try:
             found, end = decoder.raw_decode(text, place)
+            found = _storable(found)
         except (ValueError, RecursionError):
             end = place + 1
         else:
@@ -106,7 +113,7 @@ def _storable(value: Any) -> Any:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return storable(value) if isinstance(value, str) else None
 
 
 def _count(value: object) -> int:

@@ -28,8 +28,11 @@ _MOVE = """
     UPDATE consumer_offset SET pending = pending - %s, assessed = assessed + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
 """
+_MAKE_WAY = """
+    DELETE FROM assessment WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND NOT live
+"""
 _BEFORE = f"""
-    SELECT verdict, reasons, {", ".join(METRICS)} FROM assessment
+    SELECT verdict, reasons, {", ".join(f"{name}::float8" for name in METRICS)} FROM assessment
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
 """  # noqa: S608  made of this project's own constants
 _REVISE = f"""
@@ -60,6 +63,8 @@ def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) ->
         lock_ledgers(connection, moves)
         with connection.cursor() as cursor:
             cursor.executemany(_MOVE, [(n, n, *account) for account, n in moves.items()])
+            # a rescore under the profile of today may have been there first
+            cursor.executemany(_MAKE_WAY, [_place(made[claim.id]) for claim in ours])
         forget(connection, ours)
         writer.add(connection, [made[claim.id] for claim in ours])
     return len(ours)

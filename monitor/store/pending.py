@@ -34,12 +34,13 @@ _ENQUEUE = """
     )
     ON CONFLICT DO NOTHING
 """
+# An array is made once. A mere subquery may be run for every row, each time past those that it has locked before.
 _CLAIM = text("""
     UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
-    WHERE id IN (
+    WHERE id = ANY(ARRAY(
         SELECT id FROM pending WHERE kind = ANY(:kinds) AND NOT given_up AND not_before <= :now
         ORDER BY not_before, id LIMIT :most FOR UPDATE SKIP LOCKED
-    )
+    ))
     RETURNING id
 """)
 _OURS = "SELECT id FROM pending WHERE id = ANY(%s) AND claim = %s ORDER BY id FOR UPDATE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 KEY = ("minute", "app", "environment", "model", "topic")
 OTHER = "other"
+_REAL = Struct("f")  # in which a row keeps a similarity
+_ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's end
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
@@ -41,7 +44,7 @@ class Minute:
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
 
     def add(self, assessment: Assessment | Counted, sign: int = 1) -> None:
-        """Counts one assessment in, or out again with a `sign` of -1."""
+        """Counts one assessment in, or out again with a `sign` of -1: by what its row holds, so that both are one."""
         counts = self.counts
         counts[0] += sign
         counts[_PLACE[assessment.verdict]] += sign
@@ -50,8 +53,9 @@ class Minute:
         m = assessment.metrics
         for place, value in enumerate((m.sdq, m.sdrd, m.sda, m.qrd, m.qa)):
             if value is not None:
-                self.sums[place] += sign * value
-                self.bins[place][histogram_bin(value)] += sign
+                (kept,) = _REAL.unpack(_REAL.pack(value))
+                self.sums[place] += sign * kept
+                self.bins[place][histogram_bin(kept)] += sign
 
     def values(self) -> tuple[object, ...]:
         """In the order of the columns after the key, arrays in Postgres's form."""
@@ -61,7 +65,7 @@ class Minute:
 
 def histogram_bin(value: float) -> int:
     """Which of the equal bins over [-1, 1] holds a similarity; rounding just past an end counts into the last one."""
-    return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2)), 0), HISTOGRAM_BINS - 1)
+    return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2) + _ROUNDING), 0), HISTOGRAM_BINS - 1)
 
 
 class LabelCap:

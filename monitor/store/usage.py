@@ -67,7 +67,7 @@ class PostgresBudget:
         with self._lock:
             known = self._spent.get(purpose)
         if known is not None and now < known[0]:
-            raise known[1]
+            raise BudgetSpent(str(known[1]), retry_after=known[1].retry_after)
         with retriable(), self._engine.begin() as connection:
             if self._limits:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": USAGE_LOCK})

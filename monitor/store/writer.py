@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -156,9 +157,8 @@ class Writer:
                 new = self.keep(connection, batch.assessments)
                 pending = self._keep_pending(connection, batch.pending)
                 buried = _bury(connection, self._group, batch.dead_letters)
-            settled = {id(a.interaction) for a in new} | set(map(id, pending))
             its = [*(a.interaction for a in batch.assessments), *batch.pending]
-            known = [it for it in its if id(it) not in settled]
+            known = _others(its, [*(a.interaction for a in new), *pending])
             count(connection, self._group, batch.offsets, (
                 ("assessed", (a.interaction.position for a in new)),
                 ("duplicate", (it.position for it in known)),
@@ -177,8 +177,8 @@ class Writer:
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
         """Stores those whose interaction is new, with their share of the rollup, and returns them."""
-        its = {id(it) for it in self._keep_new(connection, [a.interaction for a in assessments])}
-        new = [a for a in assessments if id(a.interaction) in its]
+        kept = {id(it): it for it in self._keep_new(connection, [a.interaction for a in assessments])}
+        new = [a for a in assessments if kept.pop(id(a.interaction), None) is not None]
         self.add(connection, new)
         return new
 
@@ -232,6 +232,17 @@ def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> lis
             unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
             new.append(it)
     return new
+
+
+def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
+    """Those of `its` that are none of the settled ones; the same object may be there several times."""
+    left, others = Counter(map(id, settled)), []
+    for it in its:
+        if left[id(it)]:
+            left[id(it)] -= 1
+        else:
+            others.append(it)
+    return others
 
 
 def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:

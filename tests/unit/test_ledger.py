@@ -21,7 +21,15 @@ def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts)
 
 
 def a_recount(**over):
-    known = {"topic": "answers", "partition": 0, "assessed": 6, "pending": 1, "interactions": 7, "dead": 2, "letters": 2}
+    known = {
+        "topic": "answers",
+        "partition": 0,
+        "assessed": 6,
+        "pending": 1,
+        "interactions": 7,
+        "dead": 2,
+        "letters": 2,
+    }
     return Recount(**{**known, **over})
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor import retry
-from monitor.llm import client
+from monitor.llm import client, transport
 from monitor.llm.client import ChatModel, Prices
 from monitor.llm.exchange import Purpose
 from monitor.testing import MemoryBudget
@@ -50,5 +50,6 @@ def clock(monkeypatch):
     monkeypatch.setattr(retry, "FIRST_DELAY", 0.5)
     clock = Clock()
     monkeypatch.setattr(client, "monotonic", clock)
+    monkeypatch.setattr(transport, "monotonic", clock)
     monkeypatch.setattr(client, "Event", lambda: clock)
     return clock

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
@@ -76,64 +77,48 @@ class Clock:
 
 
 @contextmanager
-def raw_server(*pieces: bytes, pause: float = 0.0, then_hang: bool = False) -> Iterator[tuple[str, list[bool]]]:
-    """Answers every request with these bytes, one piece after the other.
+def raw_server(content: bytes, *, then_hang: bool = False) -> Iterator[tuple[str, list[bytes]]]:
+    """Answers every request with these bytes and hangs up, or waits until the client does.
 
-    Gives its URL and a list that says of each request whether its client stayed to the end.
+    Gives its URL and the heads of what came.
     """
-    ending, stayed = Event(), []
+    heads: list[bytes] = []
+    threads: list[Thread] = []
 
     def serve(connection: socket.socket) -> None:
         with connection, suppress(OSError):
             connection.settimeout(PATIENCE)
-            head, _, body = _until_blank_line(connection)
-            length = next(int(h[15:]) for h in head.lower().split(b"\r\n") if h.startswith(b"content-length:"))
+            head, body = _request(connection)
+            length = int(re.search(rb"(?i)content-length: *(\d+)", head)[1])
             while len(body) < length:
                 body += connection.recv(2**16)
-            stayed.append(_sent(connection, pieces, pause, ending))
-            if then_hang and stayed[-1]:
-                connection.recv(1)  # until the client leaves
+            heads.append(head)
+            connection.sendall(content)
+            if then_hang:
+                connection.recv(1)
 
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threads: list[Thread] = []
-
-        def accept() -> None:
+    def accept() -> None:
+        with suppress(OSError):  # how the end is told
             while True:
-                try:
-                    connection, _ = listening.accept()
-                except OSError:
-                    return
-                threads.append(Thread(target=serve, args=(connection,)))
+                threads.append(Thread(target=serve, args=(listening.accept()[0],)))
                 threads[-1].start()
 
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         accepting = Thread(target=accept)
         accepting.start()
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", stayed
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1", heads
         finally:
-            ending.set()
             listening.shutdown(socket.SHUT_RDWR)
             accepting.join()
             for thread in threads:
                 thread.join()
 
 
-def _until_blank_line(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
+def _request(connection: socket.socket) -> tuple[bytes, bytes]:
+    """The head of a request, and what came of its body."""
     received = b""
     while b"\r\n\r\n" not in received:
-        got = connection.recv(2**16)
-        if not got:
-            raise ConnectionError
-        received += got
-    return received.partition(b"\r\n\r\n")
-
-
-def _sent(connection: socket.socket, pieces: Sequence[bytes], pause: float, ending: Event) -> bool:
-    for piece in pieces:
-        try:
-            connection.sendall(piece)
-        except OSError:
-            return False
-        if ending.wait(pause):
-            return False
-    return True
+        received += connection.recv(2**16) or b"\r\n\r\n"
+    head, _, body = received.partition(b"\r\n\r\n")
+    return head, body
