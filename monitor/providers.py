@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,15 @@ from monitor.sections import JudgeSettings, SampleSettings, SidecarSettings
 from monitor.settings import Settings
 
 if TYPE_CHECKING:
+    from monitor.llm.batches import BatchEndpoint
     from monitor.llm.client import ChatModel
     from monitor.store.usage import Limit
 
 log = logging.getLogger(__name__)
 
 
-def embedder(settings: Settings, cache_dir: Path) -> Embedder:
-    """The configured embedder, without a cache."""
+def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedder:
+    """The configured embedder, without a cache; what it opens is closed by `closing`."""
     embedding, llm = settings.embedding, settings.llm
     match embedding.provider:
         case "minilm":
@@ -38,12 +40,14 @@ def embedder(settings: Settings, cache_dir: Path) -> Embedder:
                     "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
                     "(any word will do for a server that asks for none)"
                 )
-            return OpenAIEmbedder(
+            remote = OpenAIEmbedder(
                 model=embedding.model,
                 api_key=key.get_secret_value(),
                 base_url=embedding.base_url or llm.base_url or DEFAULT_BASE_URL,
                 dimensions=embedding.dimensions,
             )
+            closing.callback(remote.close)
+            return remote
         case "hash":
             from monitor.embed.hashing import HashEmbedder  # noqa: PLC0415
 
@@ -87,6 +91,14 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
         max_input_chars=llm.max_input_chars,
         structure=Structure(llm.structure),
     )
+
+
+def batch_endpoint(settings: Settings) -> BatchEndpoint:
+    """The batch endpoint of the server that the judge asks."""
+    from monitor.llm.batches import BatchEndpoint  # noqa: PLC0415
+
+    key = settings.llm.api_key
+    return BatchEndpoint(api_key="" if key is None else key.get_secret_value(), base_url=settings.llm.base_url)
 
 
 def limits(settings: Settings) -> Sequence[Limit]:

@@ -15,7 +15,7 @@ from monitor.errors import WrongSettings
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.model import Batch, Tally
-from monitor.pending import working
+from monitor.pending.process import worked_beside
 from monitor.ports import Source, Store
 from monitor.schedule import AlertLoop, scheduled
 from monitor.terminal import ledger_line, readable
@@ -130,7 +130,7 @@ def _flow(
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
     log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
-        with beside, working(application) if set_aside else nullcontext():
+        with beside, worked_beside(application) if set_aside else nullcontext():
             return stages.run()
     finally:
         source.close()

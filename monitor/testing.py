@@ -19,7 +19,7 @@ from monitor.alert.window import WindowCount
 from monitor.errors import Fenced, Retriable
 from monitor.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.message import DeadLetter
-from monitor.model import Assessment, Batch, Json, Tally
+from monitor.model import Assessment, Batch, Interaction, Json, Tally
 
 T = TypeVar("T", bound=Form)
 
@@ -29,6 +29,7 @@ class MemoryStore:
     """A `Store` in memory, for one thread. `failures` are raised first, one per write, which then stores nothing."""
 
     assessments: dict[tuple[str, str], Assessment] = field(default_factory=dict)
+    pending: dict[tuple[str, str], Interaction] = field(default_factory=dict)
     dead_letters: dict[tuple[str, int, int, bytes], DeadLetter] = field(default_factory=dict)
     offsets: dict[tuple[str, int], int] = field(default_factory=dict)
     failures: list[Exception] = field(default_factory=list)
@@ -43,18 +44,26 @@ class MemoryStore:
                 raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
             moved[o.topic, o.partition] = o.next
         self.offsets = moved
-        known = len(self.assessments)
+        new = waiting = 0
         for assessment in batch.assessments:
-            self.assessments.setdefault((assessment.interaction.app, assessment.interaction.id), assessment)
+            key = (assessment.interaction.app, assessment.interaction.id)
+            if key not in self.assessments and key not in self.pending:
+                self.assessments[key] = assessment
+                new += 1
+        for interaction in batch.pending:
+            key = (interaction.app, interaction.id)
+            if key not in self.assessments and key not in self.pending:
+                self.pending[key] = interaction
+                waiting += 1
         for letter in batch.dead_letters:
             at, value = letter.message.position, letter.message.value
             self.dead_letters.setdefault((at.topic, at.partition, at.offset, value), letter)
-        new = len(self.assessments) - known
         return Tally(
             received=batch.received,
             assessed=new,
-            duplicate=len(batch.assessments) - new,
+            duplicate=len(batch.assessments) + len(batch.pending) - new - waiting,
             dead=len(batch.dead_letters),
+            pending=waiting,
         )
 
 

@@ -57,7 +57,7 @@ def support_json(support: Support) -> dict[str, object]:
     if support.sidecar is not None:
         found["sidecar"] = asdict(support.sidecar)
     if support.stands_in is not None:
-        found["stands_in"] = asdict(support.stands_in)
+        found["stands_in"] = {"because": support.stands_in.because, "queued": support.stands_in.queued}
     return found
 
 

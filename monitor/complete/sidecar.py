@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotInTime
+from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Literal
 
@@ -18,6 +20,7 @@ from monitor.complete.locate import locate
 from monitor.errors import MonitorError
 from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
 from monitor.model import Interaction, Origin, SidecarCall, StandIn, Support, SupportingDocument
+from monitor.pool import Pool
 from monitor.ports import Completer, LanguageModel
 
 log = logging.getLogger(__name__)
@@ -50,7 +53,8 @@ class SidecarCompleter:
     Support that the event carries is kept. Nothing is asked where nothing was retrieved, since there is no support to
     choose from, or where there is no answer to explain. The calls of a batch run at a time, as many as the model lets;
     all of them have `patience` seconds together, None is without end. An interaction whose call fails, or does not come
-    back in time, gets the support of `otherwise`, and `stands_in` says why and whether it is worth asking later.
+    back in time, gets the support of `otherwise`, and `stands_in` says why and whether it is worth asking later. One
+    thread calls; what it asks for twice in a row, since something after it failed, is not paid for twice.
     """
 
     def __init__(
@@ -67,41 +71,43 @@ class SidecarCompleter:
         self._prompt = PROMPTS[mode]
         self._otherwise = otherwise
         self._patience = patience
-        self._pool = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="sidecar")
+        self._pool = Pool(concurrency, "sidecar")
+        self._before: dict[int, tuple[Interaction, Support]] = {}
 
     def close(self) -> None:
         """Waits for no call that is on its way; those that had not begun get a stand-in, as all that come later."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close()
 
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
         """See `Completer.complete`; it raises nothing of the generator's."""
         deadline = None if self._patience is None else monotonic() + self._patience
+        before = {place: self._before.get(id(it)) for place, it in enumerate(interactions)}
         calls = {
-            place: self._submitted(interaction, deadline)
-            for place, interaction in enumerate(interactions)
-            if self._wanted(interaction)
+            place: self._pool.submit(partial(self._ask, it, deadline))
+            for place, it in enumerate(interactions)
+            if before[place] is None and self._wanted(it)
         }
         supports = self._otherwise.complete(interactions)
         problems: Counter[str] = Counter()
+        for place, known in before.items():
+            if known is not None:
+                supports[place] = known[1]
         for place, call in calls.items():
             found = _awaited(call, deadline)
             if isinstance(found, StandIn):
                 problems[found.because] += 1
-                supports[place] = Support(origin=supports[place].origin, documents=supports[place].documents,
-                                          stands_in=found)  # fmt: skip
+                supports[place] = replace(supports[place], stands_in=found)
             else:
                 supports[place] = found
+        # what follows may fail and be tried again with the same interactions, whose calls are paid for
+        self._before = {
+            id(it): (it, support)
+            for it, support in zip(interactions, supports, strict=True)
+            if support.origin is Origin.SIDECAR
+        }
         for problem, number in problems.items():
             log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
         return supports
-
-    def _submitted(self, interaction: Interaction, deadline: float | None) -> Future[Support]:
-        try:
-            return self._pool.submit(self._ask, interaction, deadline)
-        except RuntimeError:  # it is closed
-            call: Future[Support] = Future()
-            call.cancel()
-            return call
 
     def _wanted(self, interaction: Interaction) -> bool:
         if interaction.supporting_documents is not None:
@@ -143,5 +149,5 @@ def _awaited(call: Future[Support], deadline: float | None) -> Support | StandIn
     if isinstance(error, NoAnswer):
         return StandIn(because=error.reason, queued=False)
     if isinstance(error, MonitorError):
-        return StandIn(because=str(error), queued=True)
+        return StandIn(because=str(error), queued=True, error=error)
     return call.result()

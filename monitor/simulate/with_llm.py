@@ -11,7 +11,7 @@ from rich.table import Table
 from monitor.app import Application
 from monitor.llm.served import served_models
 from monitor.model import Work
-from monitor.pending import work_off, working
+from monitor.pending.workers import work_off, working
 from monitor.settings import Settings
 from monitor.store.pending import Pending
 from monitor.terminal import literal, stopping

@@ -52,6 +52,7 @@ def connect(url: str) -> Engine:
         return create_engine(
             plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
             pool_pre_ping=True,
+            max_overflow=32,  # each call of a language model takes one for a moment
             connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
         )
     except (ValueError, ArgumentError):

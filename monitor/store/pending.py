@@ -43,7 +43,10 @@ _CLAIM = text("""
     ))
     RETURNING id
 """)
-_OURS = "SELECT id FROM pending WHERE id = ANY(%s) AND claim = %s ORDER BY id FOR UPDATE"
+_OURS = """
+    SELECT id FROM pending JOIN unnest(%s::bigint[], %s::text[]) AS ours (id, claim) USING (id, claim)
+    ORDER BY id FOR UPDATE OF pending
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +90,10 @@ def enqueue(
 
 
 def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:
-    """Those of one token whose claim has not passed to another worker; they are locked until the transaction ends."""
+    """Those whose claim has not passed to another worker; they are locked until the transaction ends."""
     if not claims:
         return []
-    rows = connection.execute(_OURS, ([claim.id for claim in claims], claims[0].token)).fetchall()
+    rows = connection.execute(_OURS, ([claim.id for claim in claims], [claim.token for claim in claims])).fetchall()
     ours = {number for (number,) in rows}
     return [claim for claim in claims if claim.id in ours]
 

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Engine, Row, cast, func, select, text
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Connection, Engine, Row, cast, func, select, text
 
 from monitor.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.store.database import retriable
@@ -18,6 +17,23 @@ from monitor.store.tables import llm_usage
 USAGE_LOCK = 7_305_104
 _REMEMBERED = timedelta(seconds=5)  # that the budget is spent: hundreds of calls a second need not all ask for it
 _u = llm_usage.c
+# One transaction follows the other on the same row. What a crash of the server loses of them is a fraction of a second.
+_QUICKLY = text("SET LOCAL synchronous_commit = off")
+_ALONE = text(f"SELECT pg_advisory_xact_lock({USAGE_LOCK})")
+_USED = text("""
+    SELECT coalesce(sum(calls), 0) AS calls_per_day, coalesce(sum(input_tokens + output_tokens), 0) AS tokens_per_day,
+        coalesce(sum(cost), 0) AS cost_per_day, coalesce(sum(calls) FILTER (WHERE hour >= :hour), 0) AS calls_per_hour,
+        coalesce(sum(input_tokens + output_tokens) FILTER (WHERE hour >= :hour), 0) AS tokens_per_hour,
+        coalesce(sum(cost) FILTER (WHERE hour >= :hour), 0) AS cost_per_hour
+    FROM llm_usage WHERE hour >= :day
+""")
+_ADD = text("""
+    INSERT INTO llm_usage AS u (hour, purpose, model, calls, input_tokens, output_tokens, cost)
+    VALUES (:hour, :purpose, :model, :calls, :input_tokens, :output_tokens, :cost)
+    ON CONFLICT (hour, purpose, model) DO UPDATE SET calls = u.calls + excluded.calls, cost = u.cost + excluded.cost,
+        input_tokens = u.input_tokens + excluded.input_tokens,
+        output_tokens = u.output_tokens + excluded.output_tokens
+""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +85,26 @@ class PostgresBudget:
         if known is not None and now < known[0]:
             raise BudgetSpent(str(known[1]), retry_after=known[1].retry_after)
         with retriable(), self._engine.begin() as connection:
+            connection.execute(_QUICKLY)
             if self._limits:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": USAGE_LOCK})
+                connection.execute(_ALONE)
                 self._check(connection, purpose, calls, now)
-            connection.execute(_added(purpose, model, Spend(calls=calls), now))
+            connection.execute(_ADD, _row(purpose, model, Spend(calls=calls), now))
 
     def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
         """See `Budget.count`."""
         counted = Spend(input_tokens=spend.input_tokens, output_tokens=spend.output_tokens, cost=spend.cost)
         with retriable(), self._engine.begin() as connection:
-            connection.execute(_added(purpose, model, counted, self._now()))
+            connection.execute(_QUICKLY)
+            connection.execute(_ADD, _row(purpose, model, counted, self._now()))
 
-    def _check(self, connection: Any, purpose: Purpose, calls: int, now: datetime) -> None:
+    def _check(self, connection: Connection, purpose: Purpose, calls: int, now: datetime) -> None:
         share = self._shares.get(purpose, 1.0)
+        begins = {per: Limit(what="calls", per=per, most=0).begins(now) for per in ("hour", "day")}
+        used = connection.execute(_USED, begins).mappings().one()
         for limit in self._limits:
-            used = _used(connection, limit, now)
-            if used + (calls if limit.what == "calls" else 0) > limit.most * share or used >= limit.most * share:
+            spent, most = float(used[f"{limit.what}_per_{limit.per}"]), limit.most * share
+            if spent >= most or (limit.what == "calls" and spent + calls > most):
                 wait = (limit.ends(now) - now).total_seconds()
                 part = "" if share == 1.0 else f" ({share:.0%} of it for the {purpose})"
                 error = BudgetSpent(
@@ -95,21 +115,12 @@ class PostgresBudget:
                 raise error
 
 
-def _used(connection: Any, limit: Limit, now: datetime) -> float:
-    columns = {"calls": _u.calls, "tokens": _u.input_tokens + _u.output_tokens, "cost": _u.cost}
-    query = select(func.coalesce(func.sum(columns[limit.what]), 0)).where(_u.hour >= limit.begins(now))
-    return float(connection.scalar(query))
-
-
-def _added(purpose: Purpose, model: str, spend: Spend, now: datetime) -> postgresql.Insert:
-    values = {
+def _row(purpose: Purpose, model: str, spend: Spend, now: datetime) -> dict[str, Any]:
+    return {
         "hour": now.replace(minute=0, second=0, microsecond=0), "purpose": str(purpose), "model": model,
         "calls": spend.calls, "input_tokens": spend.input_tokens, "output_tokens": spend.output_tokens,
         "cost": spend.cost or 0.0,
     }  # fmt: skip
-    insert = postgresql.insert(llm_usage).values(values)
-    added = {name: _u[name] + insert.excluded[name] for name in ("calls", "input_tokens", "output_tokens", "cost")}
-    return insert.on_conflict_do_update(index_elements=["hour", "purpose", "model"], set_=added)
 
 
 def usage_since(engine: Engine, since: datetime) -> Sequence[Row[Any]]:

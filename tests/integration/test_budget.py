@@ -20,7 +20,7 @@ from monitor.app import Application
 from monitor.errors import Retriable
 from monitor.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.model import Work
-from monitor.pending import work_off
+from monitor.pending.workers import work_off
 from monitor.settings import load_settings
 from monitor.store.usage import Limit, PostgresBudget, usage_since
 from monitor.store.writer import Writer

@@ -20,7 +20,8 @@ from monitor.errors import Fatal, Retriable
 from monitor.llm.exchange import BudgetSpent
 from monitor.message import Offset, Position
 from monitor.model import Metrics, Reason, Refusal, RefusalKind, StandIn, Support, Tally, Verdict, Work
-from monitor.pending import AssessingWorker, Queue
+from monitor.pending.assessing import AssessingWorker
+from monitor.pending.queue import Queue
 from monitor.store.finish import finish_assessed, finish_judged, finish_revised
 from monitor.store.ledger import Ledger
 from monitor.store.pending import Pending, PendingCount, enqueue
@@ -835,7 +836,7 @@ def test_a_verdict_of_another_profile_is_not_revised_and_that_is_seen(writer, qu
     work = Queue(pending=queue, now=clock, max_attempts=5)
     worker = AssessingWorker(queue=work, writer=writer, pipeline=Today(), kinds=[Work.ASSESS, Work.SIDECAR])
     assert worker.round() == 2
-    assert worker.round() == 0
+    assert worker.round() is None
     assert (rows("SELECT * FROM assessment ORDER BY id, live"), rows("SELECT * FROM verdict_minute")) == before
     assert queue.counts(LATER)[0].given_up == 2
     assert all("another profile" in row["last_error"] for row in queue.rows(kind=None, given_up=True, most=9))

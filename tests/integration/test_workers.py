@@ -20,12 +20,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from monitor import pending as working_off
 from monitor.app import Application, utc_now
 from monitor.errors import Fatal
 from monitor.message import Offset, Position
 from monitor.model import Tally, Work
-from monitor.pending import AssessingWorker, JudgingWorker, Queue, work_off, working
+from monitor.pending import queue
+from monitor.pending import workers as working_off
+from monitor.pending.assessing import AssessingWorker
+from monitor.pending.judging import JudgingWorker
+from monitor.pending.queue import Queue
+from monitor.pending.workers import work_off, working
 from monitor.settings import Settings, load_settings
 from monitor.store.ledger import Ledger
 from monitor.store.pending import Pending
@@ -384,7 +388,7 @@ def no_worker_left():
 
 
 def test_a_judge_that_hangs_for_ever_holds_up_no_event_and_no_stop(kafka, topic, database, engine, rows, monkeypatch):
-    monkeypatch.setattr(working_off, "_GRACE", 0.5)
+    monkeypatch.setattr(working_off, "GRACE", 0.5)
     with llm_server() as server:
         server.chat_script.extend([hang(FOR_EVER)] * 1000)
         settings = consumer_settings(kafka, database, topic, judging(server))
@@ -486,6 +490,14 @@ def judge_worker(database, engine):
         yield made
 
 
+def through(worker) -> int:
+    """How many pieces it is through with when nothing is left to do."""
+    taken = 0
+    while (done := worker.round()) is not None:
+        taken += done
+    return taken
+
+
 def raising(error):
     def does(_):
         raise error
@@ -501,7 +513,7 @@ def test_a_defect_that_one_answer_brings_out_does_not_stop_the_judge(to_judge, j
             raise ZeroDivisionError("a defect")
 
     worker = judge_worker(Pieces(does))
-    assert worker.round() == 12
+    assert through(worker) == 12
     assert judged(rows) == [(11, 11)]
     assert rows("SELECT interaction_id, attempts, last_error FROM pending") == [
         ("q-7", 1, "ZeroDivisionError: a defect")
@@ -537,7 +549,7 @@ def test_one_that_cannot_be_assessed_does_not_keep_the_others_from_it(database, 
         writer.write(a_batch(pending=tuple(an_interaction(id=id_) for id_ in "abc"), received=3))
         queue = Queue(pending=Pending(engine), now=clock, max_attempts=1)
         worker = AssessingWorker(queue=queue, writer=writer, pipeline=pipeline, kinds=[Work.ASSESS])
-        assert worker.round() == 3
+        assert through(worker) == 3
     assert rows("SELECT id FROM assessment ORDER BY id") == [("a",), ("c",)]
     assert rows("SELECT interaction_id, given_up FROM pending") == [("b", True)]
 
@@ -563,7 +575,7 @@ def test_a_thread_of_a_worker_outlives_whatever_goes_wrong_in_it(database, to_ju
 
 def test_a_database_that_goes_away_again_and_again_costs_no_judgement(database, to_judge, rows, monkeypatch):
     monkeypatch.setattr(working_off, "_IDLE", 0.01)
-    monkeypatch.setattr(working_off, "LEASE", timedelta(seconds=2))
+    monkeypatch.setattr(queue, "LEASE", timedelta(seconds=2))
     to_judge(40)
     kill = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -587,7 +599,7 @@ def test_a_database_that_goes_away_again_and_again_costs_no_judgement(database, 
 
 def test_a_slow_round_is_not_waited_for_when_the_program_ends(database, to_judge, rows, monkeypatch):
     """It goes on in vain: its claims lapse, and another worker does the work."""
-    monkeypatch.setattr(working_off, "_GRACE", 0.1)
+    monkeypatch.setattr(working_off, "GRACE", 0.1)
     to_judge(4)
     with llm_server() as server:
         server.chat_script.extend([hang(FOR_EVER)] * 1000)
@@ -617,9 +629,9 @@ def test_a_worker_that_comes_back_after_its_lease_stores_nothing(to_judge, judge
     slow = judge_worker(Pieces(does))
     other = judge_worker(Pieces(), now=lambda: NOON + timedelta(hours=1))
     with ThreadPoolExecutor(1) as pool:
-        coming_back = pool.submit(slow.round)
+        coming_back = pool.submit(through, slow)
         at_it.wait(60)
-        assert other.round() == 3
+        assert through(other) == 3
         moments = rows("SELECT id, judged_at FROM judgement ORDER BY id")
         go_on.set()
         assert coming_back.result() == 3
@@ -634,7 +646,7 @@ def test_two_workers_at_once_do_each_piece_once(to_judge, judge_worker, rows):
     found = [judge_worker(judge, concurrency=2) for judge in judges]
 
     def work(worker):
-        while worker.round():
+        while worker.round() is not None:
             pass
 
     with ThreadPoolExecutor(2) as pool:

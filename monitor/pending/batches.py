@@ -14,7 +14,8 @@ from monitor.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpo
 from monitor.llm.client import ChatModel
 from monitor.llm.exchange import NoAnswer, Purpose, Request
 from monitor.model import Work
-from monitor.pending import Queue, case_of
+from monitor.pending.judging import case_of
+from monitor.pending.queue import Queue
 from monitor.ports import Budget
 from monitor.store.finish import finish_judged
 from monitor.store.llm_batches import SentBatch, SentBatches
@@ -44,12 +45,12 @@ class BatchJudgingWorker:
     endpoint: BatchEndpoint
     batches: SentBatches
 
-    def round(self) -> int:
+    def round(self) -> int | None:
         """See `Worker`."""
         taken = 0
         for batch in self.batches.to_look_after(self.queue.now(), every=BETWEEN_LOOKS):
             taken += self._look_after(batch)
-        return taken + self._send()
+        return (taken + self._send()) or None
 
     def close(self) -> None:
         """See `Worker`."""
@@ -72,16 +73,29 @@ class BatchJudgingWorker:
         return len(claims)
 
     def _sent(self, claims: Sequence[Claim], bodies: Mapping[str, Mapping[str, Any]]) -> None:
+        affordable = self._afforded(claims)
         try:
-            self.budget.take(Purpose.JUDGE, self.model.model, calls=len(bodies))
-            batch = SentBatch(id=self.endpoint.send(bodies), claim=claims[0].token)
+            if not affordable:
+                return
+            sent = {str(claim.id): bodies[str(claim.id)] for claim in affordable}
+            batch = SentBatch(id=self.endpoint.send(sent), claim=claims[0].token)
         except MonitorError as error:
-            self.queue.put_back(claims, error)
+            self.queue.put_back(affordable, error)
             return
         now = self.queue.now()
-        self.batches.sent(batch, model=self.model.model, requests=len(bodies), now=now)
-        self.queue.pending.lease(claims, now + _LEASE)
-        log.info("sent %d answers to be judged as batch %s", len(bodies), batch.id)
+        self.batches.sent(batch, model=self.model.model, requests=len(sent), now=now)
+        self.queue.pending.lease(affordable, now + _LEASE)
+        log.info("sent %d answers to be judged as batch %s", len(sent), batch.id)
+
+    def _afforded(self, claims: Sequence[Claim]) -> Sequence[Claim]:
+        """As many as the budget has calls for; the others are put back."""
+        for place, _ in enumerate(claims):
+            try:
+                self.budget.take(Purpose.JUDGE, self.model.model)
+            except MonitorError as error:
+                self.queue.put_back(claims[place:], error)
+                return claims[:place]
+        return claims
 
     def _look_after(self, batch: SentBatch) -> int:
         try:
