@@ -20,10 +20,10 @@ from monitor.app import Application, utc_now
 from monitor.errors import Fenced
 from monitor.message import Message, Offset, Position
 from monitor.model import Batch, Tally
-from monitor.pending.workers import working
+from monitor.pending.process import worked_beside
 from monitor.settings import Settings
 
-_WARM = 1.0  # seconds after which as many calls are under way as may be
+_WARM = 5.0  # seconds after which as many calls are under way as may be
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed:
         stop = Event()
         stages = application.stages(source, app=None, dialect=None, stop=stop, written=source.written, set_aside=True)
         at_begin = _queued(application)
-        with working(application):
+        with worked_beside(application):
             time.sleep(_WARM)
             tally = stages.run()
         at_end = _queued(application)
