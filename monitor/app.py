@@ -88,9 +88,15 @@ class Application:
         return migrate(self.engine)
 
     def prepare(self) -> None:
-        """What must stand in the database before the first batch: the tables, and the profile of the verdicts."""
+        """What must stand in the database before the first batch: the tables, the profile, the sidecar's prompt."""
         self.migrate()
         self.queries.keep_profile(self.profile, self.now())
+        if self.settings.sidecar.mode != "off":
+            from monitor.complete.sidecar import PROMPTS  # noqa: PLC0415
+            from monitor.store.prompts import keep_prompts  # noqa: PLC0415
+
+            with self.store.transaction() as connection:
+                keep_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
 
     @cached_property
     def store(self) -> Writer:

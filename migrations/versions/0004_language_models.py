@@ -36,6 +36,7 @@ def upgrade() -> None:
     """)
     op.execute("CREATE INDEX judgement_by_metric ON judgement (app, metric, occurred_at)")
     op.execute("CREATE TABLE judgement_default PARTITION OF judgement DEFAULT")
+    op.execute("CREATE TABLE prompt (hash text PRIMARY KEY, prompts jsonb NOT NULL, stored_at timestamptz NOT NULL)")
     op.execute("""
         CREATE TABLE llm_usage (
             hour timestamptz NOT NULL, purpose text NOT NULL, model text NOT NULL, calls bigint NOT NULL,
@@ -52,6 +53,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("llm_batch", "llm_usage", "judgement", "pending"):
+    for table in ("llm_batch", "llm_usage", "prompt", "judgement", "pending"):
         op.execute(f"DROP TABLE {table}")
     op.execute("ALTER TABLE assessment DROP revised_at, DROP earlier")

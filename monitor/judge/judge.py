@@ -11,7 +11,7 @@ from monitor.judge.combined import PROMPT, TOGETHER, Combined, combined_outcomes
 from monitor.judge.inputs import undefined
 from monitor.judge.metric import Asking, Case, Judgement, Outcome
 from monitor.judge.metrics import METRICS
-from monitor.llm.exchange import NoAnswer, Reply, Request, Spend, combined_hash
+from monitor.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
 from monitor.ports import Embedder, LanguageModel
 
 Mode: TypeAlias = Literal["separate", "combined"]
@@ -87,7 +87,8 @@ class Judge:
                 outcome=outcomes[name],
                 mode="combined",
                 model=self._model.model,
-                prompt_hash=combined_hash([PROMPT.hash]),
+                prompt_hash=prompts_hash([PROMPT]),
+                prompts=(PROMPT,),
                 spend=share,
             )
             for name, share in zip(self._together, shares(spend, len(self._together)), strict=True)
@@ -106,6 +107,7 @@ class Judge:
                 mode="separate",
                 model=self._model.model,
                 prompt_hash=asking.prompt_hash,
+                prompts=asking.prompts,
                 spend=asking.spend,
             )
         ]

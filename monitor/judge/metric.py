@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, Spend, combined_hash
+from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, Spend, prompts_hash
 from monitor.model import Json
 from monitor.ports import Embedder, LanguageModel
 
@@ -37,7 +37,7 @@ class Outcome:
 class Judgement:
     """One LLM-judged metric of one interaction, with what it cost.
 
-    `prompt_hash` is empty where nothing had to be asked.
+    `prompt_hash` is that of all `prompts` which were asked, in their order; empty where nothing had to be asked.
     """
 
     metric: str
@@ -46,6 +46,7 @@ class Judgement:
     model: str
     prompt_hash: str
     spend: Spend
+    prompts: tuple[Prompt[Any], ...] = ()
 
 
 class Asking:
@@ -55,13 +56,13 @@ class Asking:
         self._model = model
         self._embedder = embedder
         self._deadline = deadline
-        self._hashes: list[str] = []
+        self.prompts: tuple[Prompt[Any], ...] = ()
         self.spend = Spend()
 
     @property
     def prompt_hash(self) -> str:
         """Of all prompts that were asked, in their order."""
-        return combined_hash(self._hashes) if self._hashes else ""
+        return prompts_hash(self.prompts)
 
     def ask(self, prompt: Prompt[T], *blocks: Block) -> T:
         """The model's answer.
@@ -69,7 +70,7 @@ class Asking:
         Raises:
             NoAnswer, BudgetSpent, Retriable, Fatal: as `LanguageModel.ask` does.
         """
-        self._hashes.append(prompt.hash)
+        self.prompts = (*self.prompts, prompt)
         try:
             reply = self._model.ask(Request(prompt=prompt, blocks=blocks), deadline=self._deadline)
         except NoAnswer as error:

@@ -83,6 +83,12 @@ def combined_hash(parts: Sequence[str]) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def prompts_hash(prompts: Sequence[Prompt[Any]]) -> str:
+    """One hash for the prompts of one result, in their order; of one it is its own, of none it is empty."""
+    hashes = [prompt.hash for prompt in prompts]
+    return combined_hash(hashes) if len(hashes) > 1 else "".join(hashes)
+
+
 def load_prompt(package: str, name: str, form: type[T]) -> Prompt[T]:
     """The prompt in `prompts/<name>.txt` of `package`, with what every prompt says of data after it."""
     return Prompt(name=name, text=f"{_text(package, name)}\n{_text(__package__ or '', 'data.v1')}", form=form)

@@ -15,6 +15,7 @@ from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.partitions import Partitions
 from monitor.store.pending import Claim, forget, still_ours
+from monitor.store.prompts import keep_prompts
 from monitor.store.rollup import Counted
 from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row
 from monitor.store.tables import METRICS
@@ -104,6 +105,7 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
         if not ours:
             return
         Partitions().ensure(connection, (claim.interaction for claim in ours))
+        keep_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
         with connection.cursor() as cursor:
             cursor.executemany(
                 _JUDGED, [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]

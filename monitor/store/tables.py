@@ -214,6 +214,14 @@ judgement = Table(
     Index("judgement_by_metric", "app", "metric", "occurred_at"),
 )
 
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("prompts", JSONB, nullable=False),  # that were asked one after the other: names, texts, schemas of answers
+    Column("stored_at", _time, nullable=False),
+)
+
 llm_usage = Table(
     "llm_usage",
     metadata,

@@ -704,3 +704,20 @@ def test_a_run_that_is_stopped_takes_nothing_more(database, to_judge, rows):
         with Application(settings) as application:
             assert work_off(application, stop) == 0
     assert judged(rows) == [(0, 0)]
+
+
+def test_the_prompts_behind_every_hash_are_kept_in_words(asking, rows):
+    with llm_server() as server:
+        over = judging(server, mode="separate", metrics=["faithfulness", "context_relevance"])
+        with Application(asking(server, judge=over["judge"])) as application:
+            application.prepare()
+            flow(application, [event(0)])
+            work_off(application, Event())
+    kept = dict(rows("SELECT hash, prompts FROM prompt"))
+    ((sidecar,),) = rows("SELECT support #>> '{sidecar,prompt_hash}' FROM assessment")
+    assert [prompt["name"] for prompt in kept[sidecar]] == ["explain.v1"]
+    by = dict(rows("SELECT metric, prompt_hash FROM judgement"))
+    names = {metric: [prompt["name"] for prompt in kept[hash_]] for metric, hash_ in by.items()}
+    assert names["context_relevance"] == ["context_relevance.v1"]
+    assert names["faithfulness"] == ["faithfulness_statements.v1", "faithfulness_verdicts.v1"]
+    assert all(set(prompt) == {"name", "text", "schema"} for prompts in kept.values() for prompt in prompts)

@@ -14,7 +14,7 @@ from monitor.errors import Fatal, Retriable, WrongSettings
 from monitor.judge.combined import PROMPT, TOGETHER, shares
 from monitor.judge.judge import Mode
 from monitor.judge.metrics import METRICS
-from monitor.llm.exchange import NoAnswer, Reply, Spend, combined_hash
+from monitor.llm.exchange import NoAnswer, Reply, Spend
 from monitor.sections import JudgeMetric, JudgeSettings
 from tests.unit.judge.factories import CASE, GOOD, PROMPTS, PricedModel, a_case, a_judge, scripted
 
@@ -211,7 +211,7 @@ def test_a_reply_that_comes_later_gives_the_same_judgements():
     value = PROMPT.form.model_validate(GOOD["combined.v1"])
     reply = Reply(value=value, model="scripted", spend=Spend(calls=1, input_tokens=1, output_tokens=1))
     assert judge.from_reply(CASE, reply) == judge.judge(CASE)
-    assert {judgement.prompt_hash for judgement in judge.judge(CASE)} == {combined_hash([PROMPT.hash])}
+    assert {judgement.prompt_hash for judgement in judge.judge(CASE)} == {PROMPT.hash}
 
 
 def test_a_batch_without_an_answer_is_told_the_same_way():
