@@ -44,13 +44,13 @@ check: $(READY_DEV) ## ruff, import-linter, mypy, unit and contract tests
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/unit tests/contract
+	$(BIN)/python -m pytest -n 2 tests/unit tests/contract
 
 integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
 	$(BIN)/python -m pytest tests/integration tests/golden
 
 e2e: $(READY_DEV) ## the whole program, as a user runs it
-	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/e2e
 
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in replay verdicts consume faults judge; do $(BIN)/python benchmarks/$$script.py --short; done

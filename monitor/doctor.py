@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from monitor.app import Application
 from monitor.complete.sidecar import PROMPTS
 from monitor.errors import Fatal, MonitorError
-from monitor.llm.exchange import Block, Request
-from monitor.ports import LanguageModel
-from monitor.settings import unknown_names
+from monitor.llm.exchange import Block, Purpose, Request, Spend
+from monitor.providers import chat_model
+from monitor.settings import Settings, unknown_names
 from monitor.store.database import retriable, schema_state
 
 PROBE = "Is the support line open on Sundays?"
@@ -97,9 +98,9 @@ def _language_models(application: Application) -> str:
     settings = application.settings
     found = []
     if settings.sidecar.mode != "off":
-        found.append(f"sidecar ({settings.sidecar.mode}): {_asked(application.generator)}")
+        found.append(f"sidecar ({settings.sidecar.mode}): {_asked(settings, Purpose.SIDECAR)}")
     if settings.judge.mode != "off":
-        found.append(f"judge ({settings.judge.mode}): {_asked(application.judging_model)}")
+        found.append(f"judge ({settings.judge.mode}): {_asked(settings, Purpose.JUDGE)}")
     if not found:
         return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off"
     if not any(value is not None for value in settings.llm.budget.model_dump().values()):
@@ -107,10 +108,21 @@ def _language_models(application: Application) -> str:
     return "; ".join(found)
 
 
-def _asked(model: LanguageModel) -> str:
+class _Uncounted:
+    """A budget for one question: there may be no table yet to count it in."""
+
+    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
+        """Lets it through."""
+
+    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
+        """Forgets it."""
+
+
+def _asked(settings: Settings, purpose: Purpose) -> str:
     """Asks the explain prompt about a line."""
     blocks = [Block(name=name, text=PROBE) for name in ("question", "document 1", "answer")]
-    reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
+    with closing(chat_model(settings, purpose, _Uncounted())) as model:
+        reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
     hint = ", after a repair: MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
     return f"{model.model} answers in the form asked for{hint}"
 
@@ -134,7 +146,7 @@ _CHECKS = (
     _Check(
         name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"
     ),
-    _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md", needs="migrations"),
+    _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/alerts.md for how to set up Slack"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names", needs="receivers"),
 )

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pydantic_core import to_json
 
 from monitor.message import DeadLetter
-from monitor.model import Assessment, Support, SupportingDocument
+from monitor.model import Assessment, Match, Origin, Support, SupportingDocument
 
+_NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -49,10 +50,17 @@ def assessment_json(a: Assessment) -> dict[str, object]:
 
 
 def support_json(support: Support) -> dict[str, object]:
-    """`{origin, documents: [{document_id, start, end, text, match}]}`; `sidecar` and `stands_in` where they are."""
+    """`{origin, documents: [{document_id, start, end, text}]}`; `sidecar` and `stands_in` where they are.
+
+    Pieces that a sidecar named, and others that do not stand word for word where they were found, say how they `match`.
+    """
+    told = support.origin is Origin.SIDECAR
     found: dict[str, object] = {
         "origin": support.origin,
-        "documents": [{**piece_json(d), "match": d.match} for d in support.documents],
+        "documents": [
+            {**piece_json(d), "match": d.match} if told or d.match in _NEARLY else piece_json(d)
+            for d in support.documents
+        ],
     }
     if support.sidecar is not None:
         found["sidecar"] = asdict(support.sidecar)

@@ -468,7 +468,7 @@ def test_every_field_of_an_interaction_comes_back(writer, engine, rows, given_fi
         "supporting_documents": None
         if given_fields["supporting_documents"] is None
         else [as_json(p) for p in given_fields["supporting_documents"]],
-        "support": {"origin": "logged", "documents": [{**as_json(p), "match": p.match} for p in support]},
+        "support": {"origin": "logged", "documents": [as_json(p) for p in support]},
     }
     assert {name: row[name] for name in expected} == expected
 

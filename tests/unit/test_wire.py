@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 
 from monitor.model import (
     Assessment,
+    Match,
     Origin,
     Probabilities,
     Reason,
     Refusal,
     RefusalKind,
     Scores,
+    StandIn,
     Support,
     SupportingDocument,
     Verdict,
 )
-from monitor.wire import assessment_json, encode
+from monitor.wire import assessment_json, encode, support_json
 from tests.unit.builders import NOON, interaction, metrics
 
 METRICS = metrics(0.12345678, -0.5, 1.0, None, 1 / 3)
@@ -65,8 +67,8 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
         "support": {
             "origin": "extractive",
             "documents": [
-                {"document_id": "d0", "start": 0, "end": 4, "text": "Rot.", "match": None},
-                {"document_id": None, "start": None, "end": None, "text": "Invented.", "match": None},
+                {"document_id": "d0", "start": 0, "end": 4, "text": "Rot."},
+                {"document_id": None, "start": None, "end": None, "text": "Invented."},
             ],
         },
         "alignment": [],
@@ -129,3 +131,21 @@ def test_a_figure_that_json_has_no_word_for_is_null(value):
 
 def test_no_space_is_wasted():
     assert encode({"a": [1, None, True], "b": {}}) == '{"a":[1,null,true],"b":{}}'
+
+
+def test_how_a_piece_matches_is_said_where_it_is_not_plain():
+    pieces = (
+        SupportingDocument(text="One.", document_id="d0", start=0, end=4, match=Match.EXACT),
+        SupportingDocument(text="two.", document_id="d0", start=5, end=9, match=Match.FOLDED),
+        SupportingDocument(text="Three."),
+    )
+    logged = support_json(Support(origin=Origin.LOGGED, documents=pieces))
+    assert [piece.get("match", "-") for piece in logged["documents"]] == ["-", "folded", "-"]
+    asked = support_json(Support(origin=Origin.SIDECAR, documents=pieces))
+    assert [piece["match"] for piece in asked["documents"]] == ["exact", "folded", None]
+
+
+def test_a_stand_in_says_why_and_not_where_the_error_came_from():
+    stands_in = StandIn(because="no answer in time", queued=True, error=ValueError("secret"))
+    found = support_json(Support(origin=Origin.EXTRACTIVE, documents=(), stands_in=stands_in))
+    assert found["stands_in"] == {"because": "no answer in time", "queued": True}
