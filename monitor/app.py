@@ -165,7 +165,10 @@ class Application:
         from monitor.store.usage import PostgresBudget  # noqa: PLC0415
 
         shares = {Purpose.JUDGE: self.settings.judge.budget_share}
-        return PostgresBudget(self.engine, self.now, limits=limits(self.settings), shares=shares)
+        calls = self.settings.sidecar.concurrency + self.settings.judge.concurrency
+        engine = connect(self.database_url, overflow=calls)  # its own: no call waits for alerts, nor they for calls
+        self._closing.callback(engine.dispose)
+        return PostgresBudget(engine, self.now, limits=limits(self.settings), shares=shares)
 
     @cached_property
     def generator(self) -> LanguageModel:

@@ -113,7 +113,11 @@ def limits(settings: Settings) -> Sequence[Limit]:
 def sampling(judge: JudgeSettings) -> SamplingPolicy:
     """Which interactions are judged."""
     return SamplingPolicy(
-        sample=_sample(judge.sample), by_app={app: _sample(sample) for app, sample in judge.by_app.items()}
+        sample=_sample(judge.sample),
+        by_app={
+            app: _sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)))
+            for app, own in judge.by_app.items()
+        },
     )
 
 

@@ -10,6 +10,14 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
+
+def _split(value: object) -> object:
+    """`a, b` in the environment is a list of two."""
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return json.loads(value) if isinstance(value, str) else value
+
+
 DialectName = Literal["auto", "native", "cloudevents", "ragas"]
 
 
@@ -60,7 +68,9 @@ class BudgetSettings(Section):
 class LLMSettings(Section):
     """An OpenAI-compatible server, for the sidecar and the judge."""
 
-    base_url: str | None = Field(None, description="default: OpenAI's")
+    base_url: Annotated[str | None, Field(pattern=r"^https?://[^/\s]+")] = Field(
+        None, description="with http:// and, mostly, /v1 at its end; default: OpenAI's"
+    )
     api_key: SecretStr | None = None
     model: str | None = None
     timeout: float = Field(60.0, gt=0, description="seconds of one request")
@@ -118,7 +128,11 @@ class JudgeSettings(Section):
 
     mode: Literal["off", "separate", "combined"] = "off"
     model: str | None = Field(None, description="default: the LLM's")
-    metrics: tuple[JudgeMetric, ...] = ("faithfulness", "answer_relevance", "context_relevance")
+    metrics: Annotated[tuple[JudgeMetric, ...], NoDecode, BeforeValidator(_split)] = (
+        "faithfulness",
+        "answer_relevance",
+        "context_relevance",
+    )
     sample: SampleSettings = SampleSettings()
     by_app: dict[str, SampleSettings] = Field({}, description="another sample for an app")
     concurrency: int = Field(8, gt=0, le=256, description="calls at a time")
@@ -129,8 +143,9 @@ class JudgeSettings(Section):
 
     @model_validator(mode="after")
     def _batched(self) -> Self:
-        if self.batch and self.mode == "separate":
-            raise ValueError("batch needs mode combined: separate prompts build on each other's answers")
+        joint = {"faithfulness", "answer_relevance", "context_relevance"}
+        if self.batch and (self.mode == "separate" or not set(self.metrics) <= joint or len(set(self.metrics)) < 2):  # noqa: PLR2004
+            raise ValueError(f"batch needs mode combined, and at least two of {', '.join(sorted(joint))}, no others")
         return self
 
 
@@ -139,13 +154,6 @@ class PendingSettings(Section):
 
     after: float = Field(30.0, ge=0, description="seconds without an embedder after which interactions are set aside")
     max_attempts: int = Field(100, gt=0, description="then it is given up, until `monitor pending retry`")
-
-
-def _split(value: object) -> object:
-    """`a, b` in the environment is a list of two."""
-    if isinstance(value, str) and not value.lstrip().startswith("["):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return json.loads(value) if isinstance(value, str) else value
 
 
 def _pattern(value: str | None) -> str | None:

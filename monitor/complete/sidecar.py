@@ -7,7 +7,7 @@ answered. Here they are asked afterwards.
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotInTime
@@ -25,6 +25,7 @@ from monitor.ports import Completer, LanguageModel
 
 log = logging.getLogger(__name__)
 MOST_PIECES = 20
+REMEMBERED = 2_000  # interactions whose support is kept, in case that it is asked for again
 Mode = Literal["explain", "regenerate"]
 
 
@@ -54,7 +55,7 @@ class SidecarCompleter:
     choose from, or where there is no answer to explain. The calls of a batch run at a time, as many as the model lets;
     all of them have `patience` seconds together, None is without end. An interaction whose call fails, or does not come
     back in time, gets the support of `otherwise`, and `stands_in` says why and whether it is worth asking later. One
-    thread calls; what it asks for twice in a row, since something after it failed, is not paid for twice.
+    thread calls; what it asks for again, since something after it failed, is not paid for twice.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class SidecarCompleter:
         self._otherwise = otherwise
         self._patience = patience
         self._pool = Pool(concurrency, "sidecar")
-        self._before: dict[int, tuple[Interaction, Support]] = {}
+        self._before: OrderedDict[tuple[object, ...], Support] = OrderedDict()
 
     def close(self) -> None:
         """Waits for no call that is on its way; those that had not begun get a stand-in, as all that come later."""
@@ -81,7 +82,7 @@ class SidecarCompleter:
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
         """See `Completer.complete`; it raises nothing of the generator's."""
         deadline = None if self._patience is None else monotonic() + self._patience
-        before = {place: self._before.get(id(it)) for place, it in enumerate(interactions)}
+        before = {place: self._before.get(_key(it)) for place, it in enumerate(interactions)}
         calls = {
             place: self._pool.submit(partial(self._ask, it, deadline))
             for place, it in enumerate(interactions)
@@ -91,7 +92,7 @@ class SidecarCompleter:
         problems: Counter[str] = Counter()
         for place, known in before.items():
             if known is not None:
-                supports[place] = known[1]
+                supports[place] = known
         for place, call in calls.items():
             found = _awaited(call, deadline)
             if isinstance(found, StandIn):
@@ -100,11 +101,10 @@ class SidecarCompleter:
             else:
                 supports[place] = found
         # what follows may fail and be tried again with the same interactions, whose calls are paid for
-        self._before = {
-            id(it): (it, support)
-            for it, support in zip(interactions, supports, strict=True)
-            if support.origin is Origin.SIDECAR
-        }
+        paid = ((it, s) for it, s in zip(interactions, supports, strict=True) if s.origin is Origin.SIDECAR)
+        self._before.update((_key(it), support) for it, support in paid)
+        while len(self._before) > REMEMBERED:
+            self._before.popitem(last=False)
         for problem, number in problems.items():
             log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
         return supports
@@ -138,6 +138,10 @@ class SidecarCompleter:
                 second_answer=value.answer if isinstance(value, Regenerated) else None,
             ),
         )
+
+
+def _key(it: Interaction) -> tuple[object, ...]:
+    return it.app, it.id, it.occurred_at, it.answer
 
 
 def _awaited(call: Future[Support], deadline: float | None) -> Support | StandIn:

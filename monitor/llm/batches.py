@@ -48,8 +48,8 @@ class BatchEndpoint:
         """Closes the connections."""
         self._client.close()
 
-    def send(self, bodies: Mapping[str, Mapping[str, Any]]) -> str:
-        """Sends requests under names of their own; the provider's id of their batch.
+    def upload(self, bodies: Mapping[str, Mapping[str, Any]]) -> str:
+        """Uploads requests under names of their own; the provider's id of their file.
 
         Raises:
             Retriable, Fatal: it was not taken on.
@@ -59,9 +59,16 @@ class BatchEndpoint:
             for name, body in bodies.items()
         ]
         with _provider_errors():
-            file = self._client.files.create(file=("judge.jsonl", "\n".join(lines).encode()), purpose="batch")
-            batch = self._client.batches.create(input_file_id=file.id, endpoint=_URL, completion_window="24h")
-        return batch.id
+            return self._client.files.create(file=("judge.jsonl", "\n".join(lines).encode()), purpose="batch").id
+
+    def create(self, file: str) -> str:
+        """Has the requests of a file worked on; the provider's id of the batch.
+
+        Raises:
+            Retriable, Fatal: it was not taken on.
+        """
+        with _provider_errors():
+            return self._client.batches.create(input_file_id=file, endpoint=_URL, completion_window="24h").id
 
     def look(self, batch_id: str) -> tuple[str, BatchAnswers | None]:
         """The batch's status, and what was answered once it has ended.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,11 +23,17 @@ from monitor.ports import Budget
 from monitor.retry import delay_before
 
 T = TypeVar("T", bound=Form)
+log = logging.getLogger(__name__)
 
 _FAILURES, _COOLDOWN = 5, 30.0  # in a row, seconds
 _TRIES = 4  # of one call, where the server is busy or out of reach
+_FAIR = 5.0  # seconds after which a server that has not answered counts as failed
 _LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
 _LONGEST_WAIT = 30.0  # of one call for its next try
+_ABOUT_THE_REQUEST = {
+    HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
+}  # fmt: skip
+_SET_UP = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
 _TOO_LONG = (
     "context length",
     "context_length",
@@ -169,7 +176,10 @@ class ChatModel:
         tokens = found.input_tokens, found.output_tokens
         cost = None if self._prices is None else self._prices.cost(*tokens) * discount
         spend = Spend(calls=calls, input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
-        self._budget.count(self._purpose, self._model, spend)
+        try:
+            self._budget.count(self._purpose, self._model, spend)
+        except Retriable as error:  # the answer is there and paid for
+            log.warning("%d tokens were not counted: %s", sum(tokens), error)
         return spend
 
     def _completed(
@@ -223,14 +233,15 @@ class ChatModel:
 
     def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
         """One request, with the outcome told to the breaker."""
-        until = monotonic() + self._timeout
+        begin = monotonic()
+        until = begin + self._timeout if deadline is None else min(begin + self._timeout, deadline)
         try:
-            content = self._transport.exchange(body, until if deadline is None else min(until, deadline))
+            content = self._transport.exchange(body, until)
         except Refused as refused:
             raise self._refusal(refused, body) from None
         except Unanswered as error:
-            if error.late and deadline is not None and monotonic() >= deadline:
-                self._breaker.left()  # it may just have had too little time
+            if error.late and until - begin < min(_FAIR, self._timeout):
+                self._breaker.left()  # it had too little time to be blamed for it
             else:
                 self._breaker.failed()
             raise
@@ -259,7 +270,8 @@ class ChatModel:
         self._breaker.succeeded()
         if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
-        if status in {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
+        set_up = any(word in said.lower() for word in _SET_UP)
+        if status not in _ABOUT_THE_REQUEST or (status == HTTPStatus.BAD_REQUEST and set_up):
             return Fatal(f"{who} is not to be had: see MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({said})")
         large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         too_long = large or any(word in said.lower() for word in _TOO_LONG)

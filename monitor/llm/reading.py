@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from monitor.wire import storable
 
 T = TypeVar("T", bound=Form)
 _MOST_PROBLEMS = 3  # that are named
-_MOST_PLACES = 100  # where an object is looked for: each may cost a look at the whole text
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that think aloud
 
 
 class Unfit(MonitorError):
@@ -63,42 +64,48 @@ def read(completion: Completion, form: type[T]) -> T:
     """The value, from JSON that may stand among other words where a server does not keep to the form.
 
     Raises:
-        Unfit: there is none, or there are different ones, as where a model thinks aloud or repeats what it read.
+        Unfit: there is none, or more than one, as where a model repeats what it read.
     """
     if completion.refusal:
         raise Unfit("model_refused", "the model refuses to answer", final=True)
     if completion.finish_reason == "content_filter":
         raise Unfit("content_filter", "the server's content filter stopped the answer", final=True)
-    problem, values = "it holds no JSON object", list[T]()
-    for found in _objects(completion.content or ""):
-        try:
-            values.append(form.model_validate(found, strict=True))
-        except ValidationError as error:
-            named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
-            problem = storable("; ".join(named))
-    if values and all(value == values[0] for value in values):
-        return values[0]
-    if values:
-        problem = "it holds several JSON objects that differ"
     if completion.finish_reason == "length":
         raise Unfit("truncated", "the answer does not fit into MONITOR_LLM__MAX_OUTPUT_TOKENS")
-    raise Unfit("malformed", problem)
+    try:
+        return form.model_validate(_object(_THOUGHTS.sub("", completion.content or "")), strict=True)
+    except ValidationError as error:
+        named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
+        raise Unfit("malformed", storable("; ".join(named))) from None
+    except (ValueError, RecursionError) as error:
+        raise Unfit("malformed", str(error)) from None
 
 
-def _objects(text: str) -> Iterator[object]:
-    """The JSON objects in a text, outermost first: the text itself, or what stands between other words."""
-    decoder, place = json.JSONDecoder(), text.find("{")
-    for _ in range(_MOST_PLACES):
-        if place < 0:
-            return
-        try:
-            found, end = decoder.raw_decode(text, place)
-            found = _storable(found)
-        except (ValueError, RecursionError):
-            end = place + 1
-        else:
-            yield found
-        place = text.find("{", end)
+def _object(text: str) -> object:
+    """The one JSON object in a text, alone or among other words.
+
+    With a second one, or another brace, nobody could tell which is the answer and which is quoted from what was read.
+
+    Raises:
+        ValueError, RecursionError: there is none, or more than that.
+    """
+    start = text.find("{")
+    if start < 0 or "<think>" in text:
+        raise ValueError("it holds no JSON object")
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it holds no JSON object, or braces before it: {error.msg}") from None
+    if "{" in text[end:]:
+        raise ValueError("it holds several JSON objects")
+    return _storable(found)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("it holds a name twice in one object")
+    return found
 
 
 def _storable(value: Any) -> Any:
@@ -110,6 +117,9 @@ def _storable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _storable(item) for name, item in value.items()}
     return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _text(value: object) -> str | None:

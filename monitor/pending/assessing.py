@@ -59,9 +59,9 @@ class AssessingWorker:
             finish_assessed(self.writer, done)
             return
         still = {claim.id: why for claim, a in done if (why := a.support.stands_in) is not None and why.queued}
-        for claim, _ in done:
-            if claim.id in still:
-                self.queue.put_back([claim], still[claim.id].error or still[claim.id].because)
+        for because in {why.because for why in still.values()}:
+            alike = [claim for claim, _ in done if claim.id in still and still[claim.id].because == because]
+            self.queue.put_back(alike, still[alike[0].id].error or because)
         complete = [(claim, a) for claim, a in done if claim.id not in still]
         for claim in finish_revised(self.writer, complete, self.queue.now()):
             problem = "its verdict was given under another profile than today's, which is not revised"

@@ -12,9 +12,9 @@ from monitor.errors import MonitorError, Retriable
 from monitor.judge.judge import Judge
 from monitor.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.llm.client import ChatModel
-from monitor.llm.exchange import NoAnswer, Purpose, Request
+from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
 from monitor.model import Work
-from monitor.pending.judging import case_of
+from monitor.pending.judging import JudgingWorker, case_of
 from monitor.pending.queue import Queue
 from monitor.ports import Budget
 from monitor.store.finish import finish_judged
@@ -34,7 +34,8 @@ _LEASE = timedelta(hours=WITHIN_HOURS + 2)
 class BatchJudgingWorker:
     """Sends what is to be judged as batches, and judges by what comes back.
 
-    What the one combined call does not cover is asked directly when the batch is back.
+    What is not judged by the one combined call, such as a refusal, goes to `direct`. With less than `ENOUGH` at hand it
+    waits for more, until the oldest has waited for `wait`.
     """
 
     queue: Queue
@@ -44,91 +45,86 @@ class BatchJudgingWorker:
     budget: Budget
     endpoint: BatchEndpoint
     batches: SentBatches
+    direct: JudgingWorker
+    wait: timedelta = WAIT
 
     def round(self) -> int | None:
         """See `Worker`."""
-        taken = 0
-        for batch in self.batches.to_look_after(self.queue.now(), every=BETWEEN_LOOKS):
-            taken += self._look_after(batch)
-        return (taken + self._send()) or None
+        read = sum(
+            self._look_after(batch) for batch in self.batches.to_look_after(self.queue.now(), every=BETWEEN_LOOKS)
+        )
+        sent, judged = self._send(), self.direct.step()
+        return None if judged is None and not read and not sent else read + sent + (judged or 0)
 
     def close(self) -> None:
         """See `Worker`."""
         self.endpoint.close()
-        self.writer.close()
+        self.direct.close()
 
     def _send(self) -> int:
         now = self.queue.now()
         due = next((count for count in self.queue.pending.counts(now) if count.kind is Work.JUDGE), None)
-        if due is None or not due.due or (due.due < ENOUGH and due.oldest is not None and now - due.oldest < WAIT):
+        if due is None or not due.due:
+            return 0
+        if due.due < ENOUGH and due.oldest is not None and now - due.oldest < self.wait:
             return 0
         claims = self.queue.claim([Work.JUDGE], MOST)
         requests = {claim.id: self.judge.request(case_of(claim)) for claim in claims}
         asked = [claim for claim in claims if requests[claim.id] is not None]
-        for claim in claims:
-            if requests[claim.id] is None:
-                self._finish(claim, None)
         if asked:
-            self._sent(asked, {str(c.id): self.model.body(r) for c in asked if (r := requests[c.id]) is not None})
+            self._sent(asked, {c.id: self.model.body(r) for c in asked if (r := requests[c.id]) is not None})
+        self.direct.take([claim for claim in claims if requests[claim.id] is None])
         return len(claims)
 
-    def _sent(self, claims: Sequence[Claim], bodies: Mapping[str, Mapping[str, Any]]) -> None:
-        affordable = self._afforded(claims)
-        try:
-            if not affordable:
-                return
-            sent = {str(claim.id): bodies[str(claim.id)] for claim in affordable}
-            batch = SentBatch(id=self.endpoint.send(sent), claim=claims[0].token)
-        except MonitorError as error:
-            self.queue.put_back(affordable, error)
-            return
-        now = self.queue.now()
-        self.batches.sent(batch, model=self.model.model, requests=len(sent), now=now)
-        self.queue.pending.lease(affordable, now + _LEASE)
-        log.info("sent %d answers to be judged as batch %s", len(sent), batch.id)
-
-    def _afforded(self, claims: Sequence[Claim]) -> Sequence[Claim]:
-        """As many as the budget has calls for; the others are put back."""
-        for place, _ in enumerate(claims):
+    def _sent(self, claims: Sequence[Claim], bodies: Mapping[int, Mapping[str, Any]]) -> None:
+        wanted, error, batch = list(claims), None, None
+        while wanted and batch is None:
             try:
-                self.budget.take(Purpose.JUDGE, self.model.model)
-            except MonitorError as error:
-                self.queue.put_back(claims[place:], error)
-                return claims[:place]
-        return claims
+                file = self.endpoint.upload({str(claim.id): bodies[claim.id] for claim in wanted})
+                self.budget.take(Purpose.JUDGE, self.model.model, calls=len(wanted))
+                batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token)
+            except BudgetSpent as spent:
+                error, wanted = spent, wanted[: len(wanted) // 2]  # perhaps there is enough for so many
+            except MonitorError as refused:
+                self.queue.put_back(claims, refused)
+                return
+        if error is not None:
+            self.queue.put_back(claims[len(wanted) :], error)
+        if batch is not None:
+            now = self.queue.now()
+            self.batches.sent(batch, model=self.model.model, requests=len(wanted), now=now)
+            self.queue.pending.lease(wanted, now + _LEASE)
+            log.info("sent %d answers to be judged as batch %s", len(wanted), batch.id)
 
     def _look_after(self, batch: SentBatch) -> int:
-        try:
-            status, answers = self.endpoint.look(batch.id)
-        except MonitorError as error:
-            log.warning("batch %s: %s", batch.id, error)
-            return 0
-        claims: list[Claim] = []
-        if answers is not None:
-            claims = self.queue.pending.claimed(batch.claim)
-            for claim in claims:
-                self._read(claim, answers)
-        self.batches.looked(batch, status, finished_at=None if answers is None else self.queue.now())
+        with self.batches.alone(batch) as ours:
+            if not ours:
+                return 0
+            try:
+                status, answers = self.endpoint.look(batch.id)
+            except MonitorError as error:
+                log.warning("batch %s: %s", batch.id, error)
+                return 0
+            claims = [] if answers is None else self.queue.pending.claimed(batch.claim)
+            if answers is not None:
+                for claim in claims:
+                    self._read(claim, answers)
+                log.info("batch %s is %s: %d answers were read", batch.id, status, len(claims))
+            self.batches.looked(batch, status, finished_at=None if answers is None else self.queue.now())
         return len(claims)
 
     def _read(self, claim: Claim, answers: BatchAnswers) -> None:
-        request, name = self.judge.request(case_of(claim)), str(claim.id)
+        case, name = case_of(claim), str(claim.id)
+        request = self.judge.request(case)
         if request is None or name not in answers.completions:
             why = answers.failed or answers.problems.get(name) or "the batch ended before it was tried"
             self.queue.put_back([claim], Retriable(f"batch endpoint: {why}"))
-        else:
-            self._finish(claim, (request, answers.completions[name]))
-
-    def _finish(self, claim: Claim, answered: tuple[Request[Any], object] | None) -> None:
-        case = case_of(claim)
+            return
         try:
-            judgements = [judgement for task in self.judge.rest(case) for judgement in task()]
-            if answered is not None:
-                judgements += self.judge.from_reply(case, self._reply(*answered))
-        except MonitorError as error:
-            self.queue.put_back([claim], error)
-        else:
+            judgements = self.judge.from_reply(case, self._reply(request, answers.completions[name]))
             finish_judged(self.writer, [(claim, judgements)], self.queue.now())
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for it
+            self.queue.put_back([claim], error)
 
     def _reply(self, request: Request[Any], body: object) -> Any:
         try:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from threading import Event
 from typing import TypeAlias
 
 from monitor.errors import Retriable
 from monitor.judge.judge import Judge
 from monitor.judge.metric import Case, Judgement
+from monitor.llm.exchange import BudgetSpent
 from monitor.model import Work
-from monitor.pending.queue import Queue
+from monitor.pending.queue import LEASE, Queue
 from monitor.pool import Pool
 from monitor.store.finish import finish_judged
 from monitor.store.pending import Claim
@@ -33,17 +35,32 @@ class JudgingWorker:
     _pool: Pool = field(init=False)
     _hands: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
     _closed: Event = field(init=False, default_factory=Event)
+    _renewed: datetime = field(init=False)
+    _spent_until: datetime | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._pool = Pool(self.concurrency, "judge")
+        self._renewed = self.queue.now()
 
     def round(self) -> int | None:
         """See `Worker`."""
         room = 2 * self.concurrency - len(self._hands)
-        if room >= self.concurrency:
-            self._hands += [(claim, self._started(claim)) for claim in self.queue.claim([Work.JUDGE], room)]
+        if room >= self.concurrency and (self._spent_until is None or self.queue.now() >= self._spent_until):
+            self.take(self.queue.claim([Work.JUDGE], room))
+        return self.step()
+
+    def take(self, claims: Sequence[Claim]) -> None:
+        """Takes these in hand."""
+        held = {claim.id for claim, _ in self._hands}
+        self._hands += [(claim, self._started(claim)) for claim in claims if claim.id not in held]
+
+    def step(self) -> int | None:
+        """Goes on with what is in hand: how much of it is done now; None where nothing is."""
         if not self._hands:
             return None
+        if self.queue.now() - self._renewed > LEASE / 3:
+            self.queue.renew([claim for claim, _ in self._hands])
+            self._renewed = self.queue.now()
         done = [hand for hand in self._hands if all(task.done() for task in hand[1])]
         if done:
             self._finish(done)
@@ -53,9 +70,10 @@ class JudgingWorker:
         return len(done)
 
     def close(self) -> None:
-        """See `Worker`; the claims of what is not finished lapse."""
+        """See `Worker`; what is not finished is left to others."""
         self._closed.set()
         self._pool.close()
+        self.queue.release([claim for claim, _ in self._hands])
         self.writer.close()
 
     def _started(self, claim: Claim) -> Tasks:
@@ -65,11 +83,16 @@ class JudgingWorker:
         if self._closed.is_set():
             return
         judged: list[tuple[Claim, list[Judgement]]] = []
+        failed: dict[str, tuple[Exception, list[Claim]]] = {}
         for claim, tasks in done:
             try:
                 judged.append((claim, [judgement for task in tasks for judgement in task.result()]))
             except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for it
-                self.queue.put_back([claim], error)
+                failed.setdefault(f"{type(error)} {error}", (error, []))[1].append(claim)
+        for problem, claims in failed.values():
+            self.queue.put_back(claims, problem)
+            if isinstance(problem, BudgetSpent):
+                self._spent_until = self.queue.now() + timedelta(seconds=problem.retry_after or 0.0)
         try:
             finish_judged(self.writer, judged, self.queue.now())
         except Retriable:  # they stay in our hands: their calls are paid for

@@ -18,6 +18,7 @@ from monitor.app import Application
 from monitor.errors import MonitorError
 from monitor.pending.workers import GRACE, working
 from monitor.settings import Settings
+from monitor.store.pending import Pending
 from monitor.terminal import log_to_stderr
 
 log = logging.getLogger(__name__)
@@ -29,11 +30,17 @@ _RESTART = 10.0
 
 @contextmanager
 def worked_beside(application: Application) -> Iterator[None]:
-    """Has a process at the pending work while the block runs, if the settings make such work at all.
+    """Has a process at the pending work while the block runs, if there is some, or the settings make some.
 
     One that dies is replaced; what it had in its hands is done when its claims have lapsed.
+
+    Raises:
+        WrongSettings: the judge has no model, or no key.
+        Retriable: the database is out of reach.
     """
-    if not makes_work(application.settings):
+    judged = application.judge is not None
+    left = any(count.waiting for count in Pending(application.engine).counts(application.now()))
+    if not (judged or left or makes_work(application.settings)):
         yield
         return
     url = SecretStr(application.database_url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -36,7 +37,7 @@ class Worker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """Claims work, and puts back what failed: later and later, until it is given up."""
+    """Claims work, and puts back what failed: later and later; what is not an outage is given up in the end."""
 
     pending: Pending
     now: Callable[[], datetime]
@@ -46,15 +47,25 @@ class Queue:
         """What is due, up to `most`."""
         return self.pending.claim(kinds, self.now(), most=most, lease=LEASE)
 
+    def renew(self, claims: Sequence[Claim]) -> None:
+        """Has their claims lapse later."""
+        self.pending.lease(claims, self.now() + LEASE)
+
+    def release(self, claims: Sequence[Claim]) -> None:
+        """Leaves them to others: the program ends."""
+        with suppress(MonitorError):  # then they lapse
+            self.pending.release(claims, self.now())
+
     def put_back(self, claims: Sequence[Claim], error: Exception | str) -> None:
         """They failed for this reason."""
         defect = None if isinstance(error, MonitorError | str) else error
         words = str(error) if defect is None else f"{type(defect).__name__}: {defect}"
         if claims:
-            log.warning("%d × %s failed: %s", len(claims), claims[0].kind, words, exc_info=defect)
+            log.warning("%d × %s put back: %s", len(claims), claims[0].kind, words, exc_info=defect)
         wait = timedelta(seconds=min((isinstance(error, Retriable) and error.retry_after) or 0.0, _LONGEST_WAIT))
         for claim in claims:
             delay = max(min(_FIRST_DELAY * 2 ** min(claim.attempts - 1, 20), _LONGEST_DELAY), wait)
             attempted = not isinstance(error, BudgetSpent)
-            last = attempted and claim.attempts >= self.max_attempts
+            passing = isinstance(error, Retriable)  # an outage is waited for, however long it takes
+            last = not passing and claim.attempts >= self.max_attempts
             self.pending.failed([claim], words, None if last else self.now() + delay, attempted=attempted)

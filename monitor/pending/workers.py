@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from threading import Event, Thread
 
 from monitor.app import Application
@@ -12,7 +13,7 @@ from monitor.errors import MonitorError
 from monitor.judge.judge import Judge
 from monitor.model import Work
 from monitor.pending.assessing import AssessingWorker
-from monitor.pending.batches import BatchJudgingWorker
+from monitor.pending.batches import WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue, Worker
 from monitor.providers import batch_endpoint
@@ -26,8 +27,8 @@ GRACE = 5.0  # seconds that a round has to end when the program does; its claims
 _IDLE = 2.0  # seconds between two looks at an empty queue
 
 
-def workers(application: Application) -> list[Worker]:
-    """Those that the settings ask for."""
+def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]:
+    """Those that the settings ask for; `wait` is how long a batch may wait for more."""
     settings, judge = application.settings, application.judge
     queue = Queue(pending=Pending(application.engine), now=application.now, max_attempts=settings.pending.max_attempts)
     found: list[Worker] = [
@@ -39,14 +40,15 @@ def workers(application: Application) -> list[Worker]:
         )
     ]
     if judge is not None:
-        found.append(_judging(application, queue, judge))
+        found.append(_judging(application, queue, judge, wait))
     return found
 
 
-def _judging(application: Application, queue: Queue, judge: Judge) -> Worker:
+def _judging(application: Application, queue: Queue, judge: Judge, wait: timedelta) -> Worker:
     writer, settings = application.writer(), application.settings
+    direct = JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency)
     if not settings.judge.batch:
-        return JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency)
+        return direct
     return BatchJudgingWorker(
         queue=queue,
         writer=writer,
@@ -55,6 +57,8 @@ def _judging(application: Application, queue: Queue, judge: Judge) -> Worker:
         budget=application.budget,
         endpoint=batch_endpoint(settings),
         batches=SentBatches(application.engine),
+        direct=direct,
+        wait=wait,
     )
 
 
@@ -81,7 +85,7 @@ def work_off(application: Application, stop: Event) -> int:
     Raises:
         Retriable, Fatal: the database is out of reach, or refuses.
     """
-    found, taken = workers(application), 0
+    found, taken = workers(application, wait=timedelta()), 0
     try:
         while not stop.is_set():
             rounds = [worker.round() for worker in found]

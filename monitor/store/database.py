@@ -14,6 +14,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
 
@@ -42,8 +43,8 @@ def plain_url(url: str) -> str:
     return f"postgresql://{rest}"
 
 
-def connect(url: str) -> Engine:
-    """An engine for `url`; opens no connection yet.
+def connect(url: str, *, overflow: int = 10) -> Engine:
+    """An engine for `url`; opens no connection yet, and no more at a time than 5 and the `overflow`.
 
     Raises:
         WrongSettings: it is no PostgreSQL URL.
@@ -52,7 +53,7 @@ def connect(url: str) -> Engine:
         return create_engine(
             plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
             pool_pre_ping=True,
-            max_overflow=32,  # each call of a language model takes one for a moment
+            max_overflow=overflow,
             connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
         )
     except (ValueError, ArgumentError):
@@ -68,6 +69,8 @@ def retriable() -> Iterator[None]:
     """
     try:
         yield
+    except PoolTimeout:
+        raise Retriable("database: all connections of this process are taken") from None
     except (psycopg.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         message = f"database: {str(cause).strip()}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Engine, insert, select, text, update
 
 from monitor.store.database import retriable
 from monitor.store.tables import llm_batch
@@ -47,6 +48,20 @@ class SentBatches:
         statement = update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(_b.id, _b.claim)
         with retriable(), self._engine.begin() as connection:
             return [SentBatch(id=row.id, claim=row.claim) for row in connection.execute(statement)]
+
+    @contextmanager
+    def alone(self, batch: SentBatch) -> Iterator[bool]:
+        """Whether this process alone reads that batch while the block runs."""
+        with retriable(), self._engine.connect() as connection:
+            key = {"key": batch.id}
+            ours = bool(connection.scalar(text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))"), key))
+            connection.commit()
+            try:
+                yield ours
+            finally:
+                if ours:
+                    connection.execute(text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), key)
+                    connection.commit()
 
     def looked(self, batch: SentBatch, status: str, *, finished_at: datetime | None) -> None:
         """Notes its status, and whether all of it was read."""

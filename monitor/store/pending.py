@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, func, select, text, update
+from sqlalchemy import Engine, and_, func, select, text, tuple_, update
 
 from monitor.model import Assessment, Interaction, Reason, Work
 from monitor.store.database import retriable
@@ -154,11 +154,18 @@ class Pending:
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(pending).where(_p.id.in_(ids), _p.claim == token).values(values))
 
+    def release(self, claims: Sequence[Claim], now: datetime) -> None:
+        """Gives claims back that nothing was done for; others may take them at once."""
+        ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
+        values = {"claim": None, "not_before": now, "attempts": _p.attempts - 1}
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(pending).where(*ours).values(values))
+
     def lease(self, claims: Sequence[Claim], until: datetime) -> None:
         """Makes their claims lapse later, or earlier."""
-        ids, token = [claim.id for claim in claims], claims[0].token
+        ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
         with retriable(), self._engine.begin() as connection:
-            connection.execute(update(pending).where(_p.id.in_(ids), _p.claim == token).values(not_before=until))
+            connection.execute(update(pending).where(*ours).values(not_before=until))
 
     def counts(self, now: datetime) -> list[PendingCount]:
         """By kind, the kinds without work left out."""

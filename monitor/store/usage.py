@@ -17,8 +17,12 @@ from monitor.store.tables import llm_usage
 USAGE_LOCK = 7_305_104
 _REMEMBERED = timedelta(seconds=5)  # that the budget is spent: hundreds of calls a second need not all ask for it
 _u = llm_usage.c
-# One transaction follows the other on the same row. What a crash of the server loses of them is a fraction of a second.
-_QUICKLY = text("SET LOCAL synchronous_commit = off")
+# One transaction follows the other on the same row; what a crash of the server loses of them is a fraction of a second.
+# Whoever halts in the middle holds up the others for seconds only.
+_QUICKLY = text("""
+    SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '5s', true),
+        set_config('idle_in_transaction_session_timeout', '10s', true)
+""")
 _ALONE = text(f"SELECT pg_advisory_xact_lock({USAGE_LOCK})")
 _USED = text("""
     SELECT coalesce(sum(calls), 0) AS calls_per_day, coalesce(sum(input_tokens + output_tokens), 0) AS tokens_per_day,
@@ -110,8 +114,9 @@ class PostgresBudget:
                 error = BudgetSpent(
                     f"the budget of {limit.most:,g} {limit.what} per {limit.per}{part} is spent", retry_after=wait
                 )
-                with self._lock:
-                    self._spent[purpose] = (min(now + _REMEMBERED, limit.ends(now)), error)
+                if spent + 1 > most:  # and not only too little for so many calls
+                    with self._lock:
+                        self._spent[purpose] = (min(now + _REMEMBERED, limit.ends(now)), error)
                 raise error
 
 

@@ -394,7 +394,7 @@ def test_what_fails_waits_longer_each_time_and_is_given_up_in_the_end(writer, qu
     for _ in range(12):
         claims = work.claim([Work.ASSESS], 10)
         assert ids(claims) == ["a", "b"]
-        work.put_back(claims, Retriable("the embedder\0 is away"))
+        work.put_back(claims, Fatal("the embedder\0 is away"))
         assert work.claim([Work.ASSESS], 10) == []
         ((due,),) = rows("SELECT DISTINCT not_before FROM pending")
         waits.append((due - time.now).total_seconds())
@@ -406,6 +406,17 @@ def test_what_fails_waits_longer_each_time_and_is_given_up_in_the_end(writer, qu
     )
     time.now += timedelta(days=400)
     assert work.claim([Work.ASSESS], 10) == []
+
+
+def test_an_outage_is_never_given_up(writer, queue, rows):
+    set_aside(writer, "a")
+    time = Clock()
+    work = Queue(pending=queue, now=time, max_attempts=2)
+    for _ in range(5):
+        work.put_back(work.claim([Work.ASSESS], 10), Retriable("the embedder is away"))
+        ((due, given_up),) = rows("SELECT not_before, given_up FROM pending")
+        assert not given_up
+        time.now = due
 
 
 def test_a_server_that_says_when_is_not_asked_before(writer, queue, rows):
@@ -425,7 +436,7 @@ def test_a_spent_budget_counts_no_attempt(writer, queue, rows):
     assert rows("SELECT attempts, given_up, last_error, not_before FROM pending") == [
         (0, False, "nothing left", time.now)
     ]
-    work.put_back(work.claim([Work.ASSESS], 1), Retriable("away"))
+    work.put_back(work.claim([Work.ASSESS], 1), Fatal("away"))
     assert rows("SELECT attempts, given_up FROM pending") == [(1, True)]
 
 

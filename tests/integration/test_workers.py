@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -434,14 +435,15 @@ def test_a_consumer_that_is_killed_while_it_judges_loses_nothing_and_doubles_not
         }  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **{f"MONITOR_{n}": v for n, v in named.items()}}
         with (tmp_path / "said").open("w") as log, subprocess.Popen(
-            [sys.executable, "-m", "monitor", "consume"], env=environment, cwd=tmp_path, stdout=log, stderr=log
+            [sys.executable, "-m", "monitor", "consume"], env=environment, cwd=tmp_path, stdout=log, stderr=log,
+            start_new_session=True,
         ) as process:  # fmt: skip
             try:
                 until("all are stored", lambda: rows("SELECT count(*) FROM assessment") == [(20,)])
                 until("some are judged", lambda: judged(rows) == [(5, 5)])
                 until("it is at others", lambda: len(server.chats) == 6)
             finally:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)  # with the process beside it that judges
         server.chat_script.clear()
         with Application(
             load_settings(database_url=database, embedding={"provider": "hash"}, **judging(server))

@@ -37,9 +37,6 @@ def unfit(content: str | None, **over) -> Unfit:
         f"```json\n{GOOD}\n```",
         f"```\n{GOOD}\n```\nI hope this helps!",
         f"Sure, here is what you asked for: {GOOD} Anything else?",
-        f"The set {{a, b}} and the set {{}} matter little.\n{GOOD}",
-        f'I was asked for {{"supported": true}} with a reason, so: {GOOD}',
-        f"{GOOD}\n{GOOD}",
         f"<think>{{hm, {{{{</think>{GOOD}",
         f"\ufeff{GOOD}",
         '{"why": "it says so", "supported": true}',
@@ -303,3 +300,27 @@ def test_a_reply_of_a_batch_that_does_not_fit_is_none(make, budget, body, spent)
     assert caught.value.reason == "malformed"
     assert caught.value.spend.input_tokens + caught.value.spend.output_tokens == spent
     assert sum(spend.input_tokens + spend.output_tokens for spend in budget.counted.values()) == spent
+
+
+OTHER = '{"supported": false, "why": "the document says so"}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"The set {{a, b}} and the set {{}} matter little.\n{GOOD}",
+        f'I was asked for {{"supported": true}} with a reason, so: {GOOD}',
+        f"{GOOD}\n{GOOD}",
+        f'The document says {OTHER}, but my answer is {{"supported": "yes", "why": "no"}}',
+        f"The document says {OTHER}, but my answer is {{",
+        f"<think>The document says {OTHER}",
+        f'{{"answer": {OTHER}}}',
+        '{"supported": false, "supported": true, "why": "it says so"}',
+    ],
+)
+def test_what_may_be_quoted_from_a_document_is_not_taken_for_the_answer(content):
+    assert unfit(content).reason == "malformed"
+
+
+def test_what_is_cut_off_is_not_taken_whatever_is_quoted_in_it():
+    assert unfit(f"The document says {OTHER}", finish_reason="length").reason == "truncated"

@@ -88,7 +88,7 @@ def test_a_repair_is_asked_for_in_the_same_way(server, make, structure):
 
 
 def test_a_server_that_ignores_the_form_is_read_all_the_same(server, budget, make):
-    server.answer = lambda _: f"Well, let me think. It is {{probably}} so:\n```json\n{GOOD}\n```"
+    server.answer = lambda _: f"Well, let me think. It is probably so:\n```json\n{GOOD}\n```"
     reply = make().ask(ASKED)
     assert (reply.value, reply.repaired, reply.spend.calls) == (OPINION, False, 1)
     agree(server, budget, reply.spend)
