@@ -63,6 +63,7 @@ def replay(
     """Assess the interactions of files and store them; what is stored already counts as duplicate."""
     from monitor.app import Application
     from monitor.replay import replay as run_replay
+    from monitor.store.pending import Pending
 
     if as_json and output == Path("-"):
         raise WrongSettings("--json and --output - would both write to standard output: choose one")
@@ -70,6 +71,7 @@ def replay(
         summary = run_replay(
             application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
         )
+        waiting = {c.kind: c.waiting for c in Pending(application.engine).counts(application.now()) if c.waiting}
     tally = summary.tally
     if as_json:
         counts = {verdict.value: summary.verdicts[verdict] for verdict in Verdict}
@@ -85,6 +87,9 @@ def replay(
             err.print(f"  rejected {literal(line)}", style="yellow")
         if tally.dead > len(summary.rejected):
             err.print(f"  and {tally.dead - len(summary.rejected)} more; `monitor deadletters list` has them")
+        if waiting:
+            left = ", ".join(f"{number} to {kind}" for kind, number in waiting.items())
+            err.print(f"still to be done for what is stored: {left}; `monitor pending work` does it")
         if stop.is_set():
             err.print("stopped before the end; a second run counts what is stored already as duplicate")
     if stop.is_set() or not tally.balanced or (strict and tally.dead):

@@ -109,7 +109,7 @@ def _counts(counts: Sequence[PendingCount], now: datetime) -> Table:
     for heading in ("waiting", "due", "at work", "failed before", "given up"):
         table.add_column(heading, justify="right")
     table.add_column("oldest")
-    table.add_column("an error", overflow="fold")
+    table.add_column("last error", overflow="fold")
     for c in counts:
         oldest = "" if c.oldest is None else str(timedelta(seconds=int((now - c.oldest).total_seconds())))
         numbers = (c.waiting, c.due, c.claimed, c.failed, c.given_up)

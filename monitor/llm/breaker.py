@@ -27,6 +27,7 @@ class Breaker:
         self._failed = 0
         self._closed_until = 0.0
         self._trying = False
+        self._why = ""
 
     def enter(self) -> None:
         """Asks to be let through; who is has to say `succeeded`, `failed` or `left` afterwards.
@@ -38,11 +39,11 @@ class Breaker:
         with self._lock:
             wait, broken = self._closed_until - self._clock(), self._failed >= self._most
             if wait > 0 and broken:
-                raise LeftAlone("the language model's server has failed and is left alone for now", retry_after=wait)
+                raise LeftAlone(f"left alone for {self._cooldown:.0f} s after failures{self._why}", retry_after=wait)
             if wait > 0:
                 raise Retriable("the language model's server asked to be left alone for now", retry_after=wait)
             if broken and self._trying:
-                raise LeftAlone("the language model's server has failed and is being tried again", retry_after=1.0)
+                raise LeftAlone(f"tried again with one call after failures{self._why}", retry_after=1.0)
             self._trying = broken
 
     def succeeded(self) -> None:
@@ -50,10 +51,11 @@ class Breaker:
         with self._lock:
             self._failed, self._trying = 0, False
 
-    def failed(self) -> None:
-        """The server was out of reach, did not answer in time, or broke down."""
+    def failed(self, why: str = "") -> None:
+        """The server was out of reach, did not answer in time, or broke down: `why` in words."""
         with self._lock:
             self._failed += 1
+            self._why = f": {why}" if why else ""
             self._trying = False
             if self._failed >= self._most:
                 self._closed_until = max(self._closed_until, self._clock() + self._cooldown)

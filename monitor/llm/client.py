@@ -243,7 +243,7 @@ class ChatModel:
             if error.late and until - begin < min(_FAIR, self._timeout):
                 self._breaker.left()  # it had too little time to be blamed for it
             else:
-                self._breaker.failed()
+                self._breaker.failed(str(error))
             raise
         except BaseException:
             self._breaker.left()
@@ -251,8 +251,9 @@ class ChatModel:
         try:
             completion = completion_of(json.loads(content))
         except (ValueError, RecursionError) as error:
-            self._breaker.failed()
-            raise Retriable(f"the language model at {self._transport.host} gave no completion: {error}") from None
+            problem = f"the language model at {self._transport.host} gave no completion: {error}"
+            self._breaker.failed(problem)
+            raise Retriable(problem) from None
         self._breaker.succeeded()
         return completion
 
@@ -263,7 +264,7 @@ class ChatModel:
             if refused.wait is not None:
                 self._breaker.hold(min(refused.wait, _LONGEST_HOLD))
             elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._breaker.failed()
+                self._breaker.failed(f"{who} breaks down: status {status}")
             else:
                 self._breaker.left()
             return Retriable(f"{who} is busy or over its limit: {said}", retry_after=refused.wait)

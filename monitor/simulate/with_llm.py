@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.app import Application
+from monitor.errors import WrongSettings
 from monitor.llm.served import served_models
 from monitor.model import Work
 from monitor.pending.workers import work_off, working
@@ -26,7 +27,13 @@ def with_llm(settings: Settings, base_url: str) -> Settings:
         OutOfReach, WrongSettings: as `served_models` does.
     """
     key = settings.llm.api_key or SecretStr("none")  # a local server asks for none
-    model = settings.llm.model or next(iter(served_models(base_url, key.get_secret_value())), None)
+    model = settings.llm.model
+    try:
+        served = served_models(base_url, key.get_secret_value())  # asked in any case: is it there?
+        model = model or next(iter(served), None)
+    except WrongSettings:
+        if model is None:  # there is a server, and it has no list
+            raise
     llm = settings.llm.model_copy(update={"base_url": base_url, "api_key": key, "model": model})
     sidecar, judge = settings.sidecar, settings.judge
     mode = {"mode": "explain"} if sidecar.mode == "off" else {}
