@@ -147,3 +147,19 @@ def event() -> Callable[..., str]:
         return json.dumps({**known, **over}) + "\n"
 
     return line
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A file that a chatbot will append to."""
+    return tmp_path / "answers.jsonl"
+
+
+@pytest.fixture
+def stored(rows: Callable[..., Any]) -> Callable[[int], None]:
+    """Waits until so many interactions are stored."""
+
+    def wait(number: int) -> None:
+        until(f"{number} are stored", lambda: rows("SELECT count(*) FROM interaction") == [(number,)])
+
+    return wait

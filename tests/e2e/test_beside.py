@@ -30,21 +30,6 @@ def watched(monitor, server):
     return monitor
 
 
-@pytest.fixture
-def log(tmp_path):
-    return tmp_path / "answers.jsonl"
-
-
-@pytest.fixture
-def stored(rows):
-    """Waits until so many interactions are stored."""
-
-    def wait(number):
-        until(f"{number} are stored", lambda: rows("SELECT count(*) FROM interaction") == [(number,)])
-
-    return wait
-
-
 def children(running) -> list[int]:
     """Processes that multiprocessing has started for a command, without its resource tracker."""
     threads = Path(f"/proc/{running.process.pid}/task").glob("*/children")

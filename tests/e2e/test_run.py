@@ -16,21 +16,6 @@ HASH = {**QUICK, "EMBEDDING__PROVIDER": "hash"}
 
 
 @pytest.fixture
-def log(tmp_path):
-    return tmp_path / "answers.jsonl"
-
-
-@pytest.fixture
-def stored(rows):
-    """Waits until so many interactions are stored."""
-
-    def wait(number):
-        until(f"{number} are stored", lambda: rows("SELECT count(*) FROM interaction") == [(number,)])
-
-    return wait
-
-
-@pytest.fixture
 def rules(tmp_path):
     file = tmp_path / "rules.yaml"
     file.write_text(RULES)
