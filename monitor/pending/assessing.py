@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from monitor.errors import Retriable
 from monitor.model import Assessment, Work
@@ -16,7 +16,7 @@ from monitor.store.writer import Writer
 _AT_A_TIME = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AssessingWorker:
     """Gives first assessments, and revises those that have a stand-in for the sidecar's support.
 
@@ -27,16 +27,19 @@ class AssessingWorker:
     writer: Writer
     pipeline: Pipeline
     kinds: Sequence[Work]
+    _hands: Sequence[Claim] = field(init=False, default=())
 
     def round(self) -> int | None:
         """See `Worker`."""
-        claims = self.queue.claim(self.kinds, _AT_A_TIME)
+        claims = self._hands = self.queue.claim(self.kinds, _AT_A_TIME)
         for kind in self.kinds:
             self._work([claim for claim in claims if claim.kind is kind])
+        self._hands = ()
         return len(claims) or None
 
     def close(self) -> None:
-        """See `Worker`."""
+        """See `Worker`; what is not finished is left to others."""
+        self.queue.release(self._hands)
         self.writer.close()
 
     def _work(self, claims: Sequence[Claim]) -> None:

@@ -53,8 +53,9 @@ class Queue:
 
     def release(self, claims: Sequence[Claim]) -> None:
         """Leaves them to others: the program ends."""
-        with suppress(MonitorError):  # then they lapse
-            self.pending.release(claims, self.now())
+        if claims:
+            with suppress(MonitorError):  # then they lapse
+                self.pending.release(claims, self.now())
 
     def put_back(self, claims: Sequence[Claim], error: Exception | str) -> None:
         """They failed for this reason."""

@@ -708,6 +708,21 @@ def test_a_run_that_is_stopped_takes_nothing_more(database, to_judge, rows):
     assert judged(rows) == [(0, 0)]
 
 
+def test_what_the_sidecar_was_not_through_with_is_left_to_others_at_the_end(asking, rows, monkeypatch):
+    monkeypatch.setattr(working_off, "GRACE", 0.1)
+    with llm_server() as server:
+        server.chat_script.append(refusal(401, "Incorrect API key"))
+        with Application(asking(server)) as application:
+            application.prepare()
+            flow(application, [event(0)])
+            rows("UPDATE pending SET not_before = now() - interval '1 second'")
+            server.chat_script.extend([hang(FOR_EVER)] * 10)
+            asked = len(server.chats)
+            with working(application):
+                until("it is asked again", lambda: len(server.chats) > asked)
+            assert rows("SELECT claim, attempts, not_before <= now() FROM pending") == [(None, 0, True)]
+
+
 def test_the_prompts_behind_every_hash_are_kept_in_words(asking, rows):
     with llm_server() as server:
         over = judging(server, mode="separate", metrics=["faithfulness", "context_relevance"])
