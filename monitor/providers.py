@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from monitor.errors import WrongSettings
 from monitor.judge.sampling import Sample, SamplingPolicy
+from monitor.llm.endpoint import DEFAULT_BASE_URL
 from monitor.llm.exchange import Purpose
 from monitor.ports import Budget, Embedder
 from monitor.sections import JudgeSettings, SampleSettings, SidecarSettings
@@ -32,7 +33,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
 
             return MiniLMEmbedder(cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
         case "openai":
-            from monitor.embed.openai import DEFAULT_BASE_URL, OpenAIEmbedder  # noqa: PLC0415
+            from monitor.embed.openai import OpenAIEmbedder  # noqa: PLC0415
 
             key = embedding.api_key or llm.api_key
             if key is None:

@@ -13,10 +13,10 @@ import numpy as np
 import openai
 
 from monitor.embed.windows import Vectors, join_windows, text_windows, unit, well_formed
-from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
+from monitor.errors import Fatal, MonitorError, Retriable
+from monitor.llm.endpoint import DEFAULT_BASE_URL, check_key
 from monitor.retry import retry_after
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _RETRIABLE = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 _LONGEST_QUOTE = 300  # characters of a provider's error that a message repeats
@@ -68,8 +68,7 @@ class OpenAIEmbedder:
         Raises:
             WrongSettings: the key cannot be one.
         """
-        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise WrongSettings("the embedding API key is empty or holds white space: set MONITOR_EMBEDDING__API_KEY")
+        check_key(api_key, of="the embedding", setting="MONITOR_EMBEDDING__API_KEY")
         self._name = model
         self._key = api_key
         self._host = urlsplit(base_url).hostname or base_url

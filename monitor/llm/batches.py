@@ -15,7 +15,7 @@ from typing import Any, Final
 import openai
 
 from monitor.errors import Fatal, Retriable
-from monitor.llm.transport import DEFAULT_BASE_URL
+from monitor.llm.endpoint import DEFAULT_BASE_URL
 
 DISCOUNT = 0.5
 WITHIN_HOURS = 24

@@ -13,9 +13,10 @@ from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any, TypeVar
 
-from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
+from monitor.errors import Fatal, MonitorError, Retriable
 from monitor.llm.breaker import Breaker, LeftAlone
 from monitor.llm.dialect import ChatMessage, Dialect, Structure
+from monitor.llm.endpoint import check_key
 from monitor.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.llm.reading import Completion, Unfit, completion_of, read
 from monitor.llm.transport import Refused, Transport, Unanswered
@@ -89,8 +90,7 @@ class ChatModel:
         Raises:
             WrongSettings: the key cannot be one.
         """
-        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise WrongSettings("the LLM's API key is empty or holds white space: set MONITOR_LLM__API_KEY")
+        check_key(api_key, of="the LLM's", setting="MONITOR_LLM__API_KEY")
         self._model = model
         self._purpose = purpose
         self._budget = budget

@@ -12,10 +12,10 @@ import httpx2
 import openai
 
 from monitor.errors import MonitorError, Retriable
+from monitor.llm.endpoint import DEFAULT_BASE_URL
 from monitor.retry import retry_after
 from monitor.wire import storable
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _LARGEST_BODY = 16 * 2**20
 _LONGEST_QUOTE = 300  # characters of a server's words that a message repeats
 _SHORTEST = 0.001  # seconds
