@@ -11,6 +11,7 @@ import os
 from alembic import context
 from sqlalchemy import Connection, create_engine, text
 
+import monitor.store.tables_review  # noqa: F401  its tables join the metadata
 from monitor.store.tables import metadata
 
 MIGRATION_LOCK = 7_305_101  # any number that nothing else in the database uses

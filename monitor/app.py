@@ -19,8 +19,17 @@ from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.llm.exchange import Purpose
 from monitor.model import Assessment, Batch, Tally, Work
 from monitor.pipeline import Pipeline
-from monitor.ports import Budget, Completer, Embedder, LanguageModel, Receiver, Source, Store
-from monitor.providers import chat_model, embedder, limits, sampling
+from monitor.ports import (
+    Budget,
+    Completer,
+    Embedder,
+    LanguageModel,
+    Receiver,
+    Source,
+    Store,
+    TokenEncoder,
+)
+from monitor.providers import chat_model, embedder, limits, sampling, token_encoder
 from monitor.retry import Retry
 from monitor.sections import TopicSettings
 from monitor.settings import Settings
@@ -31,6 +40,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.alert.state import Alert
+    from monitor.detect.onnx import OnnxDetector
+    from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.span import Span
     from monitor.judge.judge import Judge
     from monitor.llm.client import ChatModel
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
     from monitor.store.group import Group
     from monitor.store.pending import FollowUps
     from monitor.store.queries import Queries
+    from monitor.store.review import Reviews
     from monitor.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -126,17 +138,52 @@ class Application:
         return Queries(self.engine)
 
     @cached_property
-    def embedder(self) -> Embedder:
+    def reviews(self) -> Reviews:
+        """What people say of the stored rows."""
+        from monitor.store.review import Reviews  # noqa: PLC0415
+
+        return Reviews(self.engine)
+
+    @cached_property
+    def _uncached_embedder(self) -> Embedder:
+        return embedder(self.settings, self.cache_dir, self._closing)
+
+    @cached_property
+    def embedder(self) -> CachedEmbedder:
         """The configured embedder behind its cache."""
         from monitor.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
 
-        inner = embedder(self.settings, self.cache_dir, self._closing)
-        return CachedEmbedder(inner, self.settings.embedding.cache_bytes)
+        return CachedEmbedder(self._uncached_embedder, self.settings.embedding.cache_bytes)
+
+    @cached_property
+    def encoder(self) -> TokenEncoder:
+        """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
+        from monitor.embed.cache import CachedTokenEncoder  # noqa: PLC0415
+
+        inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
+        own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
+        return CachedTokenEncoder(inner, self.settings.embedding.token_cache_bytes, embedder=own)
+
+    @cached_property
+    def detector(self) -> OnnxDetector | None:
+        """The detector of one's own, where one is configured."""
+        d = self.settings.detector
+        if d.path is None:
+            return None
+        from monitor.detect.onnx import OnnxDetector  # noqa: PLC0415
+
+        return OnnxDetector(
+            d.path, device=d.device, threads=d.threads, max_tokens=d.max_tokens, max_inputs=d.max_inputs,
+            max_input_chars=d.max_input_chars, prompt=d.prompt,
+        )  # fmt: skip
 
     @cached_property
     def profile(self) -> Profile:
-        """The thresholds that verdicts are given under."""
-        return load_profile(self.settings.profile, self.embedder.model)
+        """What verdicts are given by."""
+        detector_model = None if self.detector is None else self.detector.model
+        return load_profile(
+            self.settings.profile, self.embedder.model, self.encoder.token_model, detector_model=detector_model
+        )
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -145,7 +192,13 @@ class Application:
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
         """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
-        return Pipeline(completer=self._completer(patience), embedder=self.embedder, profile=self.profile)
+        return Pipeline(
+            completer=self._completer(patience),
+            encoder=self.encoder,
+            embedder=self.embedder,
+            detector=self.detector,
+            profile=self.profile,
+        )
 
     def _completer(self, patience: float | None) -> Completer:
         sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()

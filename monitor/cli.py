@@ -12,9 +12,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli_calibrate import calibrate
 from monitor.cli_deadletters import deadletters_app
+from monitor.cli_evaluate import evaluate
 from monitor.cli_groups import alerts_app, rules_app
 from monitor.cli_pending import pending_app
+from monitor.cli_review import review_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
@@ -26,8 +29,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
-for group in (alerts_app, deadletters_app, pending_app, rules_app):
+for group in (alerts_app, deadletters_app, pending_app, review_app, rules_app):
     app.add_typer(group)
+app.command()(calibrate)
+app.command()(evaluate)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  typer's form of a callback

@@ -79,6 +79,11 @@ def _embedder(application: Application) -> str:
     return f"{embedder.model}, {vector.shape[1]} dimensions"
 
 
+def _detector(application: Application) -> str:
+    detector = application.detector
+    return "not set: MONITOR_DETECTOR__PATH" if detector is None else f"{detector.model} on {detector.device}"
+
+
 def _profile(application: Application) -> str:
     profile = application.profile
     state = "calibrated" if profile.calibrated else "uncalibrated for your app"
@@ -142,6 +147,7 @@ _CHECKS = (
     _Check(name="database", run=_database, mended_by="see MONITOR_DATABASE_URL; unset, it is the embedded one"),
     _Check(name="migrations", run=_migrations, mended_by="run `monitor migrate`", needs="database"),
     _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/embedding.md"),
+    _Check(name="detector", run=_detector, mended_by="see docs/detector.md"),
     _Check(name="profile", run=_profile, mended_by="set MONITOR_PROFILE to one for this embedder", needs="embedder"),
     _Check(
         name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"

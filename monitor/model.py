@@ -31,13 +31,19 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a verdict was given; the first five name the metric that fell below its threshold."""
+    """Why a verdict was given; the first five name the metric that fell below its threshold.
+
+    A negative verdict has one reason at least.
+    """
 
     SUPPORT_OFF_QUESTION = "support_off_question"  # SDQ
     SUPPORT_NOT_RETRIEVED = "support_not_retrieved"  # SDRD
     ANSWER_OFF_SUPPORT = "answer_off_support"  # SDA
     RETRIEVAL_OFF_QUESTION = "retrieval_off_question"  # QRD
     ANSWER_OFF_QUESTION = "answer_off_question"  # QA
+    NOT_IN_DOCUMENTS = "not_in_documents"  # sentences of the answer that no passage carries
+    MISSING_FACT = "missing_fact"  # a number, date or name that the documents do not hold
+    CONTRADICTS_DOCUMENTS = "contradicts_documents"
     NO_DOCUMENTS = "no_documents"  # nothing was retrieved
     NO_SUPPORT = "no_support"  # documents were retrieved, the generator named none of them
     EMPTY_ANSWER = "empty_answer"
@@ -203,6 +209,45 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlignedSentence:
+    """A sentence of the answer that states something, with the passage of the documents that carries it best.
+
+    All offsets are characters, `[start, end)`. `score` is the mean cosine of the sentence's words to that passage,
+    weighted by what they tell; `contradicts` when the passage says the same but for a negation or an opposite.
+    """
+
+    answer_start: int
+    answer_end: int
+    document_id: str
+    start: int
+    end: int
+    score: float
+    contradicts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingFact:
+    """A number, date or name at `[start, end)` of the answer that neither documents nor question hold."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What carries the answer and what does not.
+
+    `features` has a value for each of `score.features.FEATURES`, None where a text is missing.
+    """
+
+    features: Mapping[str, float | None]
+    alignment: tuple[AlignedSentence, ...] = ()
+    missing: tuple[MissingFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """Whether the answer refuses. `correct` is None when it cannot be told whether the documents hold the answer."""
 
@@ -227,6 +272,7 @@ class Assessment:
     support: Support
     scores: Scores
     metrics: Metrics  # the readings that the profile compared
+    evidence: Evidence
     verdict: Verdict
     rule_verdict: Verdict  # by the thesis's rule alone, for comparison
     reasons: tuple[Reason, ...]

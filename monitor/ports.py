@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from monitor.alert.rule import Selector
     from monitor.alert.state import Alert, Transition
     from monitor.alert.window import WindowCount
+    from monitor.detect.detection import Claim, Detection
+    from monitor.embed.tokens import Tokens
     from monitor.errors import Fenced
     from monitor.llm.exchange import Form, Purpose, Reply, Request, Spend
     from monitor.message import Message, Offset, StoredOffset
@@ -130,6 +132,33 @@ class Embedder(Protocol):
         Raises:
             Retriable: the provider is out of reach or over its limit for now.
             Fatal: the provider refuses for good (wrong key, unknown model).
+        """
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """Texts to token vectors in context; one thread calls at a time."""
+
+    @property
+    def token_model(self) -> str:
+        """Name of the model build; a profile belongs to one."""
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """The tokens of each text, in order; none for an empty text. What is given is not to be written to."""
+
+
+class Detector(Protocol):
+    """Says how likely something in an answer is not carried by its documents; any number of threads may call."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model with a hash of all that its scores depend on; a profile that uses them belongs to it."""
+
+    def detect(self, claims: Sequence[Claim]) -> list[Detection | None]:
+        """One detection per claim, in order; None where nothing can be said: no documents, an empty answer, too long.
+
+        Raises:
+            Retriable: the model cannot be run for now.
         """
 
 

@@ -12,7 +12,7 @@ from monitor.errors import WrongSettings
 from monitor.judge.sampling import Sample, SamplingPolicy
 from monitor.llm.endpoint import DEFAULT_BASE_URL
 from monitor.llm.exchange import Purpose
-from monitor.ports import Budget, Embedder
+from monitor.ports import Budget, Embedder, TokenEncoder
 from monitor.sections import JudgeSettings, SampleSettings, SidecarSettings
 from monitor.settings import Settings
 
@@ -54,6 +54,16 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
 
             log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
             return HashEmbedder()
+
+
+def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> TokenEncoder:
+    """Whose token vectors the alignment uses: the embedder's where it has any, else the embedded model's; no cache."""
+    if isinstance(embedder, TokenEncoder):
+        return embedder
+    from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
+
+    embedding = settings.embedding
+    return MiniLMEmbedder(cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
 
 
 def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:

@@ -51,7 +51,23 @@ class EmbeddingSettings(Section):
     api_key: SecretStr | None = Field(None, description="openai only; default: the LLM's")
     weights_dir: Path | None = Field(None, description="minilm only: a folder with the published model's files")
     cache_bytes: int = Field(128 * 2**20, ge=0, description="memory for vectors of texts seen before")
-    threads: Annotated[int, Field(ge=0)] = Field(0, description="minilm only: 0 is one per core")
+    token_cache_bytes: int = Field(256 * 2**20, ge=0, description="memory for tokens of texts seen before")
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="of the embedded model: 0 is one per core")
+
+
+class DetectorSettings(Section):
+    """A stronger model of one's own, whose score joins the features. It says what in an answer is not carried."""
+
+    path: Path | None = Field(None, description="folder with model.onnx, tokenizer.json and config.json; default: none")
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="on the CPU: 0 is one per core")
+    max_tokens: int = Field(4_096, ge=64, description="of one input; fewer where the model reads fewer")
+    max_inputs: int = Field(512, gt=0, description="interactions that need more inputs get no score")
+    max_input_chars: int = Field(200_000, gt=0, description="nor do those with longer texts")
+    prompt: str | None = Field(
+        None,
+        description="token classifiers only, with {documents}, {question} and {count} in it; default: LettuceDetect's",
+    )
 
 
 class BudgetSettings(Section):

@@ -28,6 +28,7 @@ from pydantic_settings import (
 
 from monitor.errors import WrongSettings
 from monitor.sections import (
+    DetectorSettings,
     EmbeddingSettings,
     IngestSettings,
     JudgeSettings,
@@ -65,6 +66,7 @@ class Settings(BaseSettings):
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    detector: DetectorSettings = DetectorSettings()
     llm: LLMSettings = LLMSettings()
     sidecar: SidecarSettings = SidecarSettings()
     judge: JudgeSettings = JudgeSettings()

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pydantic_core import to_json
 
 from monitor.message import DeadLetter
-from monitor.model import Assessment, Match, Origin, Support, SupportingDocument
+from monitor.model import Assessment, Evidence, Match, Origin, Support, SupportingDocument
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -42,7 +42,7 @@ def assessment_json(a: Assessment) -> dict[str, object]:
         "metrics": {name: None if value is None else round(value, 6) for name, value in asdict(a.metrics).items()},
         "reasons": list(a.reasons),
         "support": support_json(a.support),
-        "alignment": [],
+        **evidence_json(a.evidence),
         "profile": {"name": a.profile_name, "hash": a.profile_hash},
         "embedding_model": a.embedding_model,
         "rule_verdict": a.rule_verdict,
@@ -67,6 +67,15 @@ def support_json(support: Support) -> dict[str, object]:
     if support.stands_in is not None:
         found["stands_in"] = {"because": support.stands_in.because, "queued": support.stands_in.queued}
     return found
+
+
+def evidence_json(evidence: Evidence) -> dict[str, object]:
+    """`{features, alignment, missing}`; figures keep six digits."""
+    return {
+        "features": {name: None if v is None else round(v, 6) for name, v in evidence.features.items()},
+        "alignment": [{**asdict(pair), "score": round(pair.score, 6)} for pair in evidence.alignment],
+        "missing": [asdict(fact) for fact in evidence.missing],
+    }
 
 
 def piece_json(d: SupportingDocument) -> dict[str, object]:

@@ -9,9 +9,11 @@ from monitor.judge.metric import Judgement, Outcome
 from monitor.llm.exchange import Spend
 from monitor.message import DeadLetter, Message, Position
 from monitor.model import (
+    AlignedSentence,
     Assessment,
     Batch,
     Document,
+    Evidence,
     Interaction,
     Metrics,
     Origin,
@@ -26,6 +28,7 @@ from monitor.model import (
     SupportingDocument,
     Verdict,
 )
+from monitor.score.features import FEATURES
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 SOME_METRICS = Metrics(sdq=0.75, sdrd=0.875, sda=0.5, qrd=0.625, qa=0.25)  # a REAL column keeps these exactly
@@ -39,6 +42,12 @@ REASONS = {
     Verdict.REFUSAL: (Reason.REFUSAL_WORDING,),
     Verdict.SELF_GENERATED: (Reason.ANSWER_OFF_SUPPORT,),
 }
+SOME_EVIDENCE = Evidence(
+    features={**dict.fromkeys(FEATURES), "grounding": -0.25, "aligned": -0.125},
+    alignment=(
+        AlignedSentence(answer_start=0, answer_end=39, document_id="d-1", start=0, end=52, score=0.875),
+    ),
+)
 A_STAND_IN = Support(origin=Origin.EXTRACTIVE, documents=(), stands_in=StandIn(because="no answer", queued=True))
 FROM_THE_SIDECAR = Support(
     origin=Origin.SIDECAR,
@@ -81,6 +90,7 @@ def an_assessment(**over: Any) -> Assessment:
         ),
         "scores": Scores(joined=metrics, maximum=metrics),
         "metrics": metrics,
+        "evidence": SOME_EVIDENCE,
         "verdict": verdict,
         "rule_verdict": verdict,
         "reasons": REASONS[verdict],

@@ -1,9 +1,14 @@
-"""A profile: an embedding model with a threshold and a weight for each metric, versioned by its content's hash."""
+"""A profile: what a verdict is given by, made for one embedding model and one token encoder, versioned by its content.
+
+It has the thesis's thresholds, one for each of the five metrics, and a weight for each feature that the probability of
+*self-generated* is computed from: σ(bias + Σ weight · (value - center) / scale), a feature without a value left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -11,16 +16,17 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from monitor.errors import WrongSettings
 from monitor.model import Metrics, Scores
+from monitor.score.features import FEATURES, FEATURES_VERSION
 
 SHIPPED = resources.files("monitor.classify") / "profiles"
 
 
 class MetricRule(BaseModel):
-    """How one metric is compared: which reading, against which threshold, and how much a distance from it weighs.
+    """How the thesis's rule compares one metric: which reading, against which threshold.
 
     `best` is the higher of the two readings: joined serves an answer that draws on several documents, the maximum one
     that rests on a single sentence.
@@ -29,7 +35,6 @@ class MetricRule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     threshold: float = Field(ge=-1, le=1)
-    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
     reading: Literal["joined", "maximum", "best"] = "joined"
 
 
@@ -45,22 +50,88 @@ class MetricRules(BaseModel):
     qa: MetricRule
 
 
+class FeatureWeight(BaseModel):
+    """How one feature moves the log-odds of *self-generated*: by `weight` for each `scale` that it is above `center`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    weight: float = Field(allow_inf_nan=False)
+    center: float = Field(allow_inf_nan=False)
+    scale: float = Field(gt=0, allow_inf_nan=False)
+
+
+class Groundedness(BaseModel):
+    """Self-generated or grounded: the weights, and from which probability on the verdict is self-generated."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bias: float = Field(allow_inf_nan=False)
+    threshold: float = Field(gt=0, lt=1)
+    features: Mapping[str, FeatureWeight]
+
+    @field_validator("features")
+    @classmethod
+    def _known(cls, features: Mapping[str, FeatureWeight]) -> Mapping[str, FeatureWeight]:
+        if unknown := sorted(set(features) - set(FEATURES)):
+            raise ValueError(f"no such feature: {', '.join(unknown)}; there are {', '.join(FEATURES)}")
+        return features
+
+    def contributions(self, row: Mapping[str, float | None]) -> dict[str, float]:
+        """What each feature that has a value adds to the log-odds of *self-generated*."""
+        return {
+            name: weight.weight * (value - weight.center) / weight.scale
+            for name, weight in self.features.items()
+            if (value := row.get(name)) is not None
+        }
+
+    def probability(self, row: Mapping[str, float | None]) -> float:
+        """Of *self-generated*, for an answer that does not refuse."""
+        return sigmoid(self.bias + math.fsum(self.contributions(row).values()))
+
+
+class Calibration(BaseModel):
+    """Where a calibrated profile comes from, and what it reached when judged on labels that it had not seen.
+
+    `intervals` are of 95 %, by bootstrap over the sources; `importance` is how much the AUC falls without a feature.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data_hash: str
+    objective: str
+    rows: int
+    self_generated: int
+    refusals: int
+    groups: int
+    figures: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    importance: Mapping[str, float]
+
+
 class Profile(BaseModel):
     """The definition that every verdict is given under.
 
-    `steepness` turns the distance of the worst primary metric from its threshold into a probability;
-    `refusal_precision` is the share of answers worded as a full refusal that people call one.
+    `refusal_precision` is the share of answers worded as a full refusal that people call one, `refusal_missed` that of
+    the others. A refusal is an over-refusal when the documents hold the question's words at `question_held` or better,
+    and correct below `question_not_held`. `detector_model` is the model whose score has a weight, if one has.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=100)
     embedding_model: str = Field(min_length=1)
+    token_model: str = Field(min_length=1)
+    features_version: int
     calibrated: bool
     note: str
-    steepness: float = Field(gt=0, allow_inf_nan=False)
     refusal_precision: float = Field(gt=0.5, lt=1)
+    refusal_missed: float = Field(gt=0, lt=0.5)
+    question_held: float
+    question_not_held: float
+    detector_model: str | None = None
     metrics: MetricRules
+    groundedness: Groundedness
+    calibration: Calibration | None = None
 
     @cached_property
     def hash(self) -> str:
@@ -82,6 +153,11 @@ class Profile(BaseModel):
         return tuple((name, rule.threshold) for name, rule in self.metrics)
 
 
+def sigmoid(x: float) -> float:
+    """1 / (1 + e^-x), without overflow."""
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
 def _best(scores: Scores, name: str) -> float | None:
     joined, maximum = getattr(scores.joined, name), getattr(scores.maximum, name)
     return None if joined is None else max(joined, maximum)
@@ -99,11 +175,14 @@ def shipped_profiles() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in SHIPPED.iterdir() if path.name.endswith(".toml"))
 
 
-def load_profile(chosen: str | None, embedding_model: str) -> Profile:
+def load_profile(
+    chosen: str | None, embedding_model: str, token_model: str, *, detector_model: str | None = None
+) -> Profile:
     """The profile called `chosen`, or in the file of that path; None takes the shipped one of the embedding model.
 
     Raises:
-        WrongSettings: there is none, it does not parse, or it was made for another embedding model.
+        WrongSettings: there is none, it does not parse, or it was made for other models or another version of the
+            features than those in use.
     """
     if chosen is None:
         for name in shipped_profiles():
@@ -123,11 +202,28 @@ def load_profile(chosen: str | None, embedding_model: str) -> Profile:
             known = ", ".join(shipped_profiles())
             raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a file: {error}") from None
     profile = _parse(text, chosen)
-    if profile.embedding_model != embedding_model:
-        raise WrongSettings(
-            f"profile {chosen!r} was made for {profile.embedding_model!r} and means nothing for {embedding_model!r}"
-        )
+    _check(profile, chosen, embedding_model, token_model, detector_model)
     return profile
+
+
+def _check(
+    profile: Profile, chosen: str, embedding_model: str, token_model: str, detector_model: str | None
+) -> None:
+    made = f"profile {chosen!r} was made for"
+    if profile.embedding_model != embedding_model:
+        raise WrongSettings(f"{made} {profile.embedding_model!r} and means nothing for {embedding_model!r}")
+    if profile.token_model != token_model:
+        raise WrongSettings(f"{made} tokens of {profile.token_model!r} and means nothing for {token_model!r}")
+    if profile.features_version != FEATURES_VERSION:
+        raise WrongSettings(
+            f"{made} version {profile.features_version} of the features, this release has {FEATURES_VERSION}: "
+            "calibrate anew"
+        )
+    if "detector" in profile.groundedness.features and profile.detector_model != detector_model:
+        raise WrongSettings(
+            f"{made} the detector {profile.detector_model!r}, and the one in use is {detector_model!r}: "
+            "see MONITOR_DETECTOR__PATH"
+        )
 
 
 def _parse(text: str, origin: str) -> Profile:

@@ -1,45 +1,305 @@
-"""Whether an answer refuses, from its wording.
+"""What an answer does, sentence by sentence: says something, refuses, is courteous or hedges; from its wording.
 
-An answer is a *full* refusal when it opens with one and little else follows, courtesy and talk about the documents
-("they only mention …") left aside, or when more than SHARE of its words refuse. It is *partial* when it refuses
-something and answers the rest.
+An answer refuses in full when nothing but courtesy stands beside its refusal, when it opens with a refusal and little
+else follows, or when more than SHARE of its words refuse. What the documents talk of instead and whom else to ask
+answers nothing and does not count; what they do report counts for less. It refuses in part when it answers the rest; a
+clause that answers beside one that refuses ("the manual does not give the price, but …") is a sentence of its own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
-from monitor.classify.lexicon import ANY_CUE, WORDINGS
+from monitor.classify.lexicon import CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold
+from monitor.classify.lexicon.examples import EXAMPLES
+from monitor.classify.lexicon.wording import Wording
 from monitor.model import RefusalKind
-from monitor.sentences import sentences
+from monitor.sentences import Span, sentence_spans
 
 SHARE = 0.4  # of the words
-OPENING_CONTENT = 2.0  # words of other content for each refusing word, after an opening refusal
-LONGEST = 4_000  # characters looked at: a refusal that comes later than that does not make the answer one
+OPENING_CONTENT = 2.0  # words of content for each refusing word, after an opening refusal
+REPORTED = 0.75  # of a word: "the passages do mention …" after a refusal is less than an answer
+MOST_CONTENT = 50  # words beside a full refusal; what says more answers something
+LEAST_CLAUSE = 3  # words of a clause that is told from its neighbour
+LONGEST = 4_000  # characters in which a refusal is looked for, and at either end of an answer a courtesy
+LONGEST_SENTENCE = 600  # characters looked at in a sentence; bounds the time of the patterns
+LONGEST_COURTESY = 200  # characters of a sentence without content
+CLOSE = 0.6  # cosine to a refusal example, chosen by benchmarks/refusals.py
+MOSTLY = 0.8  # of a sentence in quotation marks: then the quotation is the answer
+STEM = 5  # letters by which a word of the answer is found in the question
+LEAST_NEW = 4  # letters of a word that may be content
+SHORT = 3  # sentences of an answer whose closeness is asked
 
-_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "`": "'"})
 _WORD = re.compile(r"\w+")
+_UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
+_CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is no courtesy
+_QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
+_COMMA = re.compile(r"[,，、] ?")
+_MARKS = " \t\n,;:–—-，；、"
+
+
+class Role(StrEnum):
+    """What a sentence does in an answer."""
+
+    CONTENT = "content"
+    REFUSING = "refusing"
+    COURTESY = "courtesy"
+    HEDGE = "hedge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence, or a clause where one refuses and its neighbour does not, as offsets `[start, end)` of the answer.
+
+    `cue` is the span of the words that made it what it is and `language` the code of their wording; content has
+    neither.
+    """
+
+    start: int
+    end: int
+    role: Role
+    cue: tuple[int, int] | None
+    language: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How much of an answer refuses, and the sentences that say so, in order."""
+
+    kind: RefusalKind
+    sentences: tuple[Sentence, ...]
+
+
+class _Clause(NamedTuple):
+    start: int
+    end: int
+    cue: tuple[int, int] | None  # it refuses
+    answers: bool
 
 
 def refusal_kind(answer: str) -> RefusalKind:
     """How much of the answer refuses, by its wording in the languages of `lexicon.WORDINGS`."""
-    said = answer[:LONGEST].translate(_APOSTROPHES)
-    if not ANY_CUE.search(said.lower()):
-        return RefusalKind.NONE
-    spoken = [s.lower() for s in sentences(said)]
-    refuses = [_refuses(sentence) for sentence in spoken]
-    if not any(refuses):
-        return RefusalKind.NONE
-    words = [len(_WORD.findall(sentence)) for sentence in spoken]
-    courtesy = [any(w.courtesy.search(sentence) for w in WORDINGS) for sentence in spoken]
-    refusing = sum(n for n, r in zip(words, refuses, strict=True) if r)
-    content = sum(n for n, r, c in zip(words, refuses, courtesy, strict=True) if not r and not c)
-    opens = next(r for n, r, c in zip(words, refuses, courtesy, strict=True) if r or (n and not c))
-    full = content <= OPENING_CONTENT * refusing if opens else refusing > SHARE * sum(words)
-    return RefusalKind.FULL if full else RefusalKind.PARTIAL
+    return read_answer(answer).kind
 
 
-def _refuses(sentence: str) -> bool:
-    if not ANY_CUE.search(sentence):
+def read_answer(answer: str, question: str = "", *, closeness: float | None = None) -> Reading:
+    """The answer sentence by sentence, and how much of it refuses.
+
+    Args:
+        answer: the text as it was given; all offsets are its own.
+        question: what was asked; an answer that only repeats its words adds nothing to a refusal.
+        closeness: highest cosine of the answer's vector to those of `lexicon.examples`, if known. It decides short
+            answers only that negate something, match no pattern and say nothing that the question did not.
+    """
+    said = fold(answer)
+    head = said[:LONGEST]
+    cued = not CUES.keys().isdisjoint(_WORD.findall(head)) or (not head.isascii() and bool(CUE_PIECES.search(head)))
+    sentences: list[Sentence] = []
+    contrasted: set[int] = set()  # where content begins that stands in one sentence with a refusal
+    for start, end in sentence_spans(answer):
+        parts = _refusing(said, start, end) if cued and start < LONGEST else []
+        contrasted.update(p.start for p in parts if p.role is Role.CONTENT)
+        sentences.extend(parts or [_polite(said, start, end) or _content(start, end)])
+    if any(s.role is Role.REFUSING for s in sentences):
+        return Reading(kind=_kind(said, sentences, contrasted, _stems(question)), sentences=tuple(sentences))
+    refuses = _only_apologises(said, sentences) or (
+        cued
+        and closeness is not None
+        and closeness >= CLOSE
+        and 0 < len(sentences) <= SHORT
+        and not _new(said, _stems(question) | _REFUSING_STEMS)
+    )
+    return Reading(
+        kind=RefusalKind.FULL if refuses else RefusalKind.NONE,
+        sentences=tuple(_as_refusing(s) if refuses else s for s in sentences),
+    )
+
+
+def _content(start: int, end: int) -> Sentence:
+    return Sentence(start=start, end=end, role=Role.CONTENT, cue=None, language=None)
+
+
+def _as_refusing(s: Sentence) -> Sentence:
+    return Sentence(start=s.start, end=s.end, role=Role.REFUSING, cue=(s.start, s.end), language=s.language)
+
+
+def _polite(said: str, start: int, end: int) -> Sentence | None:
+    """The sentence as a courtesy or a hedge, when that is all it is."""
+    if end - start > LONGEST_COURTESY or LONGEST < start < len(said) - LONGEST:
+        return None
+    first = _WORD.search(said, start, end)
+    if first is None:
+        return None
+    wordings = OPENERS.get(first.group())
+    if wordings is None:
+        if first.group().isascii() or not OPENER_PIECES.search(said, start, end):
+            return None
+        wordings = UNSPACED
+    for wording in wordings:
+        for role, whole in ((Role.COURTESY, wording.courtesy), (Role.HEDGE, wording.hedge)):
+            if whole.fullmatch(said, start, end):
+                if _CHECKABLE.search(said, start, end):
+                    return None
+                return Sentence(start=start, end=end, role=role, cue=(start, end), language=wording.code)
+    return None
+
+
+def _only_apologises(said: str, sentences: list[Sentence]) -> bool:
+    """Whether the answer is courtesy and no more, and a bare apology stands in it: "Sorry."."""
+    if not sentences or any(s.role is not Role.COURTESY for s in sentences):
         return False
-    return any(w.cue.search(sentence) and w.refusing.search(sentence) for w in WORDINGS)
+    return any(w.apology.fullmatch(said, s.start, s.end) for s in sentences for w in WORDINGS if w.code == s.language)
+
+
+def _refusing(said: str, start: int, end: int) -> list[Sentence]:
+    """The sentence in one part or more when a clause of it refuses, else nothing.
+
+    What is longer than the patterns may look at goes on with content.
+    """
+    stop = end if end - start <= LONGEST_SENTENCE else start + LONGEST_SENTENCE
+    piece = _unquoted(said[start:stop])
+    found = {w.code for word in _WORD.findall(piece) for w in CUES.get(word, ())}
+    if not piece.isascii() and CUE_PIECES.search(piece):
+        found.update(w.code for w in UNSPACED)
+    for wording in WORDINGS:
+        if wording.code in found and (clauses := _refusing_clauses(piece, wording)):
+            parts = [_part(start, clause, wording.code) for clause in clauses]
+            return parts if stop == end else [*parts, _content(stop, end)]
+    return []
+
+
+def _part(start: int, clause: _Clause, language: str) -> Sentence:
+    left, right = start + clause.start, start + clause.end
+    if clause.cue is None:
+        return _content(left, right)
+    cue = start + clause.cue[0], start + clause.cue[1]
+    return Sentence(start=left, end=right, role=Role.REFUSING, cue=cue, language=language)
+
+
+def _refusing_clauses(piece: str, wording: Wording) -> list[_Clause]:
+    """Clauses of a sentence, neighbours alike joined; none if nothing in it refuses."""
+    clauses = [_clause(piece, start, end, wording) for start, end in _clauses(piece, wording)]
+    if not any(c.cue for c in clauses):
+        cue = _cue(piece, 0, len(piece), wording)
+        return [_Clause(0, len(piece), cue, answers=False)] if cue else []
+    joined: list[_Clause] = []
+    for clause in clauses:
+        last = joined[-1] if joined else None
+        if last is None or (last.cue and clause.answers) or (last.answers and clause.cue):
+            joined.append(clause)
+        else:  # what neither refuses nor answers goes with its neighbour
+            joined[-1] = _Clause(last.start, clause.end, last.cue or clause.cue, last.answers or clause.answers)
+    return joined
+
+
+def _clauses(piece: str, wording: Wording) -> Iterator[Span]:
+    """Where the clauses of a sentence begin and end; a conjunction goes with the clause that it opens."""
+    borders = [_border(match) for match in wording.border.finditer(piece)]
+    if wording.concessive.match(piece):
+        comma = _COMMA.search(piece)
+        if comma:
+            borders = sorted({*borders, comma.end()})
+    start = 0
+    for border in [*borders, len(piece)]:
+        if end := len(piece[start:border].rstrip()):
+            yield start, start + end
+            start = border
+
+
+def _border(match: re.Match[str]) -> int:
+    """Behind the marks that a border begins with; one that begins with letters ends its clause."""
+    marks = len(match[0]) - len(match[0].lstrip(_MARKS))
+    return match.start() + marks if marks else match.end()
+
+
+def _clause(piece: str, start: int, end: int, wording: Wording) -> _Clause:
+    cue = _cue(piece, start, end, wording)
+    if cue:
+        return _Clause(start, end, cue, answers=False)
+    said = piece[_after_lead(piece, start, end, wording) : end]
+    answers = (
+        _words(said) >= LEAST_CLAUSE
+        and not wording.aside.match(said)
+        and not any(whole.fullmatch(said) for whole in (wording.courtesy, wording.hedge, wording.apology))
+    )
+    return _Clause(start, end, None, answers=answers)
+
+
+def _cue(piece: str, start: int, end: int, wording: Wording) -> Span | None:
+    """The words of the clause that refuse. Its head without what leads up to it is looked at as a head of its own."""
+    start = _after_lead(piece, start, end, wording)
+    clause = piece[start:end]
+    match = wording.refusing.search(clause)
+    if match is None or wording.fact.search(clause):
+        return None
+    return start + match.start(), start + match.end()
+
+
+def _after_lead(piece: str, start: int, end: int, wording: Wording) -> int:
+    while (match := wording.lead.match(piece, start, end)) and match.end() > start:
+        start = match.end()
+    return start
+
+
+def _unquoted(piece: str) -> str:
+    """What is said, not cited: quotations blanked, unless they are most of it."""
+    quoted = sum(len(m[0]) for m in _QUOTED.finditer(piece))
+    return piece if quoted > MOSTLY * len(piece) else _QUOTED.sub(lambda m: "x" * len(m[0]), piece)
+
+
+def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: frozenset[str]) -> RefusalKind:
+    """How much of the answer refuses; `contrasted` is where content begins that stands beside a refusal."""
+    wordings = [w for w in WORDINGS if any(s.language == w.code and s.role is Role.REFUSING for s in sentences)]
+    refusing = content = 0.0
+    opens: bool | None = None
+    for s in sentences:
+        text = said[s.start : s.end]
+        words = _words(text)
+        if s.role is Role.REFUSING:
+            refusing += words
+            opens = opens is None or opens
+        elif s.role is Role.CONTENT:
+            weight = _weight(text, wordings, asked)
+            if s.start in contrasted and weight == 1:
+                return RefusalKind.PARTIAL
+            content += words * weight
+            opens = opens if opens is not None or not words * weight else False
+    full = content <= OPENING_CONTENT * refusing if opens else refusing > SHARE * (refusing + content)
+    return RefusalKind.FULL if full and content <= MOST_CONTENT else RefusalKind.PARTIAL
+
+
+def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:
+    """How far a sentence of content answers: not when it is an aside or repeats the question, less when it reports."""
+    if asked and not _new(text, asked):
+        return 0
+    for wording in wordings:
+        body = text[_after_lead(text, 0, len(text), wording) :]
+        if wording.aside.match(body):
+            return 0
+        if wording.report.match(body):
+            return REPORTED
+    return 1
+
+
+def _words(text: str) -> int:
+    """How many words, two characters of Chinese or Japanese counting as one."""
+    return len((_WORD if text.isascii() else _UNSPACED_WORD).findall(text))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM] for word in _UNSPACED_WORD.findall(fold(text[:LONGEST])))
+
+
+def _new(text: str, known: frozenset[str]) -> bool:
+    """Whether the text has a figure or a longer word that is not among the known ones."""
+    return any(
+        word[:STEM] not in known and (len(word) >= LEAST_NEW or word.isdecimal() or not word.isascii())
+        for word in _UNSPACED_WORD.findall(text)
+    )
+
+
+_REFUSING_STEMS = _stems(" ".join(EXAMPLES))

@@ -7,7 +7,6 @@ ln(1 + N / n), so that common words hardly count and no background corpus is nee
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,18 +17,13 @@ from math import fsum, log1p
 from monitor.complete.locate import locate
 from monitor.model import Document, Interaction, Match, Origin, Support, SupportingDocument
 from monitor.sentences import Span, sentence_spans
+from monitor.words import stems
 
 MOST_SENTENCES = 5
 QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
 LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
 REMEMBERED = 512  # documents whose sentences are kept, at some 20 bytes a character:
 LONGEST_REMEMBERED = 10_000  # of these at most so many characters, so about 100 MB at the worst
-STEM = 6  # first letters that stand for a word's inflections
-
-_WORD = re.compile(r"[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # Thai, kana, Chinese characters
-
-
 Segmented = tuple[tuple[Span, frozenset[str]], ...]
 
 
@@ -57,7 +51,7 @@ def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[
     candidates = [(d, span, words) for d in documents for span, words in _segmented(d.text)]
     if not candidates or not answer.strip():
         return ()
-    of_answer, of_question = _words(answer), _words(question)
+    of_answer, of_question = frozenset(stems(answer)), frozenset(stems(question))
     sought = of_answer | of_question
     held = [words & sought for _, _, words in candidates]
     seen_in = Counter(chain.from_iterable(held))
@@ -99,21 +93,7 @@ def _segmented(text: str) -> Segmented:
 
 
 def _segment(text: str) -> Segmented:
-    return tuple((span, _words(text[span[0] : span[1]])) for span in sentence_spans(text))
+    return tuple((span, frozenset(stems(text[span[0] : span[1]]))) for span in sentence_spans(text))
 
 
 _remembered = lru_cache(maxsize=REMEMBERED)(_segment)
-
-
-def _words(text: str) -> frozenset[str]:
-    """Stems of words; pairs of characters where a script has no spaces."""
-    folded = text.casefold()
-    if folded.isascii():
-        return frozenset([word[:STEM] for word in _WORD.findall(folded)])
-    found: list[str] = []
-    for word in _WORD.findall(folded):
-        if _UNSPACED.match(word):
-            found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
-        else:
-            found.append(word[:STEM])
-    return frozenset(found)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.embed.tokens import Tokens
 from monitor.model import Interaction, Support
-from monitor.ports import Embedder
+from monitor.ports import Embedder, TokenEncoder
 
 Indices = NDArray[np.int64]
 
@@ -37,6 +38,32 @@ class EmbeddedBatch:
     answer: Indices
     retrieved: Ragged
     supporting: Ragged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """Tokens of one interaction, `documents` those of each retrieved document."""
+
+    question: Tokens
+    answer: Tokens
+    documents: tuple[Tokens, ...]
+
+
+def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[Encoded]:
+    """Encodes questions, answers and retrieved documents, each distinct text once."""
+    texts: dict[str, int] = {}
+    for it in interactions:
+        for text in (it.question, it.answer, *(d.text for d in it.retrieved_documents)):
+            texts.setdefault(text, len(texts))
+    tokens = encoder.encode(list(texts))
+    return [
+        Encoded(
+            question=tokens[texts[it.question]],
+            answer=tokens[texts[it.answer]],
+            documents=tuple(tokens[texts[d.text]] for d in it.retrieved_documents),
+        )
+        for it in interactions
+    ]
 
 
 def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder) -> EmbeddedBatch:

@@ -1,4 +1,4 @@
-"""A cache in front of an embedder: no text is embedded twice while its vector is still held."""
+"""Caches in front of the encoders: no text is embedded or encoded twice while its vectors are still held."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.embed.tokens import Tokens
 from monitor.embed.windows import Vectors
-from monitor.ports import Embedder
+from monitor.ports import Embedder, TokenEncoder
 
 
 @runtime_checkable
@@ -26,6 +27,14 @@ class Piecewise(Protocol):
         Raises:
             Retriable, Fatal: as `embed` does; what came before holds.
         """
+
+
+@runtime_checkable
+class OnePass(Protocol):
+    """What a token encoder offers that is an embedder too: both for the price of one."""
+
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
+        """What `embed` and `encode` give; raises what they raise."""
 
 
 def content_key(text: str) -> bytes:
@@ -125,3 +134,45 @@ class CachedEmbedder:
             yield from self._inner.pieces(texts)
         else:
             yield range(len(texts)), self._inner.embed(texts)
+
+    def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Keeps vectors that came by another way than `embed`."""
+        with self._lock:
+            for text, vector in zip(texts, vectors, strict=True):
+                self._cache.put(content_key(text), vector)
+
+
+class CachedTokenEncoder:
+    """A `TokenEncoder` that keeps tokens within `max_bytes`.
+
+    Where `inner` is the embedder behind `embedder` too, the sentence vectors of the same pass are handed to that.
+    """
+
+    def __init__(self, inner: TokenEncoder, max_bytes: int, *, embedder: CachedEmbedder | None = None) -> None:
+        self._inner = inner
+        self._embedder = embedder
+        self._lock = Lock()
+        self._cache = ArrayCache(max_bytes)
+
+    @property
+    def token_model(self) -> str:
+        """The inner encoder's name."""
+        return self._inner.token_model
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """As `inner` does; raises what it raises."""
+        keys = {text: content_key(text) for text in dict.fromkeys(texts)}
+        with self._lock:
+            held = {text: tokens for text, key in keys.items() if (tokens := self._cache.get(key)) is not None}
+        missing = [text for text in keys if text not in held]
+        if missing:
+            if self._embedder is not None and isinstance(self._inner, OnePass):
+                vectors, found = self._inner.embed_and_encode(missing)
+                self._embedder.remember(missing, vectors)
+            else:
+                found = self._inner.encode(missing)
+            held.update(zip(missing, found, strict=True))
+            with self._lock:
+                for text, tokens in zip(missing, found, strict=True):
+                    self._cache.put(keys[text], tokens)
+        return [held[text] for text in texts]

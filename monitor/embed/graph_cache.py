@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from monitor.embed.weights import WEIGHTS_SHA256, Safetensors, file_sha256
 from monitor.errors import WrongSettings
 
-GRAPH_VERSION = 1  # part of the files' names: raise it with every change of minilm_graph.py
+GRAPH_VERSION = 2  # part of the files' names: raise it with every change of minilm_graph.py
 
 
 def cached_graph(cache_dir: Path, weights: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import Final
@@ -9,9 +10,12 @@ from zlib import crc32
 
 import numpy as np
 
+from monitor.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.embed.windows import Vectors, unit
 
 _DIMENSIONS = 64
+_WORD = re.compile(r"\w+")
+_TELLING = 4  # letters from which on a word counts in full
 
 
 class HashEmbedder:
@@ -23,6 +27,7 @@ class HashEmbedder:
 
     model: Final = f"hash/{_DIMENSIONS}"
     dimensions: Final = _DIMENSIONS
+    token_model: Final = f"hash/{_DIMENSIONS}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 64), in order."""
@@ -35,3 +40,18 @@ class HashEmbedder:
         vectors = totals.reshape(len(texts), _DIMENSIONS).astype(np.float32)
         vectors[:, -1] = 0.5
         return unit(vectors)
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """A token for each word; see `TokenEncoder`."""
+        return [_tokens(text) for text in texts]
+
+
+def _tokens(text: str) -> Tokens:
+    found = list(_WORD.finditer(text))
+    tokens: Tokens = np.zeros(len(found), token_type(_DIMENSIONS))
+    if found:
+        tokens["vector"] = surface_vectors([m.group() for m in found], _DIMENSIONS)
+        tokens["start"] = [m.start() for m in found]
+        tokens["end"] = [m.end() for m in found]
+        tokens["weight"] = [5.0 if m.end() - m.start() >= _TELLING else 1.0 for m in found]
+    return tokens

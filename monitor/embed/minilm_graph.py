@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import resources
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -23,6 +24,8 @@ LAYERS = 6
 HEADS = 12
 MAX_TOKENS = 256  # special tokens included; the model was tuned on no more
 HIDDEN_LAYERS = (3, 6)
+TOKEN_DIMENSIONS = 128
+PROJECTION = resources.files("monitor.embed") / "projection.npy"  # made by benchmarks/fit_projection.py
 
 _EPSILON = 1e-12
 _MICROSOFT = "com.microsoft"
@@ -36,8 +39,9 @@ def write_encoder(tensors: Safetensors, data: BinaryIO, *, location: str) -> byt
 
     Inputs, int64 [batch, seq], seq ≤ 256: `input_ids`; `attention_mask`, 1 for tokens, padding on the right.
     Outputs, float32: `token_mean` [batch, 384], the mean of the last layer's token vectors (not normalised, so that
-    the windows of a long text can be averaged); `hidden_3` and `hidden_6` [batch, seq, 384], the token vectors after
-    these layers. What is not asked for costs nothing.
+    the windows of a long text can be averaged); `tokens` [batch, seq, 128], unit token vectors for alignment: those of
+    layers 3 and 6, each of length 1, side by side, on the axes of PROJECTION; `hidden` [batch, seq, 768], the same
+    before the projection. What is not asked for costs nothing.
 
     Args:
         tensors: the published weights.
@@ -49,6 +53,7 @@ def write_encoder(tensors: Safetensors, data: BinaryIO, *, location: str) -> byt
     for number in range(1, LAYERS + 1):
         state = encoder.layer(number, state)
     encoder.pool(state)
+    encoder.project_tokens()
     return encoder.model()
 
 
@@ -101,13 +106,24 @@ class _Encoder:
         count = self._node("ReduceSum", [kept, "axis"], "count", keepdims=1)
         return self._node("Div", [total, count], "token_mean")
 
+    def project_tokens(self) -> str:
+        """Unit vectors on the axes that tell tokens apart."""
+        units = [
+            self._node("LpNormalization", [f"hidden_{n}"], f"hidden_{n}.unit", axis=-1, p=2) for n in HIDDEN_LAYERS
+        ]
+        joined = self._node("Concat", units, "hidden", axis=-1)
+        with PROJECTION.open("rb") as file:
+            axes = self._weight("axes", np.load(file).astype(np.float32))
+        return self._node("LpNormalization", [self._node("MatMul", [joined, axes], "on_axes")], "tokens", axis=-1, p=2)
+
     def model(self) -> bytes:
         def value(name: str, kind: int, *shape: str | int) -> Any:
             return helper.make_tensor_value_info(name, kind, shape)
 
         inputs = [value(name, TensorProto.INT64, "batch", "seq") for name in (_IDS, _MASK)]
         outputs = [value("token_mean", TensorProto.FLOAT, "batch", DIMENSIONS)]
-        outputs += [value(f"hidden_{n}", TensorProto.FLOAT, "batch", "seq", DIMENSIONS) for n in HIDDEN_LAYERS]
+        outputs.append(value("tokens", TensorProto.FLOAT, "batch", "seq", TOKEN_DIMENSIONS))
+        outputs.append(value("hidden", TensorProto.FLOAT, "batch", "seq", DIMENSIONS * len(HIDDEN_LAYERS)))
         graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", inputs, outputs, self._weights)
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from monitor.model import Assessment, Document, Interaction, Metrics, Scores
 from monitor.store.tables import METRICS
-from monitor.wire import encode, piece_json, storable, support_json
+from monitor.wire import encode, evidence_json, piece_json, storable, support_json
 
 if TYPE_CHECKING:
     import psycopg
@@ -23,7 +23,7 @@ INTERACTION_COLUMNS = (
 ASSESSMENT_COLUMNS = (
     "app", "id", "profile_hash", "occurred_at", "profile_name", "embedding_model", "verdict", "rule_verdict",
     "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated",
-    *METRICS, "features", "support",
+    *METRICS, "features", "support", "evidence",
 )  # fmt: skip
 
 
@@ -50,6 +50,7 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         m.sdq, m.sdrd, m.sda, m.qrd, m.qa,
         encode(_features(a.scores)),
         encode(support_json(a.support)),
+        encode(evidence_json(a.evidence)),
     )  # fmt: skip
 
 

@@ -103,6 +103,7 @@ assessment = Table(
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's, which no alert counts
     Column("revised_at", _time),  # when the sidecar's support took the place of a stand-in
     Column("earlier", JSONB),  # what the row was before that
+    Column("evidence", JSONB, nullable=False, server_default=text("'{}'")),  # feature row, alignment, missing facts
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
 )
 

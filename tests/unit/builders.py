@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import MetricRule, MetricRules, Profile
+from monitor.classify.profile import FeatureWeight, Groundedness, MetricRule, MetricRules, Profile
 from monitor.model import Document, Interaction, Metrics, Origin, Support, SupportingDocument
+from monitor.score.features import FEATURES_VERSION
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -43,8 +44,15 @@ def profile(threshold: float = 0.8, *, rules: Mapping[str, Mapping[str, object]]
         "embedding_model": "table/3",
         "calibrated": False,
         "note": "",
-        "steepness": 15.0,
+        "token_model": "table/3",
+        "features_version": FEATURES_VERSION,
         "refusal_precision": 0.95,
+        "refusal_missed": 0.02,
+        "question_held": -0.05,
+        "question_not_held": -0.3,
+        "groundedness": Groundedness(
+            bias=0.0, threshold=0.5, features={"grounding": FeatureWeight(weight=-2.0, center=-0.25, scale=0.1)}
+        ),
         "metrics": MetricRules(**{n: MetricRule(**{"threshold": threshold, **rules.get(n, {})}) for n in names}),
     }
     return Profile(**{**fields, **given})

@@ -44,7 +44,7 @@ def pipeline(embedder=None):
     return Pipeline(
         completer=ExtractiveCompleter(),
         embedder=embedder or HashEmbedder(),
-        profile=load_profile("hash", "hash/64"),
+        profile=load_profile("hash", "hash/64", "hash/64"),
     )
 
 
@@ -92,7 +92,7 @@ def test_figures_are_there_wherever_both_texts_are(assessed):
 
 
 def test_every_assessment_names_the_profile_it_was_given_under(assessed):
-    shipped = load_profile("hash", "hash/64")
+    shipped = load_profile("hash", "hash/64", "hash/64")
     for got in assessed.values():
         assert (got.profile_name, got.profile_hash, got.embedding_model) == ("hash", shipped.hash, "hash/64")
         assert got.uncalibrated is True

@@ -231,7 +231,7 @@ def test_an_undefined_metric_is_undefined_in_every_reading(reading):
 
 
 def test_a_profile_cannot_be_changed_behind_its_hash():
-    found: Profile = load_profile("hash", "hash/64")
+    found: Profile = load_profile("hash", "hash/64", "hash/64")
     with pytest.raises(ValueError, match="frozen"):
         found.steepness = 1.0
     with pytest.raises(ValueError, match="frozen"):

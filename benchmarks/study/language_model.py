@@ -1,0 +1,95 @@
+"""The study's way of asking: one call gives the answer and, apart from it, what the generator thinks supports it.
+
+The prompt is `answer.v1.txt`, in our words: answer from the documents only, in JSON. `declined` is not in the study,
+whose refusals people counted; here the generator says itself whether its answer is one.
+Answers are kept on disk under the hash of server, model, prompt and data, so that a run again asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks.study.extractive import Answered
+from benchmarks.study.questions import Question
+from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
+from monitor.pool import Pool
+from monitor.ports import LanguageModel
+
+
+class Answer(Form):
+    """What the generator is asked for."""
+
+    answer: str
+    supporting_documents: list[str]
+    declined: bool
+
+
+T = TypeVar("T", bound=Form)
+PROMPT = Prompt(
+    name="study_answer.v1",
+    text=Path(__file__).with_name("answer.v1.txt").read_text(encoding="utf-8")
+    + files("monitor.llm").joinpath("prompts", "data.v1.txt").read_text(encoding="utf-8"),
+    form=Answer,
+)
+
+
+class KeptAnswers:
+    """A `LanguageModel` that asks `inner` only what has no answer in `folder` yet.
+
+    `server` is part of what an answer is kept under: many servers call their only model the same.
+    """
+
+    def __init__(self, inner: LanguageModel, folder: Path, *, server: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._inner = inner
+        self._folder = folder
+        self._server = server
+
+    @property
+    def model(self) -> str:
+        """The inner model's name."""
+        return self._inner.model
+
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
+        """See the port; a kept answer costs nothing."""
+        name = combined_hash([self._server, self.model, request.prompt.hash, request.data])
+        path = self._folder / f"{name}.json"
+        form = request.prompt.form
+        if path.exists():
+            value = form.model_validate_json(path.read_text(encoding="utf-8"))
+            return Reply(value=value, model=self.model, spend=Spend())
+        reply = self._inner.ask(request, deadline=deadline)
+        beside = path.with_suffix(".new")
+        beside.write_text(reply.value.model_dump_json(), encoding="utf-8")
+        beside.replace(path)
+        return reply
+
+
+def ask_all(questions: Sequence[Question], model: LanguageModel, *, concurrency: int) -> list[Answered | None]:
+    """The model's answer to each question in order, None where it gives none in the form asked for.
+
+    Raises:
+        Retriable, Fatal: as the model does; what was answered before that is kept.
+    """
+    pool = Pool(concurrency, "study")
+    try:
+        calls = [pool.submit(partial(_asked, question, model)) for question in questions]
+        return [call.result() for call in calls]
+    finally:
+        pool.close()
+
+
+def _asked(question: Question, model: LanguageModel) -> Answered | None:
+    documents = enumerate(question.documents, start=1)
+    blocks = [Block(name="question", text=question.text)]
+    blocks += [Block(name=f"document {rank}", text=text) for rank, text in documents]
+    try:
+        value = model.ask(Request(prompt=PROMPT, blocks=tuple(blocks))).value
+    except NoAnswer:
+        return None
+    support = tuple(piece for text in value.supporting_documents if (piece := text.strip()))
+    return Answered(answer=value.answer, support=support, declined=value.declined)

@@ -1,0 +1,152 @@
+"""Weights for the features, fitted to labels: the shipped blend, recalibrated, and what the other features add to it.
+
+The log-odds of the profile that one starts from stand as an offset; their slope may change, and every feature may add to
+them under a ridge penalty, whose strength is chosen by cross-validation over groups. So few labels give little more than
+the blend with probabilities put right, and many give weights of one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss, probabilities
+from monitor.classify.profile import FeatureWeight, Groundedness
+from monitor.score.features import FEATURES
+
+FOLDS = 5
+STRENGTHS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0, 1e6)  # of the penalty; the last leaves the blend as it is
+SLOPE_PENALTY = 1.0  # on the change of the blend's slope
+# The more of these, the more of the answer is made up (1), or the less (-1); 0: it depends on the app.
+_SIGNS: Final = {
+    "missing_numbers": 1, "missing_names": 1, "contradictions": 1, "support_elsewhere": 1, "detector": 1,
+    "sdq": 0, "qrd": 0, "qa": 0, "question_held": 0,
+}  # fmt: skip
+SIGNS: Final = {name: _SIGNS.get(name, -1) for name in FEATURES}
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Labelled answers that do not refuse.
+
+    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `prior` the log-odds of
+    the profile one starts from; `groups` names the source of each row.
+    """
+
+    features: Floats
+    made_up: Bools
+    prior: Floats
+    groups: NDArray[np.str_]
+
+    def where(self, kept: Bools | Indices) -> Rows:
+        """Those rows alone."""
+        return Rows(
+            features=self.features[kept], made_up=self.made_up[kept], prior=self.prior[kept], groups=self.groups[kept]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """Weights in the units of the standardised features, the first that of the prior's log-odds; where they come from."""
+
+    model: Logistic
+    center: Floats
+    scale: Floats
+    strength: float
+
+    def log_odds(self, rows: Rows) -> Floats:
+        """Of *self-generated*, shape (n,)."""
+        return self.model.log_odds(_design(rows, self.center, self.scale), rows.prior)
+
+    def groundedness(self, start: Groundedness, threshold: float, slope: float, shift: float) -> Groundedness:
+        """As a profile has it, its log-odds times `slope` plus `shift`: one weight for each feature that moves any."""
+        change, *added = self.model.weights
+        slopes = np.array(added) / self.scale
+        bias = self.model.bias + (1 + change) * start.bias
+        for place, name in enumerate(FEATURES):
+            if name in start.features:
+                old = start.features[name]
+                slopes[place] += (1 + change) * old.weight / old.scale
+                bias += (1 + change) * old.weight * (self.center[place] - old.center) / old.scale
+        return Groundedness(
+            bias=slope * bias + shift,
+            threshold=threshold,
+            features={
+                name: FeatureWeight(
+                    weight=float(slope * slopes[place] * self.scale[place]),
+                    center=float(self.center[place]),
+                    scale=float(self.scale[place]),
+                )
+                for place, name in enumerate(FEATURES)
+                if slopes[place]
+            },
+        )
+
+
+def folds(groups: NDArray[np.str_], count: int, rng: np.random.Generator) -> Indices:
+    """The fold of each row, shape (n,): rows of a group together, the folds of nearly equal size."""
+    names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(names))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    fold, filled = np.zeros(len(names), np.int64), np.zeros(count)
+    for name in order:
+        fold[name] = filled.argmin()
+        filled[fold[name]] += sizes[name]
+    return fold[group]
+
+
+def fit(rows: Rows, rng: np.random.Generator, strengths: Sequence[float] = STRENGTHS) -> Fitted:
+    """The weights with the penalty that does best on held-out groups, by log-loss."""
+    if len(strengths) == 1:
+        return _fit(rows, strengths[0])
+    fold = folds(rows.groups, FOLDS, rng)
+    losses = [log_loss(held_out(rows, fold, strength), rows.made_up) for strength in strengths]
+    return _fit(rows, strengths[int(np.argmin(losses))])
+
+
+def held_out(rows: Rows, fold: Indices, strength: float) -> Floats:
+    """Log-odds of each row by weights fitted without its fold, shape (n,)."""
+    odds = np.zeros(len(rows.made_up))
+    for number in np.unique(fold):
+        test = fold == number
+        odds[test] = _fit(rows.where(~test), strength).log_odds(rows.where(test))
+    return odds
+
+
+def platt(odds: Floats, y: Bools) -> tuple[float, float]:
+    """Slope > 0 and shift that put log-odds right for `y` (Platt, 1999), drawn lightly towards 1 and 0."""
+    found = fit_logistic(odds[:, None], y, offset=odds, penalty=np.ones(1), signs=np.zeros(1))
+    slope = 1 + float(found.weights[0])
+    return (slope, found.bias) if slope > 0 else (1.0, 0.0)
+
+
+def _fit(rows: Rows, strength: float) -> Fitted:
+    with np.errstate(invalid="ignore"):
+        counts = (~np.isnan(rows.features)).sum(axis=0)
+        center = np.nansum(rows.features, axis=0) / np.maximum(counts, 1)
+        spread = np.sqrt(np.nansum(np.square(rows.features - center), axis=0) / np.maximum(counts, 1))
+    scale = np.where(spread > 0, spread, 1.0)
+    signs = np.array([1, *SIGNS.values()], float)
+    signs[0] = 0
+    model = fit_logistic(
+        _design(rows, center, scale),
+        rows.made_up,
+        offset=rows.prior,
+        penalty=np.array([SLOPE_PENALTY, *[strength] * len(FEATURES)]),
+        signs=signs,
+    )
+    return Fitted(model=model, center=center, scale=scale, strength=strength)
+
+
+def _design(rows: Rows, center: Floats, scale: Floats) -> Floats:
+    standard = (rows.features - center) / scale
+    return np.column_stack([rows.prior, np.where(np.isnan(standard), 0.0, standard)])
+
+
+__all__ = ["FOLDS", "SIGNS", "STRENGTHS", "Fitted", "Rows", "fit", "folds", "held_out", "platt", "probabilities"]

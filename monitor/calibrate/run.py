@@ -1,0 +1,171 @@
+"""`monitor calibrate`: labelled rows with their assessments to a profile, and what it reaches."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from monitor.calibrate.crossval import CrossValidated, cross_validated, turning
+from monitor.calibrate.fit import FOLDS, Rows, fit
+from monitor.calibrate.thresholds import fitted_rules
+from monitor.classify.profile import Calibration, Groundedness, Profile
+from monitor.errors import WrongSettings
+from monitor.evaluate.labels import Labelled
+from monitor.evaluate.statistics import Objective, f_objective, recall_at_precision
+from monitor.model import Assessment, RefusalKind, Verdict
+from monitor.score.features import FEATURES
+from monitor.wire import encode
+
+LEAST = 20  # rows of each class without which nothing can be fitted
+_RECALL: Final = re.compile(r"recall@(0?\.\d+)")
+_PSEUDO = 0.5  # counts added to a share, so that none is 0 or 1 (Jeffreys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """The profile, the rows that its groundedness rests on, and how they were judged by profiles made without them."""
+
+    profile: Profile
+    rows: Rows
+    judged: CrossValidated
+    left_out: int  # rows that say nothing about groundedness: refusals, answers without documents
+
+
+def objective_of(name: str) -> Objective:
+    """`f1`, `f2` or `recall@P`, the recall at a precision of P or better.
+
+    Raises:
+        WrongSettings: it is none of these.
+    """
+    if name in {"f1", "f2"}:
+        return f_objective(1.0 if name == "f1" else 2.0)
+    if (found := _RECALL.fullmatch(name)) and 0 < float(found[1]) < 1:
+        return recall_at_precision(float(found[1]))
+    raise WrongSettings(f"--objective must be f1, f2 or recall@P with P between 0 and 1 (recall@0.9), not {name!r}")
+
+
+def rows_of(rows: Sequence[Labelled], assessments: Sequence[Assessment], start: Groundedness) -> Rows:
+    """Those that groundedness can be fitted to: neither labelled nor worded as a refusal, with something to align."""
+    kept = [
+        (row, a.evidence.features)
+        for row, a in zip(rows, assessments, strict=True)
+        if row.label is not Verdict.REFUSAL
+        and a.refusal.kind is not RefusalKind.FULL
+        and a.evidence.features["grounding"] is not None
+    ]
+    values = [[np.nan if (v := features[name]) is None else v for name in FEATURES] for _, features in kept]
+    odds = [start.bias + sum(start.contributions(features).values()) for _, features in kept]
+    return Rows(
+        features=np.array(values, np.float64).reshape(len(kept), len(FEATURES)),
+        made_up=np.array([row.label is Verdict.SELF_GENERATED for row, _ in kept], bool),
+        prior=np.array(odds, np.float64),
+        groups=np.array([row.group for row, _ in kept], np.str_),
+    )
+
+
+def calibrated(
+    labelled: Sequence[Labelled],
+    assessments: Sequence[Assessment],
+    *,
+    start: Profile,
+    name: str,
+    objective: str,
+    detector_model: str | None = None,
+    seed: int = 0,
+) -> Calibrated:
+    """A profile fitted to the labels, from the profile that the assessments were made under.
+
+    Raises:
+        WrongSettings: too few labels, or the objective is none.
+    """
+    goal = objective_of(objective)
+    rows = rows_of(labelled, assessments, start.groundedness)
+    _check(rows)
+    rng = np.random.default_rng(seed)
+    judged = cross_validated(rows, goal, rng)
+    fitted = fit(rows, rng)
+    slope, shift, threshold = turning(rows, fitted.strength, goal, rng)
+    figures, intervals = judged.figures(rows), judged.intervals(rows, rng)
+    precision, missed = _refusals(labelled, assessments)
+    profile = Profile(
+        name=name,
+        embedding_model=start.embedding_model,
+        token_model=start.token_model,
+        features_version=start.features_version,
+        calibrated=True,
+        note=f"Calibrated on {len(labelled):,} labelled answers.",
+        refusal_precision=precision,
+        refusal_missed=missed,
+        question_held=start.question_held,
+        question_not_held=start.question_not_held,
+        detector_model=detector_model,
+        metrics=fitted_rules(start.metrics, _metrics(assessments), _negative(labelled), goal),
+        groundedness=_rounded(fitted.groundedness(start.groundedness, threshold, slope, shift)),
+        calibration=Calibration(
+            data_hash=data_hash(labelled),
+            objective=objective,
+            rows=len(labelled),
+            self_generated=int(rows.made_up.sum()),
+            refusals=sum(row.label is Verdict.REFUSAL for row in labelled),
+            groups=len(np.unique(rows.groups)),
+            figures={key: round(value, 4) for key, value in figures.items()},
+            intervals={key: (round(low, 4), round(high, 4)) for key, (low, high) in intervals.items()},
+            importance={key: round(value, 4) for key, value in judged.importance.items() if round(value, 4)},
+        ),
+    )
+    return Calibrated(profile=profile, rows=rows, judged=judged, left_out=len(labelled) - len(rows.groups))
+
+
+def data_hash(labelled: Sequence[Labelled]) -> str:
+    """SHA-256 of what was labelled and how, in 16 hex digits; the order of the rows does not matter."""
+    lines = sorted(
+        encode([row.interaction.question, row.interaction.answer, row.label, row.group,
+                [d.text for d in row.interaction.retrieved_documents]])
+        for row in labelled
+    )  # fmt: skip
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _check(rows: Rows) -> None:
+    made_up, groups = int(rows.made_up.sum()), len(np.unique(rows.groups))
+    grounded = len(rows.made_up) - made_up
+    if min(made_up, grounded) < LEAST:
+        raise WrongSettings(
+            f"to calibrate takes {LEAST} answers of either kind at the least, some 200 in all are better; here are "
+            f"{grounded} grounded and {made_up} self-generated ones that can be used"
+        )
+    if groups < FOLDS:
+        raise WrongSettings(f"the answers come from {groups} sources; {FOLDS} are needed to judge on unseen ones")
+
+
+def _refusals(labelled: Sequence[Labelled], assessments: Sequence[Assessment]) -> tuple[float, float]:
+    """Share of refusals among answers worded as one, and among the others."""
+    worded = np.array([a.refusal.kind is RefusalKind.FULL for a in assessments])
+    refusal = np.array([row.label is Verdict.REFUSAL for row in labelled])
+    right = (refusal[worded].sum() + _PSEUDO) / (worded.sum() + 2 * _PSEUDO)
+    missed = (refusal[~worded].sum() + _PSEUDO) / ((~worded).sum() + 2 * _PSEUDO)
+    return round(float(np.clip(right, 0.51, 0.999)), 4), round(float(np.clip(missed, 0.001, 0.49)), 4)
+
+
+def _metrics(assessments: Sequence[Assessment]) -> dict[str, np.ndarray]:
+    rows = [asdict(a.metrics) for a in assessments]
+    names = list(rows[0])
+    return {name: np.array([np.nan if row[name] is None else row[name] for row in rows]) for name in names}
+
+
+def _negative(labelled: Sequence[Labelled]) -> np.ndarray:
+    return np.array([row.label.negative for row in labelled])
+
+
+def _rounded(g: Groundedness) -> Groundedness:
+    """With figures that read well; six digits change no verdict."""
+    features = {
+        name: w.model_copy(update={key: float(f"{value:.6g}") for key, value in w.model_dump().items()})
+        for name, w in g.features.items()
+    }
+    return Groundedness(bias=round(g.bias, 6), threshold=round(g.threshold, 6), features=features)

@@ -1,0 +1,47 @@
+"""How refusals, courtesies and hedges are worded: one module a language. Add one, name it in WORDINGS, test it."""
+
+from __future__ import annotations
+
+import re
+
+from monitor.classify.lexicon.chinese import CHINESE
+from monitor.classify.lexicon.english import ENGLISH
+from monitor.classify.lexicon.french import FRENCH
+from monitor.classify.lexicon.german import GERMAN
+from monitor.classify.lexicon.italian import ITALIAN
+from monitor.classify.lexicon.japanese import JAPANESE
+from monitor.classify.lexicon.korean import KOREAN
+from monitor.classify.lexicon.portuguese import PORTUGUESE
+from monitor.classify.lexicon.spanish import SPANISH
+from monitor.classify.lexicon.wording import Wording, simplified
+
+WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
+UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words are no pieces between spaces, so they are looked for as text
+_SPACED = tuple(w for w in WORDINGS if w not in UNSPACED)
+
+
+def _by_word(lists: list[tuple[Wording, frozenset[str]]]) -> dict[str, tuple[Wording, ...]]:
+    every = sorted({word for _, listed in lists for word in listed})
+    return {word: tuple(w for w, listed in lists if word in listed) for word in every}
+
+
+def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
+    return re.compile("|".join(sorted({re.escape(piece) for listed in lists for piece in listed})))
+
+
+CUES = _by_word([(w, w.cues) for w in _SPACED])
+OPENERS = _by_word([(w, w.openers) for w in _SPACED])
+CUE_PIECES = _pieces([w.cues for w in UNSPACED])
+OPENER_PIECES = _pieces([w.openers for w in UNSPACED])
+
+_SPACED_MARKS = {"`": "'", "*": " "}
+_FOLDED = str.maketrans({"’": "'", "‘": "'", **_SPACED_MARKS})
+_ASCII_FOLDED = str.maketrans(_SPACED_MARKS)
+
+
+def fold(text: str) -> str:
+    """The text as patterns see it, as long as it was: lower case, straight apostrophes, simplified characters."""
+    lower = text.lower()
+    if len(lower) != len(text):  # İ
+        lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+    return lower.translate(_ASCII_FOLDED) if lower.isascii() else simplified(lower.translate(_FOLDED))

@@ -1,0 +1,64 @@
+"""Short refusals to measure closeness to, for answers that their wording leaves open."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXAMPLES = (
+    "I don't know.",
+    "I cannot answer this question.",
+    "I don't have any information about that.",
+    "The documents do not contain the answer.",
+    "This is not mentioned in the text.",
+    "I could not find anything about it.",
+    "That is outside of what I can help with.",
+    "There is not enough information to answer.",
+    "The answer is unknown.",
+    "It is not clear from the context.",
+    "I am not able to help with that request.",
+    "No information is available.",
+    "Das weiß ich nicht.",
+    "Dazu habe ich keine Informationen.",
+    "Die Unterlagen sagen dazu nichts.",
+    "Das kann ich nicht beantworten.",
+    "Je ne sais pas.",
+    "Je n'ai pas trouvé d'information à ce sujet.",
+    "Les documents n'en parlent pas.",
+    "Je ne peux pas répondre à cette question.",
+    "No lo sé.",
+    "No tengo información sobre eso.",
+    "Los documentos no lo mencionan.",
+    "No puedo responder a esa pregunta.",
+    "Não sei.",
+    "Não tenho informações sobre isso.",
+    "Os documentos não falam disso.",
+    "Não posso responder a essa pergunta.",
+    "Non lo so.",
+    "Non ho informazioni su questo.",
+    "I documenti non ne parlano.",
+    "Non posso rispondere a questa domanda.",
+    "我不知道。",
+    "资料中没有提到这一点。",
+    "我无法回答这个问题。",
+    "わかりません。",
+    "その情報は資料に記載されていません。",
+    "その質問にはお答えできません。",
+    "모르겠습니다.",
+    "문서에는 그 내용이 없습니다.",
+    "그 질문에는 답변드릴 수 없습니다.",
+)
+
+
+def closeness(answers: NDArray[np.float32], examples: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The highest cosine of each answer to any example.
+
+    Args:
+        answers: (n, d) unit vectors of whole answers.
+        examples: (m, d) unit vectors of EXAMPLES by the same model, m > 0.
+
+    Returns:
+        (n,) cosines.
+    """
+    highest: NDArray[np.float32] = (answers @ examples.T).max(axis=1)
+    return highest

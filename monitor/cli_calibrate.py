@@ -1,0 +1,118 @@
+"""The command `monitor calibrate`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from monitor.cli_evaluate import PATIENCE, progress, without_sidecar
+from monitor.errors import WrongSettings
+from monitor.retry import Retry
+from monitor.terminal import AsJson, print_json, stopping
+
+if TYPE_CHECKING:
+    from monitor.calibrate.run import Calibrated
+
+_FIGURES = {
+    "auc": "AUC: an answer that is made up gets a higher probability than one that is not",
+    "precision": "precision: of the answers called self-generated, how many are",
+    "recall": "recall: of the self-generated answers, how many are found",
+    "f1": "F1 of the two",
+    "f2": "F2, recall counts more",
+    "flag_everything_f1": "F1 of calling every answer self-generated, to compare",
+    "brier": "Brier score of the probabilities (0 is perfect, .25 says nothing)",
+    "ece": "calibration error: how far probabilities are from what comes true (10 bins)",
+}
+
+
+def calibrate(
+    labels: Annotated[list[Path], typer.Argument(help="Labelled JSON Lines, also .gz and .zst; - is standard input.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The profile to write; set MONITOR_PROFILE to it.")],
+    objective: Annotated[
+        str, typer.Option(help="What the threshold is best for: f1, f2, or recall@0.9 (recall at that precision).")
+    ] = "f1",
+    name: Annotated[str | None, typer.Option(help="Of the profile; default: the file's.")] = None,
+    profile: Annotated[str | None, typer.Option(help="To start from, instead of MONITOR_PROFILE.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the folds and the resamples.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
+    from monitor.app import Application
+    from monitor.calibrate.profile_file import profile_toml
+    from monitor.calibrate.run import calibrated, objective_of
+    from monitor.evaluate.labels import read_labels
+    from monitor.evaluate.run import assess_all
+
+    objective_of(objective)
+    if out.exists() and not force:
+        raise WrongSettings(f"{out} is there already: choose another name, or --force to write over it")
+    if not out.parent.is_dir():
+        raise WrongSettings(f"{out}: there is no folder {out.parent}")
+    with stopping() as stop, Application(without_sidecar(profile)) as application:
+        rows = read_labels(
+            labels,
+            decode=application.decoder(dialect="native").decode_batch,
+            now=application.now,
+            max_message_bytes=application.settings.ingest.max_message_bytes,
+        )
+        retry = Retry(stop=stop, patience=PATIENCE)
+        pipeline = application.pipeline
+        with progress(rows, stop) as report:
+            assessments = assess_all(rows, lambda batch: retry(lambda: pipeline.assess(batch)), report)
+    found = calibrated(
+        rows,
+        assessments,
+        start=pipeline.profile,
+        name=name or out.stem,
+        objective=objective,
+        detector_model=None if pipeline.detector is None else pipeline.detector.model,
+        seed=seed,
+    )
+    try:
+        out.write_text(profile_toml(found.profile), encoding="utf-8")
+    except OSError as error:
+        raise WrongSettings(f"cannot write {out}: {error.strerror}") from None
+    if as_json:
+        print_json({"profile": found.profile.name, "hash": found.profile.hash, "left_out": found.left_out,
+                    **(found.profile.calibration.model_dump() if found.profile.calibration else {})})  # fmt: skip
+    else:
+        _print(found)
+    sys.stderr.write(f"wrote {out}: to use it, set MONITOR_PROFILE={out}\n")
+
+
+def _print(found: Calibrated) -> None:
+    made, console = found.profile.calibration, Console(highlight=False)
+    if made is None:
+        return
+    console.print(
+        f"{made.rows:,} labelled answers from {made.groups:,} sources: {made.self_generated:,} self-generated, "
+        f"{made.refusals:,} refusals; {found.left_out:,} say nothing about groundedness"
+    )
+    table = Table(title="judged by profiles fitted without them (5 folds, sources kept together)", title_justify="left")
+    for heading in ("", "figure", "95 %"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for key, words in _FIGURES.items():
+        if key in made.figures:
+            low_high = made.intervals.get(key)
+            interval = f"{low_high[0]:.3f} – {low_high[1]:.3f}" if low_high else ""
+            table.add_row(words, f"{made.figures[key]:.3f}", interval)
+    console.print(table)
+    weights = Table(title="what moves the probability of self-generated", title_justify="left")
+    for heading in ("feature", "weight", "AUC lost without it"):
+        weights.add_column(heading, justify="left" if heading == "feature" else "right")
+    features = found.profile.groundedness.features
+    for feature in sorted(features, key=lambda f: -abs(features[f].weight)):
+        weights.add_row(feature, f"{features[feature].weight:+.2f}", f"{made.importance.get(feature, 0):.3f}")
+    console.print(weights)
+    # An interval is as wide as one over the root of the number of sources.
+    console.print(
+        f"self-generated from a probability of {found.profile.groundedness.threshold:.2f} on. About "
+        f"{3 * made.rows:,} more labels of the same kind would make the intervals half as wide."
+    )

@@ -1,0 +1,132 @@
+"""Answers that people have labelled: native events with a few fields more, one a line (docs/evaluation.md)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from monitor.errors import InvalidMessage, WrongSettings
+from monitor.ingest.files import FileSource
+from monitor.ingest.parse import JsonObject, kind, parse_object, shown
+from monitor.message import DeadLetter, Message
+from monitor.model import Interaction, Verdict
+from monitor.review.labelled import group_of
+from monitor.wire import rejection
+
+SHOWN = 10  # bad lines that the error names
+_MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # of one poll
+
+DecodeBatch: TypeAlias = Callable[[Iterable[Message]], tuple[list[Interaction], list[DeadLetter]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """An interaction with what people say of its answer.
+
+    Rows of one `group` share a source, so they move together in every split and resample. `answerable` tells whether
+    the documents hold the answer, where someone looked. `drawn` is why `monitor review` offered it: `random`, or what
+    made it worth a look; None where it came from elsewhere.
+    """
+
+    interaction: Interaction
+    label: Verdict
+    group: str
+    answerable: bool | None
+    drawn: str | None
+
+
+def read_labels(
+    paths: Sequence[Path],
+    *,
+    decode: DecodeBatch,
+    now: Callable[[], datetime],
+    max_message_bytes: int = 8 * 2**20,
+    stdin: io.BufferedIOBase | None = None,
+) -> list[Labelled]:
+    """Every line of `paths` in order; plain, gzip or zstd, `-` is standard input.
+
+    `decode` reads the native event (`Application.decoder(dialect="native").decode_batch`).
+
+    Raises:
+        WrongSettings: a file cannot be read, a line is no labelled event or stands twice, or there is no line at all;
+            every bad line is counted and the first ten are named with file and line.
+        Fatal: a file is damaged.
+    """
+    source = FileSource(paths, now=now, max_message_bytes=max_message_bytes, stdin=stdin)
+    rows: list[Labelled] = []
+    bad: list[str] = []
+    seen: dict[tuple[str, str, str, str], str] = {}
+    try:
+        while (messages := source.poll(max_messages=_MESSAGES, max_bytes=_BYTES, timeout=_SECONDS)) is not None:
+            for message in messages:
+                try:
+                    row = _labelled(message, decode)
+                    _check_new(row.interaction, message, seen)
+                except InvalidMessage as error:
+                    bad.append(rejection(DeadLetter(message=message, path=error.path, problem=error.problem)))
+                else:
+                    rows.append(row)
+    finally:
+        source.close()
+    if bad:
+        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
+        lines = "1 line is" if len(bad) == 1 else f"{len(bad):,} lines are"
+        named = "\n  ".join(bad[:SHOWN])
+        raise WrongSettings(f"{lines} no labelled event (docs/evaluation.md says what one is):\n  {named}{more}")
+    if not rows:
+        raise WrongSettings(f"{', '.join(map(str, paths))}: holds no line")
+    return rows
+
+
+def default_group(interaction: Interaction) -> str:
+    """The group that `monitor review export` writes for the question: asked again, it is no new evidence.
+
+    Answers without a question are each a group of their own.
+    """
+    return group_of(interaction.question) if interaction.question.strip() else f"{interaction.app}/{interaction.id}"
+
+
+def _labelled(message: Message, decode: DecodeBatch) -> Labelled:
+    interactions, dead = decode([message])
+    for letter in dead:
+        raise InvalidMessage(letter.path, letter.problem)
+    event, _ = parse_object(message.value)
+    answerable = event.get("answerable")
+    if not isinstance(answerable, bool | None):
+        raise InvalidMessage("answerable", f"must be true, false or null, got {kind(answerable)}")
+    return Labelled(
+        interaction=interactions[0],
+        label=_label(event),
+        group=_text(event, "group") or default_group(interactions[0]),
+        answerable=answerable,
+        drawn=_text(event, "drawn"),
+    )
+
+
+def _label(event: JsonObject) -> Verdict:
+    if "label" not in event:
+        raise InvalidMessage("label", "is missing")
+    for verdict in Verdict:
+        if event["label"] == verdict:
+            return verdict
+    known = ", ".join(Verdict)
+    raise InvalidMessage("label", f"must be one of {known}; got {shown(event['label'])}")
+
+
+def _text(event: JsonObject, field: str) -> str | None:
+    value = event.get(field)
+    if not isinstance(value, str | None):
+        raise InvalidMessage(field, f"must be a string or null, got {kind(value)}")
+    return value or None
+
+
+def _check_new(interaction: Interaction, message: Message, seen: dict[tuple[str, str, str, str], str]) -> None:
+    """An answer that stands in two files would count twice, or with two labels."""
+    key = (interaction.app, interaction.id, interaction.question, interaction.answer)
+    here = f"{message.position.topic}:{message.position.offset}"
+    if (first := seen.setdefault(key, here)) != here:
+        raise InvalidMessage("id", f"the same answer stands in {first} already")

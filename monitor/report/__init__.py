@@ -1,0 +1,1 @@
+"""What is written for people to read later; so far its charts."""

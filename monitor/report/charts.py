@@ -1,0 +1,108 @@
+"""Charts as SVG: Vega-Lite by altair, drawn in this process by vl-convert; nothing is fetched.
+
+Lines and texts take the colour of the text around them (`currentColor`) on no background, and the colours of the marks
+stand off from white and from black, so a chart inlined in a page reads in light and dark and in print.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import altair as alt
+
+SIDE = 300  # pixels of a square plot
+COLOURS = ("#2f7fd6", "#d9731a", "#4f9d50", "#a464c4")
+_GUIDE = "currentColor"
+_SHARE = alt.Scale(domain=[0, 1], nice=False)
+_TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+# How many points of a curve are drawn: more cannot be told apart on a plot of this size.
+_MOST_POINTS = 300
+
+XY: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityPoint:
+    """One bin: what was said on average, how often it came true (with its interval, if there is one), how many rows."""
+
+    said: float
+    observed: float
+    low: float | None
+    high: float | None
+    rows: int
+
+
+def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], description: str) -> str:
+    """ROC curves by name, each from (0, 0) to (1, 1), as an SVG element.
+
+    `here` are points by the names of the curves they belong to: where a fixed decision stands on it, or beside it.
+    """
+    names = [*curves]
+    colour = alt.Color("curve:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])))
+    colour = colour.legend(title=None, orient="bottom", columns=1, labelLimit=SIDE)
+    x = alt.X("x:Q", title="share of the others that is flagged", scale=_SHARE).axis(values=_TICKS)
+    y = alt.Y("y:Q", title="share of the positive that is found", scale=_SHARE).axis(values=_TICKS)
+    points = [
+        {"curve": name, "order": number, "x": fpr, "y": tpr}
+        for name, line in curves.items()
+        for number, (fpr, tpr) in enumerate(thinned(line))
+    ]
+    lines = alt.Chart(_data(points)).mark_line(strokeWidth=2).encode(x, y, colour, order="order:Q")
+    marks = alt.Chart(_data([{"curve": name, "x": fpr, "y": tpr} for name, (fpr, tpr) in here.items()]))
+    dots = marks.mark_point(filled=True, size=70, opacity=1).encode(x, y, colour)
+    return _svg(alt.layer(_diagonal(), lines, dots), description)
+
+
+def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -> str:
+    """What was said against how often it came true, with intervals, as an SVG element; a larger dot is more rows."""
+    x = alt.X("said:Q", title="probability that was given", scale=_SHARE).axis(values=_TICKS)
+    y = alt.Y("observed:Q", title="share that was so", scale=_SHARE).axis(values=_TICKS)
+    rows = [{"said": p.said, "observed": p.observed, "rows": p.rows, "low": p.low, "high": p.high} for p in points]
+    whole = alt.Chart(_data(rows))
+    bounded = alt.Chart(_data([row for row in rows if row["low"] is not None]))
+    bars = bounded.mark_rule(color=COLOURS[0], opacity=0.6).encode(x, alt.Y("low:Q", scale=_SHARE), alt.Y2("high:Q"))
+    line = whole.mark_line(color=COLOURS[0], strokeWidth=1.5).encode(x, y)
+    size = alt.Size("rows:Q", scale=alt.Scale(range=[20, 260], zero=True))
+    size = size.legend(title="rows", orient="bottom", symbolFillColor=COLOURS[0], symbolStrokeWidth=0, tickCount=3)
+    dots = whole.mark_point(filled=True, color=COLOURS[0], opacity=1).encode(x, y, size)
+    return _svg(alt.layer(_diagonal(), bars, line, dots), description)
+
+
+def thinned(line: Sequence[XY]) -> list[XY]:
+    """At most some hundred of the points, evenly along the curve, the first and the last among them."""
+    if len(line) <= _MOST_POINTS:
+        return list(line)
+    kept, reached = [], -1.0
+    for fpr, tpr in line[:-1]:
+        if (fpr + tpr) - reached >= 2 / (_MOST_POINTS - 1):
+            kept.append((fpr, tpr))
+            reached = fpr + tpr
+    return [*kept, line[-1]]
+
+
+def _diagonal() -> alt.Chart:
+    """Flagging by chance, or saying what comes true."""
+    ends = alt.Chart(_data([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+    line = ends.mark_line(strokeWidth=1, strokeDash=[4, 4], color=_GUIDE, opacity=0.6)
+    return line.encode(alt.X("x:Q", scale=_SHARE), alt.Y("y:Q", scale=_SHARE))  # type: ignore[no-any-return]
+
+
+def _data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
+    return alt.Data(values=values)  # type: ignore[no-untyped-call]
+
+
+def _svg(chart: alt.LayerChart | alt.FacetChart, description: str) -> str:
+    text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 11, "titleFontSize": 12}
+    axes: dict[str, Any] = {"domainColor": _GUIDE, "tickColor": _GUIDE, "gridColor": _GUIDE, "gridOpacity": 0.15}
+    drawn = (
+        chart.properties(width=SIDE, height=SIDE, background="transparent", description=description)
+        .configure_axis(**text, **axes, titleFontWeight="normal")
+        .configure_legend(**text, titleFontWeight="normal")
+        .configure_view(stroke=None)
+    )
+    out = io.StringIO()
+    drawn.save(out, format="svg")
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""What people say of stored interactions: which to offer them, what they agree on, and how well we agree with them."""

@@ -1,0 +1,252 @@
+"""`monitor review`: offers made, labels stored, what was labelled written out."""
+
+from __future__ import annotations
+
+import getpass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TextIO
+
+from pydantic import BaseModel, Field, ValidationError
+
+from monitor.app import Application
+from monitor.errors import WrongSettings
+from monitor.model import Verdict
+from monitor.review.agreement import Pair, Week, between_people, first_day, summary, week_of, weekly
+from monitor.review.draw import Offer, draw, second_opinions
+from monitor.review.label import Drawn, Label, consensus
+from monitor.review.labelled import labelled_json
+from monitor.wire import encode, storable
+
+MOST_NAMED = 10  # of the faults of a call
+MAX_PERSON_CHARS = 200
+MAX_NOTE_CHARS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A label for one of `spellings` (app and id), of which exactly one is to be stored; `name` is how it was given."""
+
+    name: str
+    spellings: tuple[tuple[str, str], ...]
+    label: Verdict
+    by: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """How many labels were stored, how many said nothing new, and how many were for interactions drawn at random."""
+
+    stored: int
+    unchanged: int
+    at_random: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Agreement by week and of all `weeks` together, between people, and how many labelled ones were not at random."""
+
+    weeks: Sequence[Week]
+    together: Week
+    pairs: Sequence[Pair]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """How many interactions people have labelled, on how many they disagree, and how many are not stored any more."""
+
+    labelled: int
+    disputed: int
+    gone: int
+
+
+def login_name() -> str:
+    """Who is at work here.
+
+    Raises:
+        WrongSettings: this account has no name.
+    """
+    try:
+        return person(getpass.getuser())
+    except (KeyError, OSError):
+        raise WrongSettings("this account has no name: say --by NAME") from None
+
+
+def person(name: str) -> str:
+    """The name as it is stored.
+
+    Raises:
+        WrongSettings: it is empty or too long.
+    """
+    name = storable(name.strip())
+    if not 0 < len(name) <= MAX_PERSON_CHARS:
+        raise WrongSettings(f"--by: a name of 1 to {MAX_PERSON_CHARS} characters")
+    return name
+
+
+def named(name: str, label: Verdict, *, by: str, note: str | None) -> Wish:
+    """The wish for `APP/ID`; both may hold slashes, so there may be several spellings.
+
+    Raises:
+        WrongSettings: there is no slash with something on either side of it.
+    """
+    text = storable(name)
+    slashes = [place for place, letter in enumerate(text) if letter == "/" and 0 < place < len(text) - 1]
+    if not slashes:
+        raise WrongSettings(f"{name!r}: write the interaction as APP/ID")
+    spellings = tuple((text[:place], text[place + 1 :]) for place in slashes)
+    return Wish(name=name, spellings=spellings, label=label, by=by, note=note)
+
+
+class _Line(BaseModel):
+    """A label in a file; other fields, as those of an export, are ignored."""
+
+    app: str = Field(min_length=1)
+    id: str = Field(min_length=1)
+    label: Verdict
+    by: str | None = Field(None, min_length=1, max_length=MAX_PERSON_CHARS)
+    note: str | None = Field(None, max_length=MAX_NOTE_CHARS)
+
+
+def listed(lines: Iterable[str], *, by: str, note: str | None) -> list[Wish]:
+    """The wishes of JSON lines `{app, id, label}`; `by` and `note` stand in where a line has none of its own.
+
+    Raises:
+        WrongSettings: lines are not of that form; the message names the first of them.
+    """
+    wishes, faults = list[Wish](), list[str]()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            one = _Line.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            where = ".".join(map(str, first["loc"])) or "$"
+            faults.append(f"line {number}: {where}: {first['msg']}")
+            continue
+        app, id_ = storable(one.app), storable(one.id)
+        wishes.append(
+            Wish(
+                name=f"{app}/{id_}", spellings=((app, id_),), label=one.label, by=storable(one.by or by),
+                note=one.note or note,
+            )
+        )  # fmt: skip
+    _refuse(faults)
+    return wishes
+
+
+def offers(
+    application: Application,
+    *,
+    app: str | None,
+    span: timedelta,
+    count: int,
+    by: str,
+    random_only: bool,
+    second_opinion: bool,
+) -> list[Offer]:
+    """What to label next of the last `span`; nothing is remembered of it before `keep_offer`."""
+    now = application.now()
+    candidates = application.reviews.candidates(now - span, now, app=app, labelled_only=second_opinion)
+    if second_opinion:
+        return second_opinions(candidates, count, by=by)
+    return draw(candidates, count, random_only=random_only)
+
+
+def label(application: Application, wishes: Sequence[Wish]) -> Labelled:
+    """Stores them in one transaction, with what stood when they were given.
+
+    Raises:
+        WrongSettings: an interaction is not stored, not assessed yet, or could be one of several, or a note is too
+            long; nothing was stored.
+    """
+    standing = application.reviews.standing([spelling for wish in wishes for spelling in wish.spellings])
+    labels, faults = list[Label](), list[str]()
+    for wish in wishes:
+        found = [spelling for spelling in wish.spellings if spelling in standing]
+        stood = standing[found[0]] if len(found) == 1 else None
+        if wish.note is not None and len(wish.note) > MAX_NOTE_CHARS:
+            faults.append(f"{wish.name}: the note has over {MAX_NOTE_CHARS:,} characters")
+        elif stood is not None:
+            note = storable(wish.note) if wish.note else None
+            labels.append(Label(standing=stood, label=wish.label, by=wish.by, note=note))
+        elif not found:
+            faults.append(f"{wish.name}: no such interaction is stored")
+        elif len(found) > 1:
+            faults.append(f"{wish.name}: several are called so; name app and id apart in a line of --file")
+        else:
+            faults.append(f"{wish.name}: is stored and not assessed yet; see `monitor pending`")
+    _refuse(faults)
+    stored = application.reviews.keep(labels, application.now())
+    at_random = sum(one.standing.drawn is Drawn.RANDOM for one in labels)
+    return Labelled(stored=stored, unchanged=len(labels) - stored, at_random=at_random)
+
+
+def export(application: Application, out: TextIO, *, app: str | None, span: timedelta | None) -> Exported:
+    """Writes every labelled interaction (of the app, that occurred in the span) as a line.
+
+    Where people disagree it is the label of the majority, of a tie the newest. An interaction that is not stored any
+    more has no texts, so it is left out.
+    """
+    since = None if span is None else application.now() - span
+    decided = consensus(application.reviews.opinions(app=app, since=since))
+    gone = 0
+    interactions = application.reviews.interactions([one.newest for one in decided])
+    for said, (_, interaction) in zip(decided, interactions, strict=True):
+        if interaction is None:
+            gone += 1
+        else:
+            out.write(encode(labelled_json(interaction, said)) + "\n")
+    return Exported(labelled=len(decided), disputed=sum(one.disputed for one in decided), gone=gone)
+
+
+def agreement_report(application: Application, *, app: str | None, weeks: int) -> Report:
+    """How well verdicts and people agreed on the answers (of the app) of the last `weeks` ISO weeks."""
+    since = first_day(weeks, application.now())
+    opinions = application.reviews.opinions(app=app, since=since)
+    decided = consensus(opinions)
+    at_random = [one for one in decided if one.newest.drawn is Drawn.RANDOM]
+    unlabelled = Counter(map(week_of, application.reviews.unlabelled(app=app, since=since)))
+    return Report(
+        weeks=weekly(at_random, unlabelled),
+        together=summary("all", at_random, unlabelled.total()),
+        pairs=between_people(opinions),
+        left_out=len(decided) - len(at_random),
+    )
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A file to write, which takes the place of `path` once all is written.
+
+    Raises:
+        WrongSettings: it cannot be written there.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8") as out:
+            yield out
+        part.replace(path)
+    except OSError as error:
+        raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def live_row(application: Application, offer: Offer) -> Mapping[str, Any] | None:
+    """The row that `monitor explain` shows, under the live assessment; None where it has gone meanwhile."""
+    rows = application.queries.explained(offer.candidate.id, offer.candidate.app)
+    return next((row for row in rows if row["live"]), None)
+
+
+def _refuse(faults: Sequence[str]) -> None:
+    if faults:
+        more = [f"and {len(faults) - MOST_NAMED} more"] if len(faults) > MOST_NAMED else []
+        raise WrongSettings("nothing was labelled:\n  " + "\n  ".join([*faults[:MOST_NAMED], *more]))

@@ -1,0 +1,66 @@
+"""What stands in a text without being said: citation marks, list numbers, addresses, code."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class _Mark(NamedTuple):
+    """A pattern, and what a text must contain for the pattern to be worth trying."""
+
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _mark(signs: str, pattern: str) -> _Mark:
+    return _Mark(tuple(signs.split(" ")), re.compile(pattern, re.VERBOSE))
+
+
+# A German date is no list number ("3. Mai").
+_NO_MONTH = r"(?!\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))"
+_NUMBERED = rf"[\s>*•\#-]{{0,12}}+(?:\(?\d{{1,3}}[.)](?=[\s*\[\t]){_NO_MONTH} | \d{{1,2}}(?=[\t\[]))"
+
+# Each begins with what is quickly found, or is bounded: a hostile text costs one pass.
+_CODE = (
+    _mark("``` ~~~", r"```[\s\S]*?(?:```|\Z) | ~~~[\s\S]*?(?:~~~|\Z)"),
+    _mark("`", r"`[^`\n]{1,300}+`"),
+)
+_MARKS = (
+    _mark("://", r"https?://\S++"),
+    _mark("www.", r"www\.\S++"),
+    _mark("@", r"(?<![\w.+-])[\w.+-]{1,64}+@[\w.-]{1,200}+"),
+    _mark("/", r"(?<![\w.-])(?:[\w-]{1,63}\.){1,5}[a-z]{2,10}/\S++"),
+    _mark("[", r"\[\s?(?:\d{1,3}|\^\w{1,9}|[a-z])(?:\s?[,;–-]\s?\d{1,3}){0,20}\s?\]"),
+    _mark("【", r"【[^】\n]{1,40}】"),
+    _mark("(", r"\(\d{1,2}(?:,\s?\d{1,2}){0,9}\)"),
+    _mark("⁰ ¹ ² ³ ⁴ ⁵ ⁶ ⁷ ⁸ ⁹", r"(?<![mt])[⁰¹²³⁴-⁹]++"),  # but m², ft³
+    _mark("\n", rf"\n{_NUMBERED}"),
+    _mark(") .", rf"\d(?:(?<=[.!?:;,]\s\d)\d?\)(?=\s) | (?<=[.!?:;]\s\d)\d?\.(?=\s+[A-Z]){_NO_MONTH})"),
+    _mark(
+        "ocument assage ource ontext hunk ootnote eference",
+        r"""[dpscfrDPSCFR](?:ocument|assage|ource|ontext|hunk|ootnote|eference)s?\s(?:ID\s|[Nn]o\.\s|\#)?
+        \d{1,2}\b(?!\s?%)""",
+    ),
+)
+_FIRST_LINE = re.compile(_NUMBERED, re.VERBOSE)
+
+
+def blank(text: str, *, code: bool) -> str:
+    """`text` with every such mark overwritten by tabs, so that offsets stay; code too unless `code` is to be read.
+
+    A tab and not a space, so that words on both sides of a mark do not read as one name.
+    """
+    if first := _FIRST_LINE.match(text):
+        text = _tabs(first) + text[first.end() :]
+    for signs, pattern in _MARKS if code else (*_CODE, *_MARKS):
+        for sign in signs:
+            if sign in text:
+                text = pattern.sub(_tabs, text)
+                break
+    return text
+
+
+def _tabs(mark: re.Match[str]) -> str:
+    """As long as the mark; a line it begins on still begins there."""
+    return "\n" + "\t" * (len(mark[0]) - 1) if mark[0][0] == "\n" else "\t" * len(mark[0])

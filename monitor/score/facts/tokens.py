@@ -1,0 +1,90 @@
+"""Words, figures and signs of a text with their places: what every reader of facts walks over."""
+
+from __future__ import annotations
+
+import re
+
+# Scripts without spaces or with particles glued to their words: their words are no tokens, their numerals are.
+_UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_HAN = "〇零一二两兩三四五六七八九十百千万萬亿億"
+_LETTER = rf"[^\W\d_¼½¾⅐-⅞{_UNSPACED}]"
+_CURRENCY = r"USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|BRL|MXN|Rs|Fr"
+
+# Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: a reading
+# that takes more stands before one that takes less. What stands between tokens is taken with the one after it, and
+# "other" keeps a long run of it from being tried again from each of its characters.
+_TOKEN = re.compile(
+    rf"""
+    [\s,.;!?()"'’]*+(?:
+    (?P<word>{_LETTER}++(?:['’]{_LETTER}++)*+(?!\w) | {_LETTER}++(?=[{_UNSPACED}]) | (?:{_CURRENCY})(?=\d))
+  | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d) | \d{{1,2}}h[0-5]\d(?!\w))
+  | (?P<identifier>{_LETTER}[\w]*+(?:[._-]?\d\w*+)*+)
+  | (?P<day>\d{{4}}(?P<cut>[-/.])\d{{1,2}}(?P=cut)\d{{1,2}}(?![\d])
+      | \d{{1,2}}(?P<break>[-/.])\d{{1,2}}(?P=break)(?:\d{{4}}|\d{{2}})(?![\d.]*\d)
+      | (?:\d{{4}}\s?[年년]\s?)?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日号號일] | \d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월])
+  | (?P<number>
+        \d{{1,3}}(?:,\d{{2,3}}){{1,8}}(?:\.\d{{1,15}})?(?![\d,.]*\d)
+      | \d{{1,3}}(?:\.\d{{3}}){{2,8}}(?:,\d{{1,15}})?(?![\d,.]*\d)
+      | \d{{1,3}}\.\d{{3}},\d{{1,15}}(?![\d,.]*\d)
+      | [1-9]\d{{0,2}}(?:[ \u00a0\u2009\u202f'’]\d{{3}}){{1,8}}(?:[.,]\d{{1,15}})?(?!\d)
+      | \d++[.,]\d++(?![.]\d))
+  | (?P<version>\d++(?:\.\d++){{2,}}+\w*+)
+  | (?P<digits>\d++)
+  | (?P<fraction>[¼½¾⅐-⅞])
+  | (?P<han>[{_HAN}]++)
+  | (?P<sign>[$€£¥₹₩%‰°~≈+−–—/:-])
+  | (?P<other>(?:(?![{_HAN}])[{_UNSPACED}])++ | . | \Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+# But the full-width comma: in Chinese it stands between numbers, not in them.
+_NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
+FIGURES = frozenset({"number", "digits"})
+
+
+class Tokens:
+    """The tokens of one text, by index; an index outside is an empty one.
+
+    Full-width forms are read as their narrow ones; offsets stay those of the text.
+    """
+
+    __slots__ = ("_kinds", "_spans", "raws", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text if text.isascii() else text.translate(_NARROW)
+        found = [match for match in _TOKEN.finditer(self.text) if match.lastgroup != "other"]
+        self._kinds = [match.lastgroup for match in found]
+        self._spans = [match.span(match.lastindex or 0) for match in found]
+        self.raws = [self.text[start:end] for start, end in self._spans]
+
+    def __len__(self) -> int:
+        return len(self.raws)
+
+    def kind(self, i: int) -> str | None:
+        """Name of the token's kind (see the pattern), None outside."""
+        return self._kinds[i] if 0 <= i < len(self._kinds) else None
+
+    def raw(self, i: int) -> str:
+        """The token as written, "" outside."""
+        return self.raws[i] if 0 <= i < len(self.raws) else ""
+
+    def word(self, i: int) -> str:
+        """The token in lower case, "" outside."""
+        return self.raws[i].lower() if 0 <= i < len(self.raws) else ""
+
+    def start(self, i: int) -> int:
+        """Where the token begins."""
+        return self._spans[i][0]
+
+    def end(self, i: int) -> int:
+        """Where the token ends."""
+        return self._spans[i][1]
+
+    def gap(self, i: int) -> str:
+        """What stands between the token before `i` and token `i`; up to the text's ends at either end."""
+        start = self._spans[i - 1][1] if i > 0 else 0
+        return self.text[start : self._spans[i][0] if i < len(self._spans) else len(self.text)]
+
+    def glued(self, i: int) -> bool:
+        """Token `i` follows the one before it with nothing between."""
+        return 0 < i < len(self._spans) and self._spans[i - 1][1] == self._spans[i][0]

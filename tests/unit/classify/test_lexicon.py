@@ -1,0 +1,53 @@
+"""What holds of the wordings of every language."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.classify.lexicon import CUES, OPENERS, UNSPACED, WORDINGS, fold
+from monitor.classify.lexicon.examples import EXAMPLES, closeness
+from monitor.classify.lexicon.wording import pattern, simplified, upto, whole
+from monitor.classify.refusal import refusal_kind
+from monitor.model import RefusalKind
+
+
+def test_languages_are_told_by_their_codes():
+    assert [w.code for w in WORDINGS] == ["en", "de", "fr", "es", "pt", "it", "zh", "ja", "ko"]
+    assert [w.code for w in UNSPACED] == ["zh", "ja", "ko"]
+
+
+def test_a_word_names_every_language_that_has_it():
+    assert {w.code for w in CUES["no"]} == {"en", "es"}
+    assert {w.code for w in OPENERS["claro"]} == {"es", "pt"}
+
+
+@given(st.text())
+def test_folding_keeps_the_length(text):
+    assert len(fold(text)) == len(text)
+
+
+def test_folding_makes_apostrophes_straight_and_characters_simple():
+    assert fold("I DON’T *Know* `x`") == "i don't  know  'x'"
+    assert fold("無法回答這個問題") == "无法回答这个问题"
+    assert simplified("記載がありません") == "记载がありません"
+
+
+def test_a_space_in_a_pattern_is_any_white_space():
+    assert pattern(r"a b ?c").fullmatch("a \n bc")
+    assert whole("a b").fullmatch("**a  b!**")
+    assert pattern(f"{upto(2)}end").fullmatch("one two, end")
+    assert not pattern(f"{upto(2)}end").fullmatch("one two three end")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_is_a_refusal_by_its_wording_too(example):
+    assert refusal_kind(example) is RefusalKind.FULL
+
+
+def test_closeness_is_the_highest_cosine():
+    examples = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    answers = np.array([[1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]], dtype=np.float32)
+    np.testing.assert_allclose(closeness(answers, examples), [1.0, 0.8, 0.0])
