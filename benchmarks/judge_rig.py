@@ -169,7 +169,7 @@ def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
     with Application(given) as application:
         application.prepare()
         cleared(application)
-        budget = TimedBudget(application.budget)
+        budget = TimedBudget(application.language_models.budget)
         model = chat_model(given, Purpose.JUDGE, budget)
         judge = Judge(
             model, application.embedder, metrics=METRICS, mode="combined" if mode == "combined" else "separate"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,20 +16,18 @@ from monitor.alert.rules_file import load_rules
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.ingest.decode import Decoder, TopicDecoder
-from monitor.llm.exchange import Purpose
-from monitor.model import Assessment, Batch, Tally, Work
+from monitor.language_models import LanguageModels
+from monitor.model import Batch, Tally
 from monitor.pipeline import Pipeline
 from monitor.ports import (
-    Budget,
     Completer,
     Embedder,
-    LanguageModel,
     Receiver,
     Source,
     Store,
     TokenEncoder,
 )
-from monitor.providers import chat_model, embedder, limits, sampling, token_encoder
+from monitor.providers import embedder, token_encoder
 from monitor.retry import Retry
 from monitor.sections import TopicSettings
 from monitor.settings import Settings
@@ -43,11 +41,8 @@ if TYPE_CHECKING:
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.span import Span
-    from monitor.judge.judge import Judge
-    from monitor.llm.client import ChatModel
     from monitor.store.alerts import PostgresAlertStore
     from monitor.store.group import Group
-    from monitor.store.pending import FollowUps
     from monitor.store.queries import Queries
     from monitor.store.review import Reviews
     from monitor.store.writer import Writer
@@ -119,7 +114,7 @@ class Application:
         """One for a thread of its own."""
         from monitor.store.writer import Writer  # noqa: PLC0415
 
-        writer = Writer(self.database_url, self.now, follow_ups=self.follow_ups)
+        writer = Writer(self.database_url, self.now, follow_ups=self.language_models.follow_ups)
         self._closing.callback(writer.close)
         return writer
 
@@ -207,61 +202,19 @@ class Application:
         from monitor.complete.sidecar import SidecarCompleter  # noqa: PLC0415
 
         completer = SidecarCompleter(
-            self.generator, mode=sidecar.mode, otherwise=extractive, concurrency=sidecar.concurrency, patience=patience
+            self.language_models.generator,
+            mode=sidecar.mode,
+            otherwise=extractive,
+            concurrency=sidecar.concurrency,
+            patience=patience,
         )
         self._closing.callback(completer.close)
         return completer
 
     @cached_property
-    def budget(self) -> Budget:
-        """What calls of language models may use."""
-        from monitor.store.usage import PostgresBudget  # noqa: PLC0415
-
-        shares = {Purpose.JUDGE: self.settings.judge.budget_share}
-        calls = self.settings.sidecar.concurrency + self.settings.judge.concurrency
-        engine = connect(self.database_url, overflow=calls)  # its own: no call waits for alerts, nor they for calls
-        self._closing.callback(engine.dispose)
-        return PostgresBudget(engine, self.now, limits=limits(self.settings), shares=shares)
-
-    @cached_property
-    def generator(self) -> LanguageModel:
-        """Whom the sidecar asks."""
-        return self._chat_model(Purpose.SIDECAR)
-
-    @cached_property
-    def judging_model(self) -> ChatModel:
-        """Whom the judge asks."""
-        return self._chat_model(Purpose.JUDGE)
-
-    def _chat_model(self, purpose: Purpose) -> ChatModel:
-        model = chat_model(self.settings, purpose, self.budget)
-        self._closing.callback(model.close)
-        return model
-
-    @cached_property
-    def judge(self) -> Judge | None:
-        """The judge, unless it is off."""
-        judge = self.settings.judge
-        if judge.mode == "off":
-            return None
-        from monitor.judge.judge import Judge  # noqa: PLC0415
-
-        return Judge(self.judging_model, self.embedder, metrics=judge.metrics, mode=judge.mode)
-
-    @cached_property
-    def follow_ups(self) -> FollowUps:
-        """What is still to be done for an assessed interaction."""
-        policy = sampling(self.settings.judge)
-        judged = self.settings.judge.mode != "off"
-
-        def follow_ups(assessment: Assessment) -> Iterator[Work]:
-            stands_in = assessment.support.stands_in
-            if stands_in is not None and stands_in.queued:
-                yield Work.SIDECAR
-            if judged and policy.takes(assessment):
-                yield Work.JUDGE
-
-        return follow_ups
+    def language_models(self) -> LanguageModels:
+        """The sidecar's generator, the judge and what both may use."""
+        return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
     def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
         """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
@@ -307,7 +260,9 @@ class Application:
         kafka, mirror = self.settings.kafka, None
         hash_ = self.profile.hash if rescore else ""
         self.group.check(profile_hash=hash_)
-        writer = Writer(self.database_url, self.now, group=kafka.group_id, rescore=hash_, follow_ups=self.follow_ups)
+        writer = Writer(
+            self.database_url, self.now, group=kafka.group_id, rescore=hash_, follow_ups=self.language_models.follow_ups
+        )
         self._closing.callback(writer.close)
         if kafka.dead_letter_topic is not None and not rescore:
             mirror = DeadLetterMirror(kafka, kafka.dead_letter_topic)

@@ -207,9 +207,9 @@ def explain(
     app_name: Annotated[str | None, typer.Option("--app", help="Where several apps share the id.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one interaction with its verdict, its support and the reasons."""
+    """Show one interaction sentence by sentence with its verdict, and why it was given."""
     from monitor.app import Application
-    from monitor.explain import explanation
+    from monitor.explain import explanation, findings_json
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -223,11 +223,14 @@ def explain(
             typer.echo(f"{interaction_id} is stored, and not assessed yet: {why}; see `monitor pending`", err=True)
             raise typer.Exit(1)
         judged = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
+        profiles = [queries.profile(row["profile_hash"]) for row in rows]
         if as_json:
-            print_json([{**row, "judgements": judged[row["app"]]} for row in rows])
+            print_json([
+                {**row, "judgements": judged[row["app"]], "explanation": findings_json(row, profile)}
+                for row, profile in zip(rows, profiles, strict=True)
+            ])  # fmt: skip
             return
-        for row in rows:
-            profile = queries.profile(row["profile_hash"])
+        for row, profile in zip(rows, profiles, strict=True):
             Console().print(explanation(row, profile, judged[row["app"]] if row["live"] else ()))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from monitor.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.classify.profile import Profile
-from monitor.classify.refusal import Role, read_answer
+from monitor.classify.refusal import Reading, Role, read_answer
 from monitor.classify.rules import classify
 from monitor.detect.detection import Claim
-from monitor.embed.batch import Encoded, embed_batch, encode_batch
+from monitor.embed.batch import EmbeddedBatch, Encoded, embed_batch, encode_batch
 from monitor.model import Assessment, Interaction, Scores, Support
 from monitor.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.score.adaptability import adaptability
@@ -35,11 +38,20 @@ class Pipeline:
         """
         supports = self.completer.complete(interactions)
         encoded = encode_batch(interactions, self.encoder)  # first: its pass may give the embedder's vectors too
-        scores = adaptability(embed_batch(interactions, supports, self.embedder))
+        embedded = embed_batch(interactions, supports, self.embedder)
+        scores = adaptability(embedded)
+        readings = self._readings(interactions, embedded)
         detected = self._detected(interactions)
-        return [
-            self._assessment(*parts) for parts in zip(interactions, supports, scores, encoded, detected, strict=True)
-        ]
+        found = zip(interactions, supports, encoded, scores, readings, detected, strict=True)
+        return [self._assessment(*parts) for parts in found]
+
+    def _readings(self, interactions: Sequence[Interaction], embedded: EmbeddedBatch) -> list[Reading]:
+        """How each answer refuses, if it does."""
+        close = np.zeros(len(interactions), bool)
+        if (least := self.profile.refusal_closeness) is not None:
+            close = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
+        parts = zip(interactions, close.tolist(), strict=True)
+        return [read_answer(it.answer, it.question, close=near) for it, near in parts]
 
     def _detected(self, interactions: Sequence[Interaction]) -> list[float | None]:
         if self.detector is None:
@@ -51,11 +63,16 @@ class Pipeline:
         return [None if found is None else found.score for found in self.detector.detect(claims)]
 
     def _assessment(
-        self, interaction: Interaction, support: Support, scores: Scores, encoded: Encoded, detected: float | None
+        self,
+        interaction: Interaction,
+        support: Support,
+        encoded: Encoded,
+        scores: Scores,
+        reading: Reading,
+        detected: float | None,
     ) -> Assessment:
         profile = self.profile
         metrics = profile.compared(scores)
-        reading = read_answer(interaction.answer, interaction.question)
         sentences = [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
         found = evidence(interaction, support, metrics, encoded, sentences, detected)
         decided = classify(interaction, support, metrics, reading, found, profile)

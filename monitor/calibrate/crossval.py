@@ -17,6 +17,7 @@ from monitor.evaluate.statistics import (
     counts,
     f_of,
     flag_everything_f_of,
+    once,
     precision_of,
     recall_of,
     weighted_auc,
@@ -37,14 +38,14 @@ class CrossValidated:
 
     def figures(self, rows: Rows) -> dict[str, float]:
         """AUC, precision, recall, F1, F2, flag-everything F1, Brier score and ECE; those that are defined."""
-        found = counts(self.flagged, rows.made_up, np.ones((1, len(rows.made_up))))
+        found = counts(self.flagged[:, None], rows.made_up, once(rows.made_up))
         values = {
             "auc": auc(self.probability, rows.made_up),
-            "precision": float(precision_of(found)[0]),
-            "recall": float(recall_of(found)[0]),
-            "f1": float(f_of(found)[0]),
-            "f2": float(f_of(found, 2)[0]),
-            "flag_everything_f1": float(flag_everything_f_of(found)[0]),
+            "precision": float(precision_of(found)[0, 0]),
+            "recall": float(recall_of(found)[0, 0]),
+            "f1": float(f_of(found)[0, 0]),
+            "f2": float(f_of(found, 2)[0, 0]),
+            "flag_everything_f1": float(flag_everything_f_of(found)[0, 0]),
             "brier": brier(self.probability, rows.made_up),
             "ece": ece(self.probability, rows.made_up),
         }
@@ -56,7 +57,7 @@ class CrossValidated:
         scored = weighted_brier(self.probability, rows.made_up)
 
         def statistic(weights: Floats) -> Floats:
-            found = counts(self.flagged, rows.made_up, weights)
+            found = counts(self.flagged[:, None], rows.made_up, weights)
             return np.column_stack(
                 [
                     ranked(weights), precision_of(found), recall_of(found), f_of(found), f_of(found, 2),
@@ -99,9 +100,7 @@ def cross_validated(rows: Rows, objective: Objective, rng: np.random.Generator) 
     return CrossValidated(probability=probability, flagged=flagged, importance=importance)
 
 
-def turning(
-    rows: Rows, strength: float, objective: Objective, rng: np.random.Generator
-) -> tuple[float, float, float]:
+def turning(rows: Rows, strength: float, objective: Objective, rng: np.random.Generator) -> tuple[float, float, float]:
     """Slope and shift that put the log-odds right, and the best threshold of the probability, on held-out rows."""
     fold = folds(rows.groups, FOLDS, rng)
     odds = held_out(rows, fold, strength)

@@ -1,8 +1,8 @@
 """Weights for the features, fitted to labels: the shipped blend, recalibrated, and what the other features add to it.
 
-The log-odds of the profile that one starts from stand as an offset; their slope may change, and every feature may add to
-them under a ridge penalty, whose strength is chosen by cross-validation over groups. So few labels give little more than
-the blend with probabilities put right, and many give weights of one's own.
+The log-odds of the profile that one starts from stand as an offset; their slope may change, and every feature may add
+to them under a ridge penalty, whose strength is chosen by cross-validation over groups. So few labels give little more
+than the blend with probabilities put right, and many give weights of one's own.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Indices = NDArray[np.int64]
 class Rows:
     """Labelled answers that do not refuse.
 
-    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `prior` the log-odds of
-    the profile one starts from; `groups` names the source of each row.
+    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `prior` the log-odds
+    of the profile one starts from; `groups` names the source of each row.
     """
 
     features: Floats
@@ -53,7 +53,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """Weights in the units of the standardised features, the first that of the prior's log-odds; where they come from."""
+    """Weights of the standardised features, the first that of the prior's log-odds; where they come from."""
 
     model: Logistic
     center: Floats

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+
 import numpy as np
 
 from monitor.calibrate.logistic import Bools, Floats
 from monitor.classify.profile import MetricRule, MetricRules
 from monitor.classify.rules import PRIMARY
-from monitor.evaluate.statistics import Objective, counts
+from monitor.evaluate.statistics import Objective, counts, once
 
 SWEEPS = 2
 STEPS = 40  # thresholds tried for a metric, at quantiles of its values
@@ -15,28 +18,18 @@ NEVER = -1.0  # nothing is below it
 RARE = 0.02  # share of grounded answers that may fall below a threshold which decides only which kind of negative
 
 
-def fitted_rules(rules: MetricRules, values: dict[str, Floats], negative: Bools, objective: Objective) -> MetricRules:
+def fitted_rules(
+    rules: MetricRules, values: Mapping[str, Floats], negative: Bools, objective: Objective
+) -> MetricRules:
     """The rules with the thresholds that do best together for *any primary metric below its own*.
 
-    Each metric's threshold is chosen in turn while the others stand, SWEEPS times, from never on; QRD's and QA's are as
-    high as leaves no more than RARE of the grounded answers below. `values` has each metric's reading, shape (n,), NaN
-    where it is undefined; `negative` the labels.
+    Each metric's threshold is chosen in turn while the others stand, SWEEPS times, from never on, and the best order of
+    the three is kept; QRD's and QA's are as high as leaves no more than RARE of the grounded answers below. `values`
+    has each metric's reading, shape (n,), NaN where it is undefined; `negative` the labels.
     """
-    chosen = dict.fromkeys(values, NEVER)
-
-    def reached() -> float:
-        flagged = np.logical_or.reduce([values[name] < chosen[name] for name in PRIMARY])
-        value = float(objective(counts(flagged, negative, np.ones((1, len(negative)))))[0])
-        return -np.inf if np.isnan(value) else value
-
-    for _ in range(SWEEPS):
-        for name in PRIMARY:
-            best = chosen[name], reached()
-            for threshold in _tried(values[name]):
-                chosen[name] = threshold
-                if (value := reached()) > best[1]:
-                    best = threshold, value
-            chosen[name] = best[0]
+    _, chosen = max(
+        (_in_turn(order, values, negative, objective) for order in permutations(PRIMARY)), key=lambda found: found[0]
+    )
     for name in set(values) - set(PRIMARY):
         grounded = values[name][~negative]
         grounded = grounded[~np.isnan(grounded)]
@@ -47,6 +40,21 @@ def fitted_rules(rules: MetricRules, values: dict[str, Floats], negative: Bools,
             for name, rule in rules
         }
     )
+
+
+def _in_turn(
+    order: Sequence[str], values: Mapping[str, Floats], negative: Bools, objective: Objective
+) -> tuple[float, dict[str, float]]:
+    """What is reached, and the thresholds."""
+    chosen, best = dict.fromkeys(values, NEVER), -np.inf
+    for name in (*order,) * SWEEPS:
+        others = np.logical_or.reduce([values[other] < chosen[other] for other in order if other != name])
+        tried = np.array([NEVER, *_tried(values[name])])
+        flagged = others[:, None] | (values[name][:, None] < tried)
+        reached = np.nan_to_num(objective(counts(flagged, negative, once(negative)))[0], nan=-1.0)
+        place = int(reached.argmax())
+        chosen[name], best = float(tried[place]), float(reached[place])
+    return best, chosen
 
 
 def _tried(values: Floats) -> list[float]:

@@ -112,7 +112,8 @@ class Profile(BaseModel):
     """The definition that every verdict is given under.
 
     `refusal_precision` is the share of answers worded as a full refusal that people call one, `refusal_missed` that of
-    the others. A refusal is an over-refusal when the documents hold the question's words at `question_held` or better,
+    the others. `refusal_closeness` is the cosine to an example of a refusal from which on a short answer whose
+    wording leaves it open is read as one; None: its vector is not asked. A refusal is an over-refusal when the documents hold the question's words at `question_held` or better,
     and correct below `question_not_held`. `detector_model` is the model whose score has a weight, if one has.
     """
 
@@ -126,6 +127,7 @@ class Profile(BaseModel):
     note: str
     refusal_precision: float = Field(gt=0.5, lt=1)
     refusal_missed: float = Field(gt=0, lt=0.5)
+    refusal_closeness: float | None = Field(None, gt=0, le=1)
     question_held: float
     question_not_held: float
     detector_model: str | None = None
@@ -206,9 +208,7 @@ def load_profile(
     return profile
 
 
-def _check(
-    profile: Profile, chosen: str, embedding_model: str, token_model: str, detector_model: str | None
-) -> None:
+def _check(profile: Profile, chosen: str, embedding_model: str, token_model: str, detector_model: str | None) -> None:
     made = f"profile {chosen!r} was made for"
     if profile.embedding_model != embedding_model:
         raise WrongSettings(f"{made} {profile.embedding_model!r} and means nothing for {embedding_model!r}")

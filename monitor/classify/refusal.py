@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from monitor.classify.lexicon import CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold
+from monitor.classify.lexicon import CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
 from monitor.model import RefusalKind
@@ -28,7 +28,6 @@ LEAST_CLAUSE = 3  # words of a clause that is told from its neighbour
 LONGEST = 4_000  # characters in which a refusal is looked for, and at either end of an answer a courtesy
 LONGEST_SENTENCE = 600  # characters looked at in a sentence; bounds the time of the patterns
 LONGEST_COURTESY = 200  # characters of a sentence without content
-CLOSE = 0.6  # cosine to a refusal example, chosen by benchmarks/refusals.py
 MOSTLY = 0.8  # of a sentence in quotation marks: then the quotation is the answer
 STEM = 5  # letters by which a word of the answer is found in the question
 LEAST_NEW = 4  # letters of a word that may be content
@@ -55,8 +54,7 @@ class Role(StrEnum):
 class Sentence:
     """A sentence, or a clause where one refuses and its neighbour does not, as offsets `[start, end)` of the answer.
 
-    `cue` is the span of the words that made it what it is and `language` the code of their wording; content has
-    neither.
+    `cue` is the span of the words that made it what it is, `language` the code of their wording; content has neither.
     """
 
     start: int
@@ -77,7 +75,7 @@ class Reading:
 class _Clause(NamedTuple):
     start: int
     end: int
-    cue: tuple[int, int] | None  # it refuses
+    cue: Span | None  # it refuses
     answers: bool
 
 
@@ -86,37 +84,34 @@ def refusal_kind(answer: str) -> RefusalKind:
     return read_answer(answer).kind
 
 
-def read_answer(answer: str, question: str = "", *, closeness: float | None = None) -> Reading:
+def read_answer(answer: str, question: str = "", *, close: bool = False) -> Reading:
     """The answer sentence by sentence, and how much of it refuses.
 
     Args:
         answer: the text as it was given; all offsets are its own.
         question: what was asked; an answer that only repeats its words adds nothing to a refusal.
-        closeness: highest cosine of the answer's vector to those of `lexicon.examples`, if known. It decides short
-            answers only that negate something, match no pattern and say nothing that the question did not.
+        close: whether the answer's vector is near to one of `lexicon.examples`. It decides only short answers that
+            negate something, match no pattern and say nothing that the question did not.
     """
     said = fold(answer)
     head = said[:LONGEST]
-    cued = not CUES.keys().isdisjoint(_WORD.findall(head)) or (not head.isascii() and bool(CUE_PIECES.search(head)))
+    cued = not CUES.keys().isdisjoint(_WORD.findall(head)) or bool(unspaced(head) and CUE_PIECES.search(head))
     sentences: list[Sentence] = []
     contrasted: set[int] = set()  # where content begins that stands in one sentence with a refusal
     for start, end in sentence_spans(answer):
-        parts = _refusing(said, start, end) if cued and start < LONGEST else []
-        contrasted.update(p.start for p in parts if p.role is Role.CONTENT)
-        sentences.extend(parts or [_polite(said, start, end) or _content(start, end)])
-    if any(s.role is Role.REFUSING for s in sentences):
+        if cued and start < LONGEST and (parts := _refusing(said, start, end)):
+            contrasted.update(p.start for p in parts if p.role is Role.CONTENT)
+            sentences.extend(parts)
+        else:
+            sentences.append(_polite(said, start, end) or _content(start, end))
+    if cued and any(s.role is Role.REFUSING for s in sentences):
         return Reading(kind=_kind(said, sentences, contrasted, _stems(question)), sentences=tuple(sentences))
     refuses = _only_apologises(said, sentences) or (
-        cued
-        and closeness is not None
-        and closeness >= CLOSE
-        and 0 < len(sentences) <= SHORT
-        and not _new(said, _stems(question) | _REFUSING_STEMS)
+        cued and close and 0 < len(sentences) <= SHORT and not _new(said, _stems(question) | _REFUSING_STEMS)
     )
-    return Reading(
-        kind=RefusalKind.FULL if refuses else RefusalKind.NONE,
-        sentences=tuple(_as_refusing(s) if refuses else s for s in sentences),
-    )
+    if refuses:
+        return Reading(kind=RefusalKind.FULL, sentences=tuple(_as_refusing(s) for s in sentences))
+    return Reading(kind=RefusalKind.NONE, sentences=tuple(sentences))
 
 
 def _content(start: int, end: int) -> Sentence:
@@ -131,12 +126,11 @@ def _polite(said: str, start: int, end: int) -> Sentence | None:
     """The sentence as a courtesy or a hedge, when that is all it is."""
     if end - start > LONGEST_COURTESY or LONGEST < start < len(said) - LONGEST:
         return None
-    first = _WORD.search(said, start, end)
-    if first is None:
+    if not (first := _WORD.search(said, start, end)):
         return None
     wordings = OPENERS.get(first.group())
     if wordings is None:
-        if first.group().isascii() or not OPENER_PIECES.search(said, start, end):
+        if not unspaced(first.group()) or not OPENER_PIECES.search(said, start, end):
             return None
         wordings = UNSPACED
     for wording in wordings:
@@ -163,7 +157,7 @@ def _refusing(said: str, start: int, end: int) -> list[Sentence]:
     stop = end if end - start <= LONGEST_SENTENCE else start + LONGEST_SENTENCE
     piece = _unquoted(said[start:stop])
     found = {w.code for word in _WORD.findall(piece) for w in CUES.get(word, ())}
-    if not piece.isascii() and CUE_PIECES.search(piece):
+    if unspaced(piece) and CUE_PIECES.search(piece):
         found.update(w.code for w in UNSPACED)
     for wording in WORDINGS:
         if wording.code in found and (clauses := _refusing_clauses(piece, wording)):
@@ -173,11 +167,10 @@ def _refusing(said: str, start: int, end: int) -> list[Sentence]:
 
 
 def _part(start: int, clause: _Clause, language: str) -> Sentence:
-    left, right = start + clause.start, start + clause.end
     if clause.cue is None:
-        return _content(left, right)
+        return _content(start + clause.start, start + clause.end)
     cue = start + clause.cue[0], start + clause.cue[1]
-    return Sentence(start=left, end=right, role=Role.REFUSING, cue=cue, language=language)
+    return Sentence(start=start + clause.start, end=start + clause.end, role=Role.REFUSING, cue=cue, language=language)
 
 
 def _refusing_clauses(piece: str, wording: Wording) -> list[_Clause]:
@@ -199,10 +192,8 @@ def _refusing_clauses(piece: str, wording: Wording) -> list[_Clause]:
 def _clauses(piece: str, wording: Wording) -> Iterator[Span]:
     """Where the clauses of a sentence begin and end; a conjunction goes with the clause that it opens."""
     borders = [_border(match) for match in wording.border.finditer(piece)]
-    if wording.concessive.match(piece):
-        comma = _COMMA.search(piece)
-        if comma:
-            borders = sorted({*borders, comma.end()})
+    if wording.concessive.match(piece) and (comma := _COMMA.search(piece)):
+        borders = sorted({*borders, comma.end()})
     start = 0
     for border in [*borders, len(piece)]:
         if end := len(piece[start:border].rstrip()):
@@ -217,8 +208,7 @@ def _border(match: re.Match[str]) -> int:
 
 
 def _clause(piece: str, start: int, end: int, wording: Wording) -> _Clause:
-    cue = _cue(piece, start, end, wording)
-    if cue:
+    if cue := _cue(piece, start, end, wording):
         return _Clause(start, end, cue, answers=False)
     said = piece[_after_lead(piece, start, end, wording) : end]
     answers = (

@@ -20,7 +20,9 @@ _SURFACES: Final = 4096
 @cache
 def token_type(dimensions: int) -> np.dtype[np.void]:
     """The row type of `Tokens` with vectors of so many dimensions, in half precision: a document is kept for long."""
-    return np.dtype([("vector", np.float16, dimensions), ("start", np.int32), ("end", np.int32), ("weight", np.float32)])
+    return np.dtype(
+        [("vector", np.float16, dimensions), ("start", np.int32), ("end", np.int32), ("weight", np.float32)]
+    )
 
 
 def surface_vectors(words: Sequence[str], dimensions: int) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ def worked_beside(application: Application) -> Iterator[None]:
         WrongSettings: the judge has no model, or no key.
         Retriable: the database is out of reach.
     """
-    judged = application.judge is not None
+    judged = application.language_models.judge is not None
     left = any(count.waiting for count in Pending(application.engine).counts(application.now()))
     if not (judged or left or makes_work(application.settings)):
         yield

@@ -29,7 +29,7 @@ _IDLE = 2.0  # seconds between two looks at an empty queue
 
 def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]:
     """Those that the settings ask for; `wait` is how long a batch may wait for more."""
-    settings, judge = application.settings, application.judge
+    settings, judge = application.settings, application.language_models.judge
     queue = Queue(pending=Pending(application.engine), now=application.now, max_attempts=settings.pending.max_attempts)
     found: list[Worker] = [
         AssessingWorker(
@@ -53,8 +53,8 @@ def _judging(application: Application, queue: Queue, judge: Judge, wait: timedel
         queue=queue,
         writer=writer,
         judge=judge,
-        model=application.judging_model,
-        budget=application.budget,
+        model=application.language_models.judging_model,
+        budget=application.language_models.budget,
         endpoint=batch_endpoint(settings),
         batches=SentBatches(application.engine),
         direct=direct,

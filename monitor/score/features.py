@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from monitor.embed.batch import Encoded
 from monitor.model import AlignedSentence, Evidence, Interaction, Metrics, MissingFact, Support
-from monitor.score.alignment import SentenceAlignment, align
+from monitor.score.alignment import SentenceAlignment, Source
 from monitor.score.facts import Fact, FactIndex, FactKind, missing
 from monitor.score.facts.negation import contradicts
+from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.score.overlap import overlap
 from monitor.sentences import Span, sentence_spans
 
@@ -40,13 +41,6 @@ FEATURES: Final = {
     "qa": "similarity of question and answer",
     "detector": "the configured detector's probability that something is made up",
 }
-
-# The shipped blend, chosen on ../shared/data/dev (docs/verdicts.md says what each part brings).
-WORST_SHARE: Final = 0.75  # of the worst sentence's distance
-SHRINKAGE: Final = 5.0  # weight of the whole answer that a sentence's mean is drawn towards
-TELLING: Final = 2.0  # rare words from which a sentence counts in full
-MISSING_IN_ANSWER: Final = 0.025
-MISSING_IN_SENTENCE: Final = 0.05
 
 REMEMBERED = 512  # documents whose sentences are kept, at some 100 bytes a sentence:
 LONGEST_REMEMBERED = 10_000  # of these at most so many characters
@@ -80,24 +74,21 @@ def evidence(
     """
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
-    passages = [passages_of(text) for text in texts]
+    source = Source.of(encoded.documents, [passages_of(text) for text in texts])
     spans = [(s.start, s.end) for s in sentences]
-    aligned = align(encoded.answer, spans, encoded.documents, passages)
+    aligned = source.align(encoded.answer, spans)
     judged = [i for i, s in enumerate(sentences) if s.states] or list(range(len(sentences)))
     pairs = [_pair(interaction, spans[i], a) for i in judged if (a := aligned[i]) is not None]
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
         held = FactIndex.of([*texts, interaction.question])
         lacking = [f for f in missing(answer, held) if any(spans[i][0] <= f.start < spans[i][1] for i in judged)]
-    row = _row(
-        interaction,
-        "\n".join(answer[slice(*spans[i])] for i in judged),
-        [(spans[i], a) for i in judged if (a := aligned[i]) is not None],
-        lacking,
-    )
+    found = [a for i in judged if (a := aligned[i]) is not None]
+    row = _carried(found, pairs, lacking) if found else {}
+    if found:
+        row |= _worded(interaction, "\n".join(answer[slice(*spans[i])] for i in judged))
     row |= {
-        "contradictions": float(sum(p.contradicts for p in pairs)) if pairs else None,
-        "question_held": _question_held(interaction, encoded, passages),
+        "question_held": _question_held(interaction, encoded, source),
         "support_elsewhere": _elsewhere(support),
         **asdict(metrics),
         "detector": detected,
@@ -109,31 +100,39 @@ def evidence(
     )
 
 
-def _row(
-    interaction: Interaction,
-    answer: str,
-    aligned: Sequence[tuple[Span, SentenceAlignment]],
-    lacking: Sequence[Fact],
+def _carried(
+    aligned: Sequence[SentenceAlignment], pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]
 ) -> dict[str, float | None]:
-    if not aligned:
-        return {}
-    whole = sum(a.weight for _, a in aligned)
-    mean = sum(a.support * a.weight for _, a in aligned) / whole
-    numbers = [f for f in lacking if f.kind is not FactKind.NAME]
-    weakest, worst = 0.0, 0.0
-    for (start, end), a in aligned:
-        shrunk = (a.support * a.weight + SHRINKAGE * mean) / (a.weight + SHRINKAGE)
-        distance = min(0.0, shrunk - mean) * min(1.0, a.rare / TELLING)
-        wrong = any(start <= f.start < end for f in numbers)
-        weakest = min(weakest, distance)
-        worst = min(worst, distance - MISSING_IN_SENTENCE * wrong)
+    """What alignment and facts say; `pairs` are of the same sentences as `aligned`."""
+    found = grounding(
+        [
+            SentenceSupport(support=a.support, weight=a.weight, rare=a.rare, fault=_fault(pair, lacking))
+            for a, pair in zip(aligned, pairs, strict=True)
+        ]
+    )
+    names = sum(f.kind is FactKind.NAME for f in lacking)
+    return {
+        "grounding": found.score,
+        "aligned": found.mean,
+        "weakest_sentence": found.weakest,
+        "missing_numbers": float(len(lacking) - names),
+        "missing_names": float(names),
+        "contradictions": float(sum(pair.contradicts for pair in pairs)),
+    }
+
+
+def _fault(pair: AlignedSentence, lacking: Sequence[Fact]) -> float:
+    if pair.contradicts:
+        return CONTRADICTION
+    kinds = {f.kind for f in lacking if pair.answer_start <= f.start < pair.answer_end}
+    if kinds - {FactKind.NAME}:
+        return NUMBER
+    return NAME if kinds else 0.0
+
+
+def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
     words = overlap(answer, interaction.question, [d.text for d in interaction.retrieved_documents])
     return {
-        "grounding": mean + WORST_SHARE * worst - MISSING_IN_ANSWER * bool(numbers),
-        "aligned": mean,
-        "weakest_sentence": weakest,
-        "missing_numbers": float(len(numbers)),
-        "missing_names": float(len(lacking) - len(numbers)),
         "content_overlap": words.content,
         "new_content_overlap": words.new_content,
         "bigram_overlap": words.bigrams,
@@ -156,8 +155,8 @@ def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> Aligned
     )
 
 
-def _question_held(interaction: Interaction, encoded: Encoded, passages: Sequence[Sequence[Span]]) -> float | None:
-    (found,) = align(encoded.question, [(0, len(interaction.question))], encoded.documents, passages)
+def _question_held(interaction: Interaction, encoded: Encoded, source: Source) -> float | None:
+    (found,) = source.align(encoded.question, [(0, len(interaction.question))])
     return None if found is None else found.support
 
 

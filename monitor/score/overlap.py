@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monitor.words import STEM, stems
+
+T = TypeVar("T")
 
 GRAM: Final = 8  # characters of a quoted piece; the paper's 25 sees nothing in short answers
 REMEMBERED = 512  # documents whose words are kept, at some 100 bytes a word:
@@ -69,22 +71,29 @@ def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
     words = stems(answer)
     content = [word for word in words if word not in _COMMON]
     asked = frozenset(stems(question))
-    new = [word for word in content if word not in asked]
     bigrams = list(pairwise(words))
     grams = _grams(answer)
+    order = np.argsort(grams)  # a search for ascending values is several times as fast
+    ascending = grams[order]
     found = np.zeros(len(grams), bool)
-    if len(grams):
-        for document in held:
-            if len(document.grams):
-                places = np.minimum(np.searchsorted(document.grams, grams), len(document.grams) - 1)
-                found |= document.grams[places] == grams
+    lacking, lacking_bigrams = frozenset(content), frozenset(bigrams)
+    for document in held:
+        lacking -= document.words
+        lacking_bigrams -= document.bigrams
+        if len(document.grams):
+            places = np.minimum(document.grams.searchsorted(ascending), len(document.grams) - 1)
+            found[order] |= document.grams[places] == ascending
     return Overlap(
-        content=_share(sum(any(word in d.words for d in held) for word in content), len(content)),
-        new_content=_share(sum(any(word in d.words for d in held) for word in new), len(new)),
-        bigrams=_share(sum(any(pair in d.bigrams for d in held) for pair in bigrams), len(bigrams)),
+        content=_share_held(content, lacking),
+        new_content=_share_held([word for word in content if word not in asked], lacking),
+        bigrams=_share_held(bigrams, lacking_bigrams),
         quoted=_share(int(found.sum()), len(grams)),
         copied=_share(_longest_run(found), len(grams)),
     )
+
+
+def _share_held(pieces: Sequence[T], lacking: frozenset[T]) -> float | None:
+    return _share(sum(piece not in lacking for piece in pieces), len(pieces))
 
 
 def _share(part: int, whole: int) -> float | None:

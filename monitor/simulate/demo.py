@@ -98,7 +98,7 @@ def play_demo(
         _introduce(console, application, scenario, kafka=kafka)
         with at_work(application), _way(application, kafka=kafka) as assess:
             told = _play(application, scenario, assess, seed=seed, console=console)
-        if application.judge is not None:
+        if application.language_models.judge is not None:
             tell_judgements(console, application)
         elsewhere = settings.database_url is not None
         _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
@@ -175,7 +175,7 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
         f"Every answer is embedded by {escape(application.embedder.model)}, given a verdict under the profile "
         f"{profile.name}, and stored in PostgreSQL.\n"
         f"{way if kafka else ''}"
-        f"{asked if application.judge is not None else ''}"
+        f"{asked if application.language_models.judge is not None else ''}"
         "An alert is to fire when we are sure that more than 30 % of the answers of 3 minutes are negative.\n"
     )
     legend = Text("  UTC    ")

@@ -44,7 +44,7 @@ def with_llm(settings: Settings, base_url: str) -> Settings:
 
 def at_work(application: Application) -> AbstractContextManager[None]:
     """The workers, while the block runs, where there is something for them."""
-    return working(application) if application.judge is not None else nullcontext()
+    return working(application) if application.language_models.judge is not None else nullcontext()
 
 
 def tell_judgements(console: Console, application: Application) -> None:
@@ -55,7 +55,12 @@ def tell_judgements(console: Console, application: Application) -> None:
         work_off(application, stop)
     means = application.queries.judged_means()
     table = Table(
-        "metric", "verdict", "judged", "mean", title=f"Judged by {literal(application.judging_model.model)}", box=None
+        "metric",
+        "verdict",
+        "judged",
+        "mean",
+        title=f"Judged by {literal(application.language_models.judging_model.model)}",
+        box=None,
     )
     for metric, verdict, judged, mean in means:
         table.add_row(

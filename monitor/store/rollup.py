@@ -148,7 +148,7 @@ _ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METR
 _BINS = tuple(f"{m}_bins" for m in METRICS)
 _COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
 # made of this file's own constants
-_INCOMING = "CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute) ON COMMIT DELETE ROWS"
+_INCOMING = "CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute INCLUDING DEFAULTS) ON COMMIT DELETE ROWS"
 _COPY = f"COPY incoming_minute ({_COLUMNS}) FROM STDIN"
 _UPSERT = f"""
     INSERT INTO verdict_minute AS v ({_COLUMNS})

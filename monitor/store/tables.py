@@ -36,6 +36,8 @@ LEDGER = (
     *("spanned", *(skip.value for skip in Skip)),
     "purged",
 )
+# Reasons that the rollup counts since migration 0006, which says why their columns may be null.
+LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
 metadata = MetaData()
@@ -103,7 +105,7 @@ assessment = Table(
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's, which no alert counts
     Column("revised_at", _time),  # when the sidecar's support took the place of a stand-in
     Column("earlier", JSONB),  # what the row was before that
-    Column("evidence", JSONB, nullable=False, server_default=text("'{}'")),  # feature row, alignment, missing facts
+    Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
 )
 
@@ -127,7 +129,12 @@ verdict_minute = Table(
     Column("topic", Text, primary_key=True),  # the tag `topic`
     Column("total", BigInteger, nullable=False),
     *(Column(verdict.value, BigInteger, nullable=False) for verdict in Verdict),
-    *(Column(reason.value, BigInteger, nullable=False) for reason in Reason),
+    *(
+        Column(reason.value, BigInteger, server_default=text("0"))  # never null
+        if reason in LATER_REASONS
+        else Column(reason.value, BigInteger, nullable=False)
+        for reason in Reason
+    ),
     *(Column(f"{metric}_count", BigInteger, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_bins", ARRAY(BigInteger), nullable=False) for metric in METRICS),

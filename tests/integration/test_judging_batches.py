@@ -71,10 +71,10 @@ def judging(database, server):
         worker = BatchJudgingWorker(
             queue=queue,
             writer=writer,
-            judge=application.judge,
-            direct=JudgingWorker(queue=queue, writer=writer, judge=application.judge, concurrency=2),
-            model=application.judging_model,
-            budget=application.budget,
+            judge=application.language_models.judge,
+            direct=JudgingWorker(queue=queue, writer=writer, judge=application.language_models.judge, concurrency=2),
+            model=application.language_models.judging_model,
+            budget=application.language_models.budget,
             endpoint=BatchEndpoint(api_key=KEY, base_url=server.base_url),
             batches=SentBatches(application.engine),
         )

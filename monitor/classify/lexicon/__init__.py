@@ -34,9 +34,7 @@ OPENERS = _by_word([(w, w.openers) for w in _SPACED])
 CUE_PIECES = _pieces([w.cues for w in UNSPACED])
 OPENER_PIECES = _pieces([w.openers for w in UNSPACED])
 
-_SPACED_MARKS = {"`": "'", "*": " "}
-_FOLDED = str.maketrans({"’": "'", "‘": "'", **_SPACED_MARKS})
-_ASCII_FOLDED = str.maketrans(_SPACED_MARKS)
+_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def fold(text: str) -> str:
@@ -44,4 +42,13 @@ def fold(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # İ
         lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
-    return lower.translate(_ASCII_FOLDED) if lower.isascii() else simplified(lower.translate(_FOLDED))
+    lower = lower.replace("`", "'").replace("*", " ")
+    if lower.isascii():
+        return lower
+    lower = lower.replace("’", "'").replace("‘", "'")
+    return simplified(lower) if unspaced(lower) else lower
+
+
+def unspaced(text: str) -> bool:
+    """Whether Chinese, Japanese or Korean stands in the text."""
+    return not text.isascii() and _UNSPACED_SCRIPT.search(text) is not None

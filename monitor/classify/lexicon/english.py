@@ -20,7 +20,7 @@ ENGLISH = Wording(
     cues=words(
         "t not none nothing neither nowhere never cannot unable unclear unknown unavailable unspecified "
         "unanswerable insufficient beyond outside fails fail na n no impossible unsure decline refuse silent "
-        "rather little uncertain inconclusive leaves left missing difficult hard incapable lack more ask"
+        "rather little uncertain inconclusive leaves left missing difficult hard incapable lack needed required ask"
     ),
     openers=words(
         "sure certainly of absolutely hello hi hey dear good greetings thank thanks great excellent that you sorry my "

@@ -31,7 +31,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     tokens = Tokens(blank(text, code=source))
     reader = _Reader(tokens, language_of(text), source=source)
     after = 0
-    for i, raw in enumerate(tokens.raws):
+    for i, raw in enumerate(tokens):
         # Nine words in ten are done with after this look.
         if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha()):
             continue

@@ -16,8 +16,8 @@ from monitor.score.facts.names import acronyms, alone, identifier, kin, words_of
 from monitor.score.facts.numbers import Quantity
 from monitor.sentences import sentence_spans
 
-REMEMBERED = 512  # documents whose facts are kept:
-LONGEST_REMEMBERED = 10_000  # of these at most so many characters
+REMEMBERED = 512  # documents whose facts are kept, at some 20 bytes a character:
+LONGEST_REMEMBERED = 10_000  # of these at most so many characters, so about 100 MB at the worst
 MOST_APART = 8  # dates and years of one sentence that are put together
 _SHORT = 2  # letters of a country's acronym: "us" is more often a pronoun
 _PREFIX = 5  # letters at least that America and American share

@@ -92,10 +92,22 @@ def contradicts(answer_sentence: str, source_sentence: str) -> bool:
     if _UNSPACED.search(answer):
         return _contradicts_unspaced(answer, source)
     ours, theirs = _plain(answer), _plain(source)
-    if _turning(ours) != _turning(theirs):
+    if not _may_oppose(set(_words(ours.lower())), set(_words(theirs.lower()))):
         return False
     said = _clauses(theirs)
     return any(_opposed(a, b) for a in _clauses(ours) if a not in said for b in said)
+
+
+def _may_oppose(ours: set[str], theirs: set[str]) -> bool:
+    """A quick look that nearly all pairs end with: shared words, the same turning words, a negator or an opposite."""
+    if len(ours & theirs) < LEAST_SHARED - 1:
+        return False
+    only_ours, only_theirs = ours - theirs, theirs - ours
+    if _NEGATORS.isdisjoint(ours) and _NEGATORS.isdisjoint(theirs):
+        stems = [stem(word) for word in only_theirs]
+        if not any(opposite(stem(word), other) for word in only_ours if stem(word) in OPPOSITES for other in stems):
+            return False
+    return _turning(only_ours) <= _turning(theirs) and _turning(only_theirs) <= _turning(ours)
 
 
 def _plain(sentence: str) -> str:
@@ -122,9 +134,8 @@ def _negations(words: Sequence[str]) -> int:
     return len(found)
 
 
-def _turning(said: str) -> set[str]:
-    words = set(_words(said.lower()))
-    return {word for word in (words | {stem(w) for w in words}) if word in _TURNING}
+def _turning(words: set[str]) -> set[str]:
+    return {word for word in (words | {stem(word) for word in words}) if word in _TURNING}
 
 
 def _clauses(said: str) -> list[_Clause]:

@@ -35,6 +35,7 @@ _COMPARED = frozenset(
 _THAN = frozenset(("than", "als", "de", "que", "di", "of"))
 _BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # may stand between such a word and the number
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
+_SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
 _SCALES = frozenset(SCALES.values())
 _RANGE = frozenset(("-", "–", "—", "to", "bis", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
 _DASHES = frozenset("-–—")
@@ -68,6 +69,7 @@ def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Read
     A source is read with every doubt in its favour: "one", "a month" and the pieces of a list count there.
     """
     kind = tokens.kind(i)
+    found: tuple[Readings, int] | None = None
     if kind in FIGURES:
         found = _figures(tokens, i, source=source)
     elif kind == "word":
@@ -76,8 +78,6 @@ def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Read
         found = (_ratio(unicodedata.numeric(tokens.raw(i))),), i + 1
     elif kind == "han":
         found = _chinese(tokens, i, source=source)
-    else:
-        return None
     if found is None:
         return None
     readings, after = found
@@ -179,9 +179,6 @@ def _values(raw: str) -> tuple[tuple[float, float], ...]:
     return (as_decimal,)
 
 
-_SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
-
-
 def _multiplied(
     tokens: Tokens, values: tuple[tuple[float, float], ...], i: int
 ) -> tuple[tuple[tuple[float, float], ...], int]:
@@ -273,10 +270,7 @@ def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None
 
 def _step(value: float) -> float:
     """Worth of the last word of a number in words: "two million" is as rough as its million."""
-    for scale in (1e12, 1e9, 1e6, 1e3):
-        if value and value % scale == 0:
-            return scale
-    return 1.0 if value % 1 == 0 else 0.5
+    return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)
 
 
 def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:

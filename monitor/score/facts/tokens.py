@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 # Scripts without spaces or with particles glued to their words: their words are no tokens, their numerals are.
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -39,38 +40,43 @@ _TOKEN = re.compile(
 )
 # But the full-width comma: in Chinese it stands between numbers, not in them.
 _NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
+AROUND = 12  # tokens that a reader looks ahead or back at most
 FIGURES = frozenset({"number", "digits"})
 
 
 class Tokens:
-    """The tokens of one text, by index; an index outside is an empty one.
+    """The tokens of one text, by index; up to AROUND places outside they are empty.
 
     Full-width forms are read as their narrow ones; offsets stay those of the text.
     """
 
-    __slots__ = ("_kinds", "_spans", "raws", "text")
+    __slots__ = ("_kinds", "_raws", "_spans", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text if text.isascii() else text.translate(_NARROW)
         found = [match for match in _TOKEN.finditer(self.text) if match.lastgroup != "other"]
-        self._kinds = [match.lastgroup for match in found]
         self._spans = [match.span(match.lastindex or 0) for match in found]
-        self.raws = [self.text[start:end] for start, end in self._spans]
+        # Empty tokens behind the last one stand for those before the first too: -1 is the last of them.
+        self._kinds = [*[match.lastgroup for match in found], *[None] * AROUND]
+        self._raws = [*[self.text[start:end] for start, end in self._spans], *[""] * AROUND]
 
     def __len__(self) -> int:
-        return len(self.raws)
+        return len(self._spans)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raws[: len(self._spans)])
 
     def kind(self, i: int) -> str | None:
         """Name of the token's kind (see the pattern), None outside."""
-        return self._kinds[i] if 0 <= i < len(self._kinds) else None
+        return self._kinds[i]
 
     def raw(self, i: int) -> str:
         """The token as written, "" outside."""
-        return self.raws[i] if 0 <= i < len(self.raws) else ""
+        return self._raws[i]
 
     def word(self, i: int) -> str:
         """The token in lower case, "" outside."""
-        return self.raws[i].lower() if 0 <= i < len(self.raws) else ""
+        return self._raws[i].lower()
 
     def start(self, i: int) -> int:
         """Where the token begins."""

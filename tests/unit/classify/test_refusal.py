@@ -75,17 +75,16 @@ def test_what_the_documents_talk_of_instead_and_whom_else_to_ask_answer_nothing(
 
 
 @pytest.mark.parametrize(
-    ("answer", "closeness", "kind"),
+    ("answer", "close", "kind"),
     [
-        ("Not able to answer about the towing eye.", None, RefusalKind.NONE),
-        ("Not able to answer about the towing eye.", 0.5, RefusalKind.NONE),
-        ("Not able to answer about the towing eye.", 0.7, RefusalKind.FULL),
-        ("The towing eye is not behind the bumper.", 0.9, RefusalKind.NONE),  # says something
-        ("The towing eye: the answer.", 0.9, RefusalKind.NONE),  # denies nothing
+        ("Not able to answer about the towing eye.", False, RefusalKind.NONE),
+        ("Not able to answer about the towing eye.", True, RefusalKind.FULL),
+        ("The towing eye is not behind the bumper.", True, RefusalKind.NONE),  # says something
+        ("The towing eye: the answer.", True, RefusalKind.NONE),  # denies nothing
     ],
 )
-def test_closeness_decides_where_the_wording_leaves_it_open_and_nothing_else_is_said(answer, closeness, kind):
-    assert read_answer(answer, "Where is the towing eye?", closeness=closeness).kind is kind
+def test_closeness_decides_where_the_wording_leaves_it_open_and_nothing_else_is_said(answer, close, kind):
+    assert read_answer(answer, "Where is the towing eye?", close=close).kind is kind
 
 
 def test_a_quoted_refusal_is_not_the_answers_own():
@@ -98,3 +97,10 @@ def test_offsets_are_those_of_the_answer_whatever_folding_does():
     answer = "İİİ **İstanbul**: the ticket costs 5 liras. I don’t know the price of the ferry."
     refusing = [s for s in read_answer(answer).sentences if s.role is Role.REFUSING]
     assert [answer[s.start : s.end] for s in refusing] == ["I don’t know the price of the ferry."]
+
+
+def test_an_answer_of_more_content_than_a_refusal_bears_refuses_in_part_however_much_of_it_refuses():
+    refusal = "The documents do not mention the price of the junior ticket for the night train to the coast. "
+    content = "The adult ticket costs twelve euros and is valid for two hours in all zones. " * 4
+    assert refusal_kind(refusal * 4 + content) is RefusalKind.PARTIAL
+    assert refusal_kind(refusal * 4 + content[: len(content) // 2]) is RefusalKind.FULL

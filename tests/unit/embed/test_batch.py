@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.embed.batch import embed_batch
+from monitor.embed.batch import embed_batch, encode_batch
 from monitor.embed.hashing import HashEmbedder
 from monitor.model import Document
 from tests.unit.builders import TableEmbedder, interaction, support
@@ -103,3 +103,37 @@ def test_a_document_is_known_by_its_text_and_not_by_its_id():
     batch = embed_batch([interaction("q", "a", retrieved_documents=documents)], [support()], embedder)
     assert len(set(items(batch.retrieved, 0))) == 1
     assert len(items(batch.retrieved, 0)) == 2
+
+
+class RecordingEncoder(HashEmbedder):
+    """Remembers what it was asked for, call by call."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, texts):
+        self.asked.append(list(texts))
+        return super().encode(texts)
+
+
+def test_each_distinct_text_is_encoded_once_in_a_single_call():
+    encoder = RecordingEncoder()
+    interactions = [interaction("q", "a", ["doc", "other"]), interaction("q", "doc", ["doc", "", "doc"])]
+    one, two = encode_batch(interactions, encoder)
+    (asked,) = encoder.asked
+    assert sorted(asked) == ["", "a", "doc", "other", "q"]
+    assert one.question is two.question
+    assert one.documents[0] is two.answer is two.documents[0] is two.documents[2]
+
+
+def test_tokens_belong_to_their_texts_and_empty_documents_keep_their_place():
+    (encoded,) = encode_batch([interaction("Where?", "", ["one two", " ", "three"])], HashEmbedder())
+    assert [len(document) for document in encoded.documents] == [2, 0, 1]
+    assert (len(encoded.question), len(encoded.answer)) == (1, 0)
+    np.testing.assert_array_equal(encoded.documents[2], HashEmbedder().encode(["three"])[0])
+
+
+def test_a_batch_of_nothing_is_encoded_to_nothing():
+    assert encode_batch([], HashEmbedder()) == []
+    (encoded,) = encode_batch([interaction("q", "a")], HashEmbedder())
+    assert encoded.documents == ()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.embed.cache import ArrayCache, CachedEmbedder, content_key
+from monitor.embed.cache import ArrayCache, CachedEmbedder, CachedTokenEncoder, content_key
 from monitor.embed.hashing import HashEmbedder
 from monitor.errors import Retriable
 
@@ -124,3 +124,95 @@ def test_array_cache_keeps_a_copy():
     kept = cache.get(b"k" * 32)
     assert kept.tolist() == [1, 1, 1, 1]
     assert kept.base is None
+
+
+class RecordingEncoder(HashEmbedder):
+    """Keeps what it was asked for; each word is a token of 140 bytes."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, texts):
+        self.asked.extend(texts)
+        return super().encode(texts)
+
+
+class Joint(RecordingEncoder):
+    """Both vectors from one pass; keeps what was embedded by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedded = []
+
+    def embed(self, texts):
+        self.embedded.extend(texts)
+        return super().embed(texts)
+
+    def embed_and_encode(self, texts):
+        return HashEmbedder.embed(self, texts), self.encode(texts)
+
+
+def same_tokens(found, texts):
+    return all(np.array_equal(a, b) for a, b in zip(found, HashEmbedder().encode(texts), strict=True))
+
+
+TOKEN_ENTRY = 64 * 2 + 12 + ArrayCache.overhead
+
+
+def test_a_text_is_encoded_once():
+    inner = RecordingEncoder()
+    cached = CachedTokenEncoder(inner, AMPLE)
+    cached.encode(["a", "b", "a"])
+    cached.encode(["c", "b", "a", "c"])
+    assert inner.asked == ["a", "b", "c"]
+    assert cached.token_model == inner.token_model
+    assert cached.encode([]) == []
+    assert inner.asked == ["a", "b", "c"]
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "a", "b c", "d", "e e e"]))), st.integers(0, 4))
+def test_tokens_are_the_inner_ones_in_order_however_small_the_cache(calls, entries):
+    cached = CachedTokenEncoder(RecordingEncoder(), entries * TOKEN_ENTRY)
+    for texts in calls:
+        assert same_tokens(cached.encode(texts), texts)
+
+
+def test_tokens_are_dropped_least_recently_used_first():
+    inner = RecordingEncoder()
+    cached = CachedTokenEncoder(inner, 2 * TOKEN_ENTRY)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        cached.encode([text])
+    assert inner.asked == ["a", "b", "c", "b"]
+
+
+def test_the_sentence_vectors_of_the_same_pass_are_handed_to_the_embedder():
+    inner = Joint()
+    embedder = CachedEmbedder(inner, AMPLE)
+    encoder = CachedTokenEncoder(inner, AMPLE, embedder=embedder)
+    assert same_tokens(encoder.encode(["a", "b c"]), ["a", "b c"])
+    np.testing.assert_array_equal(embedder.embed(["b c", "a"]), HashEmbedder().embed(["b c", "a"]))
+    assert (inner.asked, inner.embedded) == (["a", "b c"], [])
+    assert (embedder.hits, embedder.misses) == (2, 0)
+
+
+@pytest.mark.parametrize("inner", [RecordingEncoder, Joint])
+def test_without_a_common_pass_the_embedder_is_left_alone(inner):
+    encoder, embedder = inner(), CachedEmbedder(inner(), AMPLE)
+    beside = embedder if inner is RecordingEncoder else None
+    CachedTokenEncoder(encoder, AMPLE, embedder=beside).encode(["a"])
+    assert encoder.asked == ["a"]
+    assert embedder.nbytes == 0
+
+
+def test_what_fails_is_not_kept():
+    class Failing(RecordingEncoder):
+        def encode(self, texts):
+            if not self.asked:
+                self.asked.append("failed")
+                raise Retriable("busy")
+            return super().encode(texts)
+
+    cached = CachedTokenEncoder(Failing(), AMPLE)
+    with pytest.raises(Retriable):
+        cached.encode(["a"])
+    assert same_tokens(cached.encode(["a"]), ["a"])

@@ -28,3 +28,17 @@ def test_the_order_of_words_does_not_count():
 
 def test_the_name_says_what_it_is():
     assert HashEmbedder().model == "hash/64"
+
+
+def test_a_token_for_each_word_where_it_stands():
+    text = "Kept: 30 days, naïve_x 🙂!"
+    (tokens,) = HashEmbedder().encode([text])
+    spans = zip(tokens["start"], tokens["end"], strict=True)
+    assert [text[start:end] for start, end in spans] == ["Kept", "30", "days", "naïve_x"]
+    assert tokens["weight"].tolist() == [5, 1, 5, 5]
+
+
+def test_a_word_has_the_same_token_vector_everywhere():
+    one, other = HashEmbedder().encode(["kept for days", "Days of KEPT"])
+    np.testing.assert_array_equal(one["vector"][[0, 2]], other["vector"][[2, 0]])
+    assert abs(one["vector"][0].astype(np.float32) @ one["vector"][1].astype(np.float32)) < 0.5

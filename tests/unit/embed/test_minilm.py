@@ -62,9 +62,9 @@ def test_a_long_text_is_read_in_windows_of_whole_sentences(embedder, runs):
 def test_a_long_texts_vector_is_the_mean_over_all_tokens(embedder):
     long, short = SENTENCE * 25, "Invoices are sent by mail. " * 20  # 250 and 120 word pieces: two windows
     (vector,) = embedder.embed([long + short])
-    feeds = [embedder._padded([pieces]) for pieces in embedder._windows([long, short]).pieces]
-    sums = [embedder._session.run(["hidden_6"], feed)[0][0].sum(0) for feed in feeds]
-    expected = np.sum(sums, axis=0)
+    windows = embedder._windows([long, short]).pieces
+    means = [embedder._session.run(["token_mean"], embedder._padded([pieces]))[0][0] for pieces in windows]
+    expected = np.average(means, axis=0, weights=[len(pieces) + 2 for pieces in windows])
     np.testing.assert_allclose(vector, expected / np.linalg.norm(expected), atol=1e-5)
 
 
@@ -93,10 +93,15 @@ def test_every_segment_is_tokenised_once_and_in_order(embedder, monkeypatch):
         assert joined == whole
 
 
-@given(st.lists(st.integers(2, 256), min_size=1), st.integers(256, 2000))
-def test_runs_hold_every_window_once_by_size(sizes, budget):
-    found = [run.tolist() for run in minilm._runs(sizes, budget)]
-    assert sorted(place for run in found for place in run) == list(range(len(sizes)))
-    ordered = [sizes[place] for run in found for place in run]
+@given(st.lists(st.integers(0, 254), min_size=1), st.integers(256, 2000))
+def test_runs_hold_every_window_once_by_size(embedder, sizes, budget):
+    windows = minilm._Windows(pieces=[np.full(size, 7, np.int32) for size in sizes])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedder, "_budget", budget)
+        found = list(embedder._runs(windows))
+    assert sorted(place for run, _ in found for place in run.tolist()) == list(range(len(sizes)))
+    ordered = [sizes[place] for run, _ in found for place in run]
     assert ordered == sorted(sizes, reverse=True)
-    assert max(len(run) * max(sizes[place] for place in run) for run in found) <= budget
+    for run, feed in found:
+        assert feed["input_ids"].size <= budget
+        assert feed["attention_mask"].sum(1).tolist() == [sizes[place] + 2 for place in run]

@@ -9,7 +9,9 @@ import onnxruntime as ort
 import pytest
 
 from monitor.embed.graph_cache import cached_graph
+from monitor.embed.minilm_graph import PROJECTION, TOKEN_DIMENSIONS
 from monitor.embed.weights import Safetensors
+from monitor.embed.windows import unit
 from tests.unit.embed.factories import published_weights
 
 IDS = np.array([[101, 2054, 2003, 1996, 7404, 102, 0, 0], [101, 17970, 2024, 2921, 2005, 2382, 2420, 102]])
@@ -67,13 +69,23 @@ def bert(ids, tensors):
 
 
 def test_token_vectors_and_their_mean_are_the_published_models(session, weights):
-    outputs = session.run(["hidden_3", "hidden_6", "token_mean"], {"input_ids": IDS, "attention_mask": MASK})
+    hidden, tokens, means = session.run(["hidden", "tokens", "token_mean"], {"input_ids": IDS, "attention_mask": MASK})
+    with PROJECTION.open("rb") as file:
+        axes = np.load(file).astype(np.float64)
     for row, (ids, mask) in enumerate(zip(IDS, MASK, strict=True)):
         length = mask.sum()
         layers = list(bert(ids[:length], Safetensors(weights)))
-        np.testing.assert_allclose(outputs[0][row, :length], layers[2], atol=1e-4)
-        np.testing.assert_allclose(outputs[1][row, :length], layers[5], atol=1e-4)
-        np.testing.assert_allclose(outputs[2][row], layers[5].mean(0), atol=1e-4)
+        joined = np.concatenate([unit(layers[2]), unit(layers[5])], axis=1)
+        np.testing.assert_allclose(hidden[row, :length], joined, atol=1e-4)
+        np.testing.assert_allclose(tokens[row, :length], unit(joined @ axes), atol=1e-4)
+        np.testing.assert_allclose(means[row], layers[5].mean(0), atol=1e-4)
+
+
+def test_the_axes_that_ship_are_orthonormal():
+    with PROJECTION.open("rb") as file:
+        axes = np.load(file).astype(np.float64)
+    assert axes.shape == (768, TOKEN_DIMENSIONS)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(TOKEN_DIMENSIONS), atol=2e-3)  # kept in half precision
 
 
 def test_padding_changes_nothing(session):

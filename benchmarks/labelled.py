@@ -1,0 +1,142 @@
+"""The labelled files and a pipeline for them whose vectors are kept on disk, so that a second run encodes nothing new."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.classify.profile import Profile, load_profile
+from monitor.complete.extractive import ExtractiveCompleter
+from monitor.embed.cache import content_key
+from monitor.embed.minilm import MiniLMEmbedder
+from monitor.embed.tokens import Tokens
+from monitor.evaluate.labels import Labelled
+from monitor.ingest.decode import Decoder
+from monitor.message import Message, Position
+from monitor.model import Assessment, Verdict
+from monitor.pipeline import Pipeline
+from monitor.settings import load_settings
+
+DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
+DEV = (
+    "dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions", "dev/short_answers",
+)  # fmt: skip
+TEST = ("test/attribution", "test/attribution_ood", "test/dialogue")
+BATCH = 128
+
+Vectors = NDArray[np.float32]
+
+
+def read(name: str) -> list[Labelled]:
+    """The rows of one file, such as `dev/longform`."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    now = datetime.now(UTC)
+    messages = []
+    for place, row in enumerate(rows):
+        value = json.dumps(row).encode()
+        at = Position(topic=name, partition=0, offset=place)
+        messages.append(Message(value=value, position=at, received_at=now, size=len(value)))
+    interactions, dead = Decoder(app=name).decode_batch(messages)
+    if dead:
+        raise SystemExit(f"{name}: {dead[0].path} {dead[0].problem}")
+    return [
+        Labelled(
+            interaction=interaction,
+            label=Verdict(row["label"]),
+            group=str(row["group"]),
+            answerable=row.get("answerable"),
+            drawn=None,
+        )
+        for row, interaction in zip(rows, interactions, strict=True)
+    ]
+
+
+def with_documents(rows: Sequence[Labelled]) -> list[Labelled]:
+    """Those whose generator saw the documents (longform has others too)."""
+    return [row for row in rows if row.interaction.tags.get("closed_book") != "1"]
+
+
+class KeptEncoder:
+    """MiniLM that encodes only texts which it has not kept yet."""
+
+    def __init__(self, inner: MiniLMEmbedder, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
+        self._inner, self.held = inner, held
+        self.model, self.dimensions, self.token_model = inner.model, inner.dimensions, inner.token_model
+        self.encoded = 0
+
+    def _found(self, texts: Sequence[str]) -> list[tuple[Vectors, Tokens]]:
+        keys = [content_key(text) for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.held}
+        if new:
+            vectors, tokens = self._inner.embed_and_encode(list(new.values()))
+            self.held.update(zip(new, zip(vectors, tokens, strict=True), strict=True))
+            self.encoded += len(new)
+        return [self.held[key] for key in keys]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See the port."""
+        return np.array([vector for vector, _ in self._found(texts)], np.float32).reshape(-1, self.dimensions)
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """See the port."""
+        return [tokens for _, tokens in self._found(texts)]
+
+
+@contextmanager
+def kept_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
+    """The pipeline under a profile, with extractive support; what is encoded in the block is kept."""
+    cache = load_settings().state_dir / "cache"
+    inner = MiniLMEmbedder(cache_dir=cache)
+    path = cache / f"benchmarks-{inner.token_model.replace('/', '-')}.npz"
+    encoder = KeptEncoder(inner, _load(path))
+    try:
+        yield Pipeline(
+            completer=ExtractiveCompleter(),
+            encoder=encoder,
+            embedder=encoder,
+            profile=load_profile(profile, encoder.model, encoder.token_model),
+        )
+    finally:
+        if encoder.encoded:
+            _save(path, encoder.held)
+
+
+def assess(pipeline: Pipeline, rows: Sequence[Labelled]) -> list[Assessment]:
+    """One assessment a row."""
+    its = [row.interaction for row in rows]
+    return [a for start in range(0, len(its), BATCH) for a in pipeline.assess(its[start : start + BATCH])]
+
+
+def under(pipeline: Pipeline, profile: Profile) -> Pipeline:
+    """The same under another profile."""
+    return replace(pipeline, profile=profile)
+
+
+def _load(path: Path) -> dict[bytes, tuple[Vectors, Tokens]]:
+    if not path.exists():
+        return {}
+    with np.load(path) as stored:
+        tokens = np.split(stored["tokens"], np.cumsum(stored["lengths"])[:-1])
+        return {bytes(k): (v, t) for k, v, t in zip(stored["keys"], stored["vectors"], tokens, strict=True)}
+
+
+def _save(path: Path, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
+    beside = path.with_suffix(".new.npz")
+    np.savez(
+        beside,
+        keys=np.frombuffer(b"".join(held), np.uint8).reshape(len(held), -1),
+        vectors=np.stack([vector for vector, _ in held.values()]),
+        lengths=np.array([len(tokens) for _, tokens in held.values()]),
+        tokens=np.concatenate([tokens for _, tokens in held.values()]),
+    )
+    beside.replace(path)

@@ -1,0 +1,161 @@
+"""What every token encoder promises: unit vectors of what stands where, one array a text, whatever the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.embed.hashing import HashEmbedder
+from monitor.embed.minilm import MiniLMEmbedder
+from monitor.embed.tokens import token_type
+from monitor.ports import TokenEncoder
+from tests.unit.embed.factories import published_weights
+
+MIB = 2**20
+
+TEXTS = [
+    "What is the retention period of deleted snapshots?",
+    "Deleted snapshots are kept for 30 days.",
+    "Invoices are sent by mail.",
+    "A longer text. " * 40,
+    "Yes, you can.",
+]
+ODDITIES = [
+    "",
+    " ",
+    "\n\t\r\n\x1c\u2028",
+    "\x00",
+    "a\x00b",
+    "\ufffd\ufeff\u200b\u200d",
+    "\ud800",  # a lone surrogate, as json.loads lets it through
+    "before \udfff after \ud83d",
+    "🙂👩‍👩‍👧‍👦🇩🇪",
+    "e\u0301 \u0301\u0301\u0301",
+    "日本語の文書は三十日間保存されます。",
+    "ข้อมูลที่ถูกลบ",
+    "مرحبا بالعالم",
+    "\U0010ffff\ue000",
+    "[CLS] [SEP] [PAD] [MASK] [UNK]",
+    "...!?",
+]
+LONG = {
+    "sentences": "The quick brown fox jumps over the lazy dog. " * 800,
+    "words": "fox " * 9_000,
+    "one word": "x" * 60_000,
+    "no spaces": "文" * 7_000,
+    "emoji": "🙂" * 9_000,
+    "new lines": "\n" * 30_000 + "end",
+}
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory) -> MiniLMEmbedder:
+    published_weights()
+    return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(params=["hash", "minilm", "cached hash", "cached minilm", "cached minilm beside an embedder", "no room"])
+def encoder(request) -> TokenEncoder:
+    inner = request.getfixturevalue("minilm") if "minilm" in request.param else HashEmbedder()
+    if request.param == "no room":
+        return CachedTokenEncoder(inner, 0)
+    if "beside" in request.param:
+        return CachedTokenEncoder(inner, MIB, embedder=CachedEmbedder(inner, MIB))
+    return CachedTokenEncoder(inner, MIB) if "cached" in request.param else inner
+
+
+def check(tokens, text):
+    """A structured array of tokens that stand in `text`, in order."""
+    dimensions = tokens["vector"].shape[1]
+    assert tokens.dtype == token_type(dimensions)
+    assert tokens.shape == (len(tokens),)
+    np.testing.assert_allclose(np.linalg.norm(tokens["vector"].astype(np.float32), axis=1), 1, atol=2e-3)
+    assert (np.diff(tokens["start"]) >= 0).all()
+    assert ((tokens["start"] >= 0) & (tokens["start"] < tokens["end"]) & (tokens["end"] <= len(text))).all()
+    assert (np.isfinite(tokens["weight"]) & (tokens["weight"] >= 0)).all()
+
+
+def same(one, other):
+    for name in ("start", "end", "weight"):
+        np.testing.assert_array_equal(one[name], other[name])
+    np.testing.assert_allclose(one["vector"].astype(np.float32), other["vector"].astype(np.float32), atol=2e-3)
+
+
+def test_is_a_token_encoder(encoder):
+    assert isinstance(encoder, TokenEncoder)
+    assert encoder.token_model
+
+
+def test_gives_tokens_for_each_text_in_order(encoder):
+    found = encoder.encode(TEXTS)
+    assert len(found) == len(TEXTS)
+    for tokens, text in zip(found, TEXTS, strict=True):
+        check(tokens, text)
+        spans = zip(tokens["start"], tokens["end"], strict=True)
+        words = "".join(text[start:end] for start, end in spans)
+        assert "".join(filter(str.isalnum, words)) == "".join(filter(str.isalnum, text))
+
+
+def test_gives_nothing_for_no_texts(encoder):
+    assert encoder.encode([]) == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+def test_an_empty_text_has_no_tokens(encoder, text):
+    (tokens,) = encoder.encode([text])
+    assert len(tokens) == 0
+    check(tokens, text)
+
+
+def test_all_vectors_are_of_one_length(encoder):
+    assert len({tokens.dtype for tokens in encoder.encode(TEXTS + ODDITIES)}) == 1
+
+
+def test_takes_any_text(encoder):
+    found = encoder.encode(ODDITIES)
+    assert len(found) == len(ODDITIES)
+    for tokens, text in zip(found, ODDITIES, strict=True):
+        check(tokens, text)
+
+
+def test_gives_the_same_tokens_again(encoder):
+    for one, other in zip(encoder.encode(TEXTS), encoder.encode(TEXTS), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_batch_agrees_with_its_texts_alone(encoder):
+    texts = TEXTS + ODDITIES
+    alone = [encoder.encode([text])[0] for text in texts]
+    for one, other in zip(encoder.encode(texts[::-1])[::-1], alone, strict=True):
+        same(one, other)
+
+
+def test_gives_repeated_texts_the_same_tokens(encoder):
+    found = encoder.encode([TEXTS[0], TEXTS[1], TEXTS[0]])
+    same(found[0], found[2])
+    assert len(found[0]) != len(found[1]) or np.abs(found[0]["vector"] - found[1]["vector"]).max() > 0.01
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_takes_a_very_long_text_among_short_ones(encoder, kind):
+    one, long, two = encoder.encode([TEXTS[0], LONG[kind], TEXTS[1]])
+    check(long, LONG[kind])
+    for tokens, text in ((one, TEXTS[0]), (two, TEXTS[1])):
+        same(tokens, encoder.encode([text])[0])
+
+
+def test_reads_a_long_text_to_its_end(encoder):
+    text = LONG["sentences"] + "payments"
+    (tokens,) = encoder.encode([text])
+    assert tokens["end"][-1] == len(text)
+    assert text[tokens["start"][-2] : tokens["end"][-2]] in {".", "dog"}
+
+
+def test_a_telling_word_weighs_more_than_a_common_one_and_marks_nothing(encoder):
+    text = "a payment - at home!"
+    (tokens,) = encoder.encode([text])
+    words = [text[start:end] for start, end in zip(tokens["start"], tokens["end"], strict=True)]
+    weights = dict(zip(words, tokens["weight"].tolist(), strict=True))
+    assert weights["payment"] > weights["at"]
+    assert weights.get("-", 0) == weights.get("!", 0) == 0
