@@ -1,4 +1,4 @@
-"""The labelled files and a pipeline for them whose vectors are kept on disk, so that a second run encodes nothing new."""
+"""The labelled files, and a pipeline for them whose vectors are kept on disk: a second run encodes nothing new."""
 
 from __future__ import annotations
 

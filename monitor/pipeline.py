@@ -43,7 +43,7 @@ class Pipeline:
         readings = self._readings(interactions, embedded)
         detected = self._detected(interactions)
         found = zip(interactions, supports, encoded, scores, readings, detected, strict=True)
-        return [self._assessment(*parts) for parts in found]
+        return [self._assessment(*parts, detected=score) for *parts, score in found]
 
     def _readings(self, interactions: Sequence[Interaction], embedded: EmbeddedBatch) -> list[Reading]:
         """How each answer refuses, if it does."""
@@ -69,12 +69,13 @@ class Pipeline:
         encoded: Encoded,
         scores: Scores,
         reading: Reading,
+        *,
         detected: float | None,
     ) -> Assessment:
         profile = self.profile
         metrics = profile.compared(scores)
         sentences = [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
-        found = evidence(interaction, support, metrics, encoded, sentences, detected)
+        found = evidence(interaction, support, metrics, encoded, sentences, detected=detected)
         decided = classify(interaction, support, metrics, reading, found, profile)
         return Assessment(
             interaction=interaction,

@@ -13,10 +13,11 @@ from monitor.judge.sampling import Sample, SamplingPolicy
 from monitor.llm.endpoint import DEFAULT_BASE_URL
 from monitor.llm.exchange import Purpose
 from monitor.ports import Budget, Embedder, TokenEncoder
-from monitor.sections import JudgeSettings, SampleSettings, SidecarSettings
+from monitor.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
 from monitor.settings import Settings
 
 if TYPE_CHECKING:
+    from monitor.embed.minilm import MiniLMEmbedder
     from monitor.llm.batches import BatchEndpoint
     from monitor.llm.client import ChatModel
     from monitor.store.usage import Limit
@@ -29,9 +30,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
     embedding, llm = settings.embedding, settings.llm
     match embedding.provider:
         case "minilm":
-            from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
-
-            return MiniLMEmbedder(cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
+            return _minilm(embedding, cache_dir)
         case "openai":
             from monitor.embed.openai import OpenAIEmbedder  # noqa: PLC0415
 
@@ -60,10 +59,15 @@ def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> To
     """Whose token vectors the alignment uses: the embedder's where it has any, else the embedded model's; no cache."""
     if isinstance(embedder, TokenEncoder):
         return embedder
+    return _minilm(settings.embedding, cache_dir)
+
+
+def _minilm(embedding: EmbeddingSettings, cache_dir: Path) -> MiniLMEmbedder:
     from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
 
-    embedding = settings.embedding
-    return MiniLMEmbedder(cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
+    return MiniLMEmbedder(
+        cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
+    )
 
 
 def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:

@@ -76,7 +76,7 @@ def classify(
 
     if refuses or (missing and "qa" in below):
         verdict = Verdict.REFUSAL
-    elif made_up >= profile.groundedness.threshold:
+    elif missing or made_up >= profile.groundedness.threshold:
         verdict = Verdict.SELF_GENERATED
     else:
         verdict = Verdict.GROUNDED

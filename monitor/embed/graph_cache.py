@@ -6,15 +6,17 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, TypeAlias, cast
 
 from monitor.embed.weights import WEIGHTS_SHA256, Safetensors, file_sha256
 from monitor.errors import WrongSettings
 
-GRAPH_VERSION = 2  # part of the files' names: raise it with every change of minilm_graph.py
+GRAPH_VERSION = 3  # part of the files' names: raise it with every change of minilm_graph.py or minilm_int8.py
+
+Build: TypeAlias = Literal["fp32", "int8"]  # in float32, or with the large products in 8-bit integers
 
 
-def cached_graph(cache_dir: Path, weights: Path) -> Path:
+def cached_graph(cache_dir: Path, weights: Path, build: Build = "fp32") -> Path:
     """Path of the ONNX file in `cache_dir`, built from `weights` (checked by the caller) if it is not there unharmed.
 
     Beside it lie the weights (`.bin`, which onnxruntime maps into memory) and the hashes of both (`.sha256`, as
@@ -24,12 +26,12 @@ def cached_graph(cache_dir: Path, weights: Path) -> Path:
     Raises:
         WrongSettings: the directory cannot be written.
     """
-    stem = f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-g{GRAPH_VERSION}"
+    stem = f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-g{GRAPH_VERSION}-{build}"
     graph, data, sums = (cache_dir / f"{stem}{suffix}" for suffix in (".onnx", ".bin", ".sha256"))
     try:
         if not _unharmed(sums, (graph, data)):
             cache_dir.mkdir(parents=True, exist_ok=True)
-            _build(weights, graph, data, sums)
+            _build(weights, build, graph, data, sums)
     except OSError as error:
         raise WrongSettings(f"{cache_dir}: the encoder cannot be kept there ({error}); set another state_dir") from None
     return graph
@@ -47,9 +49,12 @@ def _sums(files: Sequence[Path]) -> str:
     return "".join(f"{file_sha256(path)}  {path.name}\n" for path in files)
 
 
-def _build(weights: Path, graph: Path, data: Path, sums: Path) -> None:
+def _build(weights: Path, build: Build, graph: Path, data: Path, sums: Path) -> None:
     # onnx takes 40 MB and a third of a second, which only the first start needs to pay.
-    from monitor.embed.minilm_graph import write_encoder  # noqa: PLC0415
+    if build == "int8":
+        from monitor.embed.minilm_int8 import write_encoder  # noqa: PLC0415
+    else:
+        from monitor.embed.minilm_graph import write_encoder  # noqa: PLC0415
 
     with _replacement(data) as data_file:
         model = write_encoder(Safetensors(weights), data_file, location=data.name)

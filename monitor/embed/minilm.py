@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from monitor.embed.graph_cache import cached_graph
+from monitor.embed.graph_cache import Build, cached_graph
 from monitor.embed.minilm_graph import DIMENSIONS, TOKEN_DIMENSIONS
 from monitor.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.embed.weights import published_model
@@ -25,11 +26,13 @@ _WINDOW = 254  # word pieces; with the special tokens the 256 that the model was
 # cut at a sentence end where there is one, and a token takes some hundred bytes while the tokeniser holds it.
 _SEGMENT_BYTES = 16_384
 _TOKENISED_BYTES = 512 * 1024
-# Padded tokens a run for each thread. Larger runs are slower, since their inner states leave the processor's cache.
-_TOKENS_A_THREAD = 256
+# Padded tokens a run. Larger runs are slower, since their inner states leave the processor's cache.
+_TOKENS_A_RUN = 256
 # The vocabulary is sorted by frequency from here on; below stand single characters.
 _FIRST_WORD = 1996
 _LETTER = 2.0  # the weight of a piece in a script of which the vocabulary knows letters only
+
+_Run: TypeAlias = tuple[NDArray[np.intp], dict[str, NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,35 +48,39 @@ class _Windows:
 
 
 class MiniLMEmbedder:
-    """Sentence vectors of all-MiniLM-L6-v2 in float32, cosine ≥ 0.9999 to the published model, and token vectors.
+    """Sentence vectors of all-MiniLM-L6-v2 and token vectors, in one of two builds, each a model with its own name.
 
-    A text of more than 254 word pieces is read in windows cut at sentence ends; its vector is the mean over the
-    tokens of all windows. The first start builds the encoder's graph in `cache_dir`. One thread calls at a time.
+    `fp32` has a cosine ≥ 0.9999 to the published model, `int8` one of .997 in the mean (minilm_int8.py). A text of
+    more than 254 word pieces is read in windows cut at sentence ends; its vector is the mean over the tokens of all
+    windows. The first start builds the encoder's graph in `cache_dir`. One thread calls at a time.
     """
 
-    model: Final = "all-MiniLM-L6-v2/fp32"
     dimensions: Final = DIMENSIONS
-    token_model: Final = f"all-MiniLM-L6-v2/fp32/{TOKEN_DIMENSIONS}"
 
-    def __init__(self, *, cache_dir: Path, weights_dir: Path | None = None, threads: int = 0) -> None:
+    def __init__(
+        self, *, cache_dir: Path, weights_dir: Path | None = None, threads: int = 0, build: Build = "fp32"
+    ) -> None:
         """Loads the model; `threads` 0 is one per core.
 
         Raises:
             WrongSettings: the weights are missing or not the published ones, or `cache_dir` cannot be written.
         """
         published = published_model(weights_dir)
-        graph = cached_graph(cache_dir, published.weights)
+        graph = cached_graph(cache_dir, published.weights, build)
+        self.model = f"all-MiniLM-L6-v2/{build}"
+        self.token_model = f"{self.model}/{TOKEN_DIMENSIONS}"
         self._tokenizer = Tokenizer.from_file(str(published.tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._first, self._last = self._tokenizer.encode("").ids
         self._weights = _token_weights(self._tokenizer)
         self._unknown = self._tokenizer.token_to_id("[UNK]")
-        # Never onnxruntime's own 0: it would pin its threads to cores, and two replicas to the same ones.
-        threads = threads or os.cpu_count() or 1
-        self._budget = _TOKENS_A_THREAD * max(threads, 2)
+        self._budget = _TOKENS_A_RUN
+        # Several runs at a time on one thread each: they need not wait for each other after every product, as the
+        # threads of one run would. (onnxruntime's own pools would be pinned to cores, two replicas' to the same ones.)
+        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="minilm")
         options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # see minilm_graph.py
         options.enable_mem_pattern = False  # it would plan memory anew for every shape
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
@@ -82,8 +89,12 @@ class MiniLMEmbedder:
         """Unit vectors, shape (len(texts), 384), in order."""
         windows = self._windows(texts)
         means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
-        for run, feed in self._runs(windows):
-            (means[run],) = self._session.run(["token_mean"], feed)
+
+        def read(run: _Run) -> None:
+            numbers, feed = run
+            (means[numbers],) = self._session.run(["token_mean"], feed)
+
+        self._all(read, windows)
         return _joined(means, windows, len(texts))
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
@@ -95,10 +106,14 @@ class MiniLMEmbedder:
         windows = self._windows(texts)
         means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
         rows: list[Tokens] = [np.zeros(len(p), token_type(TOKEN_DIMENSIONS)) for p in windows.pieces]
-        for run, feed in self._runs(windows):
-            means[run], vectors = self._session.run(["token_mean", "tokens"], feed)
-            for place, window in enumerate(run):
+
+        def read(run: _Run) -> None:
+            numbers, feed = run
+            means[numbers], vectors = self._session.run(["token_mean", "tokens"], feed)
+            for place, window in enumerate(numbers):
                 rows[window]["vector"] = vectors[place, 1 : len(rows[window]) + 1]
+
+        self._all(read, windows)
         texts_rows: list[list[Tokens]] = [[] for _ in texts]
         for tokens, pieces, spans, owner in zip(rows, windows.pieces, windows.spans, windows.owners, strict=True):
             tokens["start"], tokens["end"] = spans[:, 0], spans[:, 1]
@@ -130,7 +145,12 @@ class MiniLMEmbedder:
                 windows.owners.extend(owner for _ in cuts)
         return windows
 
-    def _runs(self, windows: _Windows) -> Iterator[tuple[NDArray[np.intp], dict[str, NDArray[np.int64]]]]:
+    def _all(self, read: Callable[[_Run], None], windows: _Windows) -> None:
+        """Reads every run of `windows`, several at a time."""
+        for _ in self._threads.map(read, self._runs(windows)):
+            pass  # raises what `read` raised
+
+    def _runs(self, windows: _Windows) -> Iterator[_Run]:
         """Numbers of windows to run together, with what the graph is fed for them.
 
         They are of like size, longest first, `_budget` tokens at most with their padding.

@@ -39,8 +39,8 @@ REASON_WORDS = {
     Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
 }
 _CORRECT_WORDS = {
-    True: "correct refusal: the documents do not seem to hold what was asked; look at retrieval, or at what the knowledge base "
-    "lacks",
+    True: "correct refusal: the documents do not seem to hold what was asked; look at retrieval, or at "
+    "what the knowledge base lacks",
     False: "over-refusal: the documents seem to hold what was asked; look at the generator and its prompt",
     None: "whether the documents hold what was asked cannot be told: read them",
 }
@@ -88,9 +88,11 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
     """The answer sentence by sentence.
 
     The wording is read anew, so after a change of the lexicon a sentence may be cut elsewhere than when it was
-    compared; it then has the pair that overlaps it most.
+    compared; it then has the pair that overlaps it most. Where no wording refuses, a refusal that is stored was told by
+    closeness, which is not computed anew.
     """
     answer = row["answer"]
+    close = Reason.REFUSAL_WORDING in row["reasons"]
     pairs = [AlignedSentence(**pair) for pair in row["evidence"].get("alignment", ())]
     facts = [MissingFact(**fact) for fact in row["evidence"].get("missing", ())]
     documents: dict[str, str] = {}
@@ -106,7 +108,7 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
             passage=None if pair is None else documents.get(pair.document_id, "")[pair.start : pair.end] or None,
             missing=tuple(f for f in facts if s.start <= f.start < s.end),
         )
-        for s in read_answer(answer, row["question"]).sentences
+        for s in read_answer(answer, row["question"], close=close).sentences
     ]
 
 
@@ -140,8 +142,11 @@ def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
     unasked = {Reason.NO_DOCUMENTS, Reason.NO_SUPPORT, Reason.EMPTY_ANSWER}
     if profile is None or not features or unasked & set(row["reasons"]):
         return []
-    added = profile.groundedness.contributions(features)
-    found = [Moved(name=n, value=features[n], log_odds=x) for n, x in added.items() if abs(x) >= LEAST_MOVED]
+    found = [
+        Moved(name=name, value=features[name], log_odds=added)
+        for name, added in profile.groundedness.contributions(features).items()
+        if abs(added) >= LEAST_MOVED
+    ]
     return sorted(found, key=lambda m: (-abs(m.log_odds), m.name))[:MOST_MOVED]
 
 

@@ -46,7 +46,6 @@ _ORIGIN_WORDS = {
     Origin.SIDECAR: "as the sidecar named it",
     Origin.EXTRACTIVE: "extractive: the documents' sentences nearest to the answer",
 }
-_ROLE_WORDS = {Role.COURTESY: "courtesy, nothing to check", Role.HEDGE: "hedge, nothing to check"}
 
 
 def explanation(
@@ -71,7 +70,7 @@ def explanation(
         readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
     )
     parts = [
-        head, _question(row), _answer(row), _verdict(row), _metrics(row, profile), *_moved(row, profile),
+        head, _why(row), _answer(row), _support(row["support"]), _metrics(row, profile), *_moved(row, profile),
         *judgement_table(judgements),
     ]  # fmt: skip
     return Panel(
@@ -82,32 +81,49 @@ def explanation(
 
 def _labelled() -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True, min_width=len("thesis's rule"))
     table.add_column(overflow="fold")
     return table
 
 
-def _question(row: Mapping[str, Any]) -> Table:
+def _why(row: Mapping[str, Any]) -> Table:
     texts = _labelled()
+    verdict = row["verdict"]
+    for place, reason in enumerate(row["reasons"]):
+        texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
+    if words := refusal_words(row):
+        texts.add_row("refusal", Text(words))
+    if row["rule_verdict"] != verdict:
+        texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
+    if row.get("earlier"):
+        before, when = row["earlier"]["verdict"].replace("_", "-"), row["revised_at"]
+        texts.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when the sidecar answered"))
+    if row.get("marks"):
+        texts.add_row("marks", Text(", ".join(row["marks"])))
     texts.add_row("question", Text(readable(row["question"])))
     if not row["answer"].strip():
-        texts.add_row("answer", Text("none: it is empty or white space", style="dim"))
-    elif not compared(row):
-        texts.add_row("answer", Text("its sentences were not compared: no evidence is stored with it", style="dim"))
+        texts.add_row("answer", Text("empty", style="dim"))
     return texts
 
 
-def _answer(row: Mapping[str, Any]) -> Table:
-    """Each sentence with a number, and below it what carries it or what it does."""
+def _answer(row: Mapping[str, Any]) -> Group:
+    """Each sentence with its number, and below it what carries it or what it does."""
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True, justify="right")
     table.add_column(overflow="fold")
+    found = sentences(row)
     judged = compared(row)
-    for number, s in enumerate(sentences(row), 1):
+    alone = not any(s.role is Role.CONTENT for s in found)
+    for number, s in enumerate(found, 1):
         table.add_row(str(number), _marked(row["answer"], s))
-        for line in _below(row, s, judged=judged):
+        for line in _below(row, s, judged=judged, alone=alone):
             table.add_row("", line)
-    return table
+    if not found:
+        return Group()
+    title = "the answer, sentence by sentence"
+    if not judged:
+        title += ": not compared with the documents, as an earlier release assessed it"
+    return Group(Text(title, style="dim"), table)
 
 
 def _marked(answer: str, s: ReadSentence) -> Text:
@@ -121,13 +137,14 @@ def _marked(answer: str, s: ReadSentence) -> Text:
     return text
 
 
-def _below(row: Mapping[str, Any], s: ReadSentence, *, judged: bool) -> Iterator[Text]:
+def _below(row: Mapping[str, Any], s: ReadSentence, *, judged: bool, alone: bool) -> Iterator[Text]:
+    """`alone`: no sentence states anything, so that the polite ones were judged too."""
     if s.cue is not None:
-        yield Text(readable(f"refuses: “{_short(row['answer'][slice(*s.cue)])}”"), style="yellow")
-    elif s.role is Role.REFUSING:
-        yield Text("refuses", style="yellow")
-    if s.role in _ROLE_WORDS:
-        yield Text(_ROLE_WORDS[s.role], style="dim")
+        cue = " as a whole" if s.cue == (s.start, s.end) else f": “{_short(row['answer'][slice(*s.cue)])}”"
+        yield Text(readable(f"refuses{cue}"), style="yellow")
+        return
+    if s.role is not Role.CONTENT:
+        yield Text(f"{s.role}, {'but nothing else is said' if alone else 'not judged'}", style="dim")
     if s.pair is not None:
         yield _carrying(s.pair, s.passage)
     elif judged and s.role is Role.CONTENT:
@@ -141,7 +158,7 @@ def _below(row: Mapping[str, Any], s: ReadSentence, *, judged: bool) -> Iterator
 def _carrying(pair: AlignedSentence, passage: str | None) -> Text:
     words, colour = _CARRIED_WORDS[Carried.by(pair.score)]
     if pair.contradicts:
-        words, colour = "contradicts its passage, close to it", "red"
+        words, colour = "contradicts", "red"
     line = Text.assemble((f"{words} ({pair.score:.2f})", colour), (readable(f" [{pair.document_id}] "), "dim"))
     if passage is None:
         return line.append("the passage is not at hand", "dim")
@@ -157,25 +174,8 @@ def _short(text: str) -> str:
     return f"{head[: head.rfind(' ')] if ' ' in head[LONGEST_PASSAGE // 2 :] else head} …"
 
 
-def _verdict(row: Mapping[str, Any]) -> Table:
+def _support(support: Mapping[str, Any]) -> Table:
     texts = _labelled()
-    verdict = row["verdict"]
-    for place, reason in enumerate(row["reasons"]):
-        texts.add_row("why" if place == 0 else "", Text(REASON_WORDS[Reason(reason)], style=COLOURS[verdict]))
-    if words := refusal_words(row):
-        texts.add_row("refusal", Text(words, style="yellow" if row["refusal_kind"] == RefusalKind.FULL else ""))
-    _add_support(texts, row["support"])
-    if row.get("marks"):
-        texts.add_row("marks", Text(", ".join(row["marks"])))
-    if row["rule_verdict"] != verdict:
-        texts.add_row("thesis's rule", Text(row["rule_verdict"].replace("_", "-")))
-    if row.get("earlier"):
-        before, when = row["earlier"]["verdict"].replace("_", "-"), row["revised_at"]
-        texts.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when the sidecar answered"))
-    return texts
-
-
-def _add_support(texts: Table, support: Mapping[str, Any]) -> None:
     label = "support"
     for piece in support["documents"]:
         where = f"[{piece['document_id']}]" if piece["start"] is not None else "[not from the documents]"
@@ -184,7 +184,7 @@ def _add_support(texts: Table, support: Mapping[str, Any]) -> None:
         texts.add_row(label, Text.assemble(readable(piece["text"]), (readable(f"  {where}"), "dim")))
         label = ""
     if support["documents"]:
-        texts.add_row(label, Text(_ORIGIN_WORDS[support["origin"]], style="dim"))
+        texts.add_row(label, Text(_ORIGIN_WORDS[Origin(support["origin"])], style="dim"))
     if stands_in := support.get("stands_in"):
         later = "; it will be asked again" if stands_in["queued"] else ""
         texts.add_row(label, Text(readable(f"not the sidecar's: {stands_in['because']}{later}"), style="yellow"))
@@ -193,6 +193,7 @@ def _add_support(texts: Table, support: Mapping[str, Any]) -> None:
         texts.add_row(label, Text("the sidecar named nothing that supports the answer", style="dim"))
     if sidecar.get("second_answer") is not None:
         texts.add_row("second answer", Text(readable(sidecar["second_answer"])))
+    return texts
 
 
 def _metrics(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
@@ -218,15 +219,15 @@ def _moved(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Renderab
     if profile is None or not found:
         return
     start, threshold = start_probability(profile), profile.groundedness.threshold
-    yield Text("what moved it most, in log-odds: + towards self-generated, − towards grounded", style="bold")  # noqa: RUF001
+    yield Text("what moved it most, in log-odds (+ self-generated, − grounded)", style="bold")
     yield Text(f"it starts at {start:.0%} and is called self-generated from {threshold:.0%} on", style="dim")
     if row["refusal_kind"] == RefusalKind.FULL:
-        yield Text("the refusal decided; without it this would have", style="dim")
+        yield Text("but the refusal decided: this is what it would be if it were an answer", style="dim")
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for m in found:
-        size = f"{'+' if m.log_odds > 0 else '−'}{abs(m.log_odds):.2f}"  # noqa: RUF001  the sign, as in the head
+        size = f"{'+' if m.log_odds > 0 else '−'}{abs(m.log_odds):.2f}"
         words = Text.assemble(FEATURES[m.name], (f": {m.value:.2f}", "dim"))
         table.add_row(Text(size, style="red" if m.log_odds > 0 else "green"), words)
     yield table

@@ -10,7 +10,10 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from monitor.embed.batch import Encoded
+from monitor.embed.tokens import Tokens
 from monitor.model import AlignedSentence, Evidence, Interaction, Metrics, MissingFact, Support
 from monitor.score.alignment import SentenceAlignment, Source
 from monitor.score.facts import Fact, FactIndex, FactKind, missing
@@ -28,7 +31,7 @@ FEATURES: Final = {
     "missing_names": "names that no document holds",
     "contradictions": "sentences that contradict their best passage",
     "content_overlap": "share of content words that the documents hold",
-    "new_content_overlap": "the same of words that are not in the question",
+    "new_content_overlap": "share of content words beyond the question's that the documents hold",
     "bigram_overlap": "share of word pairs that the documents hold",
     "quoted": "share of characters quoted from the documents",
     "longest_copy": "longest quotation, of the answer's length",
@@ -60,6 +63,7 @@ def evidence(
     metrics: Metrics,
     encoded: Encoded,
     sentences: Sequence[Judged],
+    *,
     detected: float | None = None,
 ) -> Evidence:
     """What carries the answer.
@@ -75,18 +79,19 @@ def evidence(
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
     source = Source.of(encoded.documents, [passages_of(text) for text in texts])
-    spans = [(s.start, s.end) for s in sentences]
-    aligned = source.align(encoded.answer, spans)
-    judged = [i for i, s in enumerate(sentences) if s.states] or list(range(len(sentences)))
-    pairs = [_pair(interaction, spans[i], a) for i in judged if (a := aligned[i]) is not None]
+    judged = [s for s in sentences if s.states] or list(sentences)
+    spans = [(s.start, s.end) for s in judged]
+    aligned = source.align(_tokens_of(judged, sentences, encoded.answer), spans)
+    carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
+    pairs = [_pair(interaction, span, a) for span, a in carried]
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
         held = FactIndex.of([*texts, interaction.question])
-        lacking = [f for f in missing(answer, held) if any(spans[i][0] <= f.start < spans[i][1] for i in judged)]
-    found = [a for i in judged if (a := aligned[i]) is not None]
-    row = _carried(found, pairs, lacking) if found else {}
-    if found:
-        row |= _worded(interaction, "\n".join(answer[slice(*spans[i])] for i in judged))
+        lacking = [f for f in missing(answer, held) if any(start <= f.start < end for start, end in spans)]
+    row: dict[str, float | None] = {}
+    if carried:
+        row |= _carried([a for _, a in carried], pairs, lacking)
+        row |= _worded(interaction, "\n".join(answer[start:end] for start, end in spans))
     row |= {
         "question_held": _question_held(interaction, encoded, source),
         "support_elsewhere": _elsewhere(support),
@@ -98,6 +103,14 @@ def evidence(
         alignment=tuple(pairs),
         missing=tuple(MissingFact(kind=f.kind, start=f.start, end=f.end, text=f.text) for f in lacking),
     )
+
+
+def _tokens_of(judged: Sequence[Judged], sentences: Sequence[Judged], answer: Tokens) -> Tokens:
+    """The tokens of the `judged` among the sentences: the others must not even be their neighbours."""
+    if len(judged) == len(sentences):
+        return answer
+    owners = np.searchsorted([s.start for s in sentences[1:]], answer["start"], side="right")
+    return answer[np.isin(owners, [i for i, s in enumerate(sentences) if s.states])]
 
 
 def _carried(

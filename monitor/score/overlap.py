@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.score.facts.language import listed
 from monitor.words import STEM, stems
 
 T = TypeVar("T")
@@ -26,19 +27,22 @@ LONGEST_REMEMBERED = 10_000  # of these at most so many characters
 # Articles, pronouns, prepositions, conjunctions and auxiliaries.
 _COMMON: Final = frozenset(
     word[:STEM]
-    for words in (
-        "a an the and or but of in on at to for with by from as is are was were be been it its this that these those he "
-        "she they them his her their we you your i my our us has have had do does did not no so if then than there here "
-        "which who what when where how can could may might will would shall should must also such into about over",
-        "der die das den dem des ein eine einen einem einer und oder aber in im an am auf zu zum zur von vom mit bei für "
-        "aus ist sind war waren wird werden hat haben nicht auch es er sie wir ihr ich sich als wie dass kann können",
-        "le la les un une des du de et ou mais dans en sur au aux à pour par avec est sont était ce cette ces il elle ils "
-        "elles nous vous je se qui que ne pas plus on leur peut",
-        "el los las una unos unas del y o pero con es son era este esta estos se su sus lo al como más no puede",
-        "il lo gli uno della dei delle e ma nel nella su sul per con è sono era questo questa si che non più può",
-        "o os as um uma do da dos das no na nos nas ao mas com é são foi este esta se seu sua que não mais pode",
+    for word in listed(
+        """
+        a an the and or but of in on at to for with by from as is are was were be been it its this that these those
+        he she they them his her their we you your i my our us has have had do does did not no so if then than there
+        here which who what when where how can could may might will would shall should must also such into about
+        over
+        der die das den dem des ein eine einen einem einer und oder aber in im an am auf zu zum zur von vom mit bei
+        für aus ist sind war waren wird werden hat haben nicht auch es er sie wir ihr ich sich als wie dass kann
+        können
+        le la les un une des du de et ou mais dans en sur au aux à pour par avec est sont était ce cette ces il elle
+        ils elles nous vous je se qui que ne pas plus on leur peut
+        el los las una unos unas del y o pero con es son era este esta estos se su sus lo al como más no puede
+        il lo gli uno della dei delle e ma nel nella su sul per con è sono era questo questa si che non più può
+        o os as um uma do da dos das no na nos nas ao mas com é são foi este esta se seu sua que não mais pode
+        """
     )
-    for word in words.split()
 )
 
 

@@ -17,7 +17,9 @@ _STORED = """
     JOIN unnest(%s::text[], %s::text[]) AS wanted (app, id) USING (app, id)
 """
 _COLUMNS = (*ASSESSMENT_COLUMNS, "live")
-_INCOMING = "CREATE TEMPORARY TABLE IF NOT EXISTS incoming_assessment (LIKE assessment INCLUDING DEFAULTS) ON COMMIT DELETE ROWS"
+_INCOMING = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS incoming_assessment (LIKE assessment INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
+"""
 _ADD = f"""
     INSERT INTO assessment ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM incoming_assessment
     ON CONFLICT DO NOTHING RETURNING app, id

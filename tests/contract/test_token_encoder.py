@@ -55,7 +55,9 @@ def minilm(tmp_path_factory) -> MiniLMEmbedder:
     return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"))
 
 
-@pytest.fixture(params=["hash", "minilm", "cached hash", "cached minilm", "cached minilm beside an embedder", "no room"])
+@pytest.fixture(
+    params=["hash", "minilm", "cached hash", "cached minilm", "cached minilm beside an embedder", "no room"]
+)
 def encoder(request) -> TokenEncoder:
     inner = request.getfixturevalue("minilm") if "minilm" in request.param else HashEmbedder()
     if request.param == "no room":

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.classify.profile import FeatureWeight, Groundedness, MetricRule, MetricRules, Profile
-from monitor.model import Document, Interaction, Metrics, Origin, Support, SupportingDocument
-from monitor.score.features import FEATURES_VERSION
+from monitor.model import Document, Evidence, Interaction, Metrics, Origin, Support, SupportingDocument
+from monitor.score.features import FEATURES, FEATURES_VERSION
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -33,6 +33,12 @@ def support(*texts: str, origin: Origin = Origin.LOGGED) -> Support:
 
 def metrics(sdq=None, sdrd=None, sda=None, qrd=None, qa=None) -> Metrics:
     return Metrics(sdq=sdq, sdrd=sdrd, sda=sda, qrd=qrd, qa=qa)
+
+
+def evidence(grounding: float | None = None, **given) -> Evidence:
+    """Evidence with these features, the others without a value; `alignment` and `missing` are its own fields."""
+    own = {name: given.pop(name) for name in ("alignment", "missing") if name in given}
+    return Evidence(features={**dict.fromkeys(FEATURES), "grounding": grounding, **given}, **own)
 
 
 def profile(threshold: float = 0.8, *, rules: Mapping[str, Mapping[str, object]] | None = None, **given) -> Profile:

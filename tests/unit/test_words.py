@@ -31,7 +31,7 @@ def test_words_by_their_first_letters_and_pairs_where_no_spaces_are(text, expect
 
 
 def test_inflections_share_a_stem():
-    assert len({stems(word)[0] for word in ("delete", "deleted", "deletes", "Deleting"[:6])}) == 1
+    assert len({stems(word)[0] for word in ("retain", "retained", "Retaining", "retainer")}) == 1
     assert stems("retention") != stems("retail")
 
 
@@ -39,7 +39,7 @@ def test_inflections_share_a_stem():
 def test_stems_are_short_and_in_small_letters(text):
     for word in stems(text):
         assert 0 < len(word) <= STEM
-        assert word == word.casefold()[:STEM] or word.casefold() != word.casefold().casefold()
+        assert word in text.casefold()
 
 
 @given(st.text(st.sampled_from("aB1 .,éß今天です\n")), st.text(st.sampled_from("aB1 .,éß今天です\n")))

@@ -1,36 +1,59 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, replace
+from dataclasses import astuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from monitor.classify.profile import FeatureWeight, Groundedness
+from monitor.classify.refusal import Reading, read_answer
 from monitor.classify.rules import BELOW, PRIMARY, classify, metrics_below, thesis_rule
-from monitor.model import Reason, RefusalKind, Verdict
-from tests.unit.builders import interaction, metrics, profile, support
+from monitor.model import MissingFact, Reason, RefusalKind, Verdict
+from tests.unit.builders import evidence, interaction, metrics, profile, support
 
 ALL = tuple(BELOW)
-STUDY = profile(0.8)
+STUDY = profile(0.8)  # self-generated from a grounding of -.25 down
 FINE = metrics(0.9, 0.9, 0.9, 0.9, 0.9)
 PLAIN = interaction("When does it open?", "It opens at nine.", ["The gate opens at nine."])
 NAMED = support("The gate opens at nine.")
+CARRIED, MADE_UP = -0.05, -0.5  # of grounding
+FACT = MissingFact(kind="number", start=12, end=16, text="nine")
 
 value = st.none() | st.floats(-1, 1)
 any_metrics = st.builds(metrics, value, value, value, value, value)
 rule = st.fixed_dictionaries(
-    {
-        "threshold": st.floats(-0.95, 0.95),
-        "weight": st.floats(0.05, 20),
-        "reading": st.sampled_from(["joined", "maximum"]),
-    }
+    {"threshold": st.floats(-0.95, 0.95), "reading": st.sampled_from(["joined", "maximum", "best"])}
+)
+any_groundedness = st.builds(
+    lambda bias, threshold, weight, scale: Groundedness(
+        bias=bias,
+        threshold=threshold,
+        features={"grounding": FeatureWeight(weight=-weight, center=-0.25, scale=scale)},
+    ),
+    st.floats(-1e3, 1e3),
+    st.floats(0.01, 0.9999),
+    st.floats(0, 1e6),
+    st.floats(1e-6, 1e3),
 )
 any_profile = st.builds(
-    lambda rules, steepness, precision: profile(rules=rules, steepness=steepness, refusal_precision=precision),
+    lambda rules, groundedness, precision, missed: profile(
+        rules=rules, groundedness=groundedness, refusal_precision=precision, refusal_missed=missed
+    ),
     st.fixed_dictionaries(dict.fromkeys(ALL, rule)),
-    st.floats(0.5, 200),
+    any_groundedness,
     st.floats(0.51, 0.99),
+    st.floats(0.001, 0.49),
+)
+any_evidence = st.builds(
+    lambda grounding, held, contradictions, missing: evidence(
+        grounding, question_held=held, contradictions=contradictions, missing=missing
+    ),
+    st.none() | st.floats(-1, 0),
+    st.none() | st.floats(-1, 0),
+    st.sampled_from([None, 0.0, 2.0]),
+    st.sampled_from([(), (FACT,)]),
 )
 PARTIAL = (
     "The documents do not say whether ski rental is paid. Ski accidents abroad are covered: winter sports accidents "
@@ -41,10 +64,16 @@ any_interaction = st.builds(
     lambda answer, documents: interaction("When?", answer, documents), answers, st.sampled_from([[], [" "], ["Nine."]])
 )
 any_support = st.sampled_from([support(), support(" "), support("Nine.")])
+anything = given(any_interaction, any_support, any_metrics, any_evidence, any_profile)
 
 
-def decided(given_metrics=FINE, it=PLAIN, named=NAMED, by=STUDY):
-    return classify(it, named, given_metrics, by)
+def decided(given_metrics=FINE, it=PLAIN, named=NAMED, found=None, by=STUDY):
+    found = evidence(CARRIED) if found is None else found
+    return classify(it, named, given_metrics, read_answer(it.answer, it.question), found, by)
+
+
+def judged(it, named, given_metrics, found, by):
+    return decided(given_metrics, it, named, found, by)
 
 
 # --- the thesis's rule -----------------------------------------------------------------------------------------------
@@ -61,24 +90,7 @@ EXAMPLES = {  # metrics.md §1: SDQ, SDRD, SDA, QRD, QA and the study's column "
 @pytest.mark.parametrize(("figures", "verdict"), EXAMPLES.values(), ids=EXAMPLES)
 def test_the_study_s_five_examples_get_the_study_s_verdicts(figures, verdict):
     assert thesis_rule(metrics(*figures), STUDY) is verdict
-    got = decided(metrics(*figures))
-    assert (got.rule_verdict, got.verdict) == (verdict, verdict)
-
-
-@pytest.mark.parametrize(
-    ("figures", "reasons"),
-    [
-        (EXAMPLES[1][0], ()),
-        (
-            EXAMPLES[2][0],
-            (Reason.SUPPORT_OFF_QUESTION, Reason.ANSWER_OFF_SUPPORT, Reason.RETRIEVAL_OFF_QUESTION),
-        ),
-        (EXAMPLES[3][0], (Reason.SUPPORT_NOT_RETRIEVED,)),  # QRD .80 is not below .80
-        (EXAMPLES[4][0], (Reason.SUPPORT_NOT_RETRIEVED, Reason.ANSWER_OFF_QUESTION)),
-    ],
-)
-def test_the_reasons_name_the_metrics_below_their_thresholds_in_fixed_order(figures, reasons):
-    assert decided(metrics(*figures)).reasons == reasons
+    assert decided(metrics(*figures)).rule_verdict is verdict
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -103,8 +115,7 @@ def test_any_primary_metric_below_is_enough(name):
 
 @pytest.mark.parametrize("name", ["qrd", "qa"])
 def test_an_auxiliary_metric_below_is_not(name):
-    got = decided(metrics(**dict.fromkeys(ALL, 0.9) | {name: 0.1}))
-    assert (got.verdict, got.reasons) == (Verdict.GROUNDED, ())
+    assert thesis_rule(metrics(**dict.fromkeys(ALL, 0.9) | {name: 0.1}), STUDY) is Verdict.GROUNDED
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -116,12 +127,68 @@ def test_no_metric_at_all_is_grounded_by_the_rule_alone():
     assert thesis_rule(metrics(), STUDY) is Verdict.GROUNDED
 
 
-# --- what the similarities cannot see --------------------------------------------------------------------------------
+# --- groundedness ----------------------------------------------------------------------------------------------------
+
+
+def test_the_profile_s_probability_decides_between_grounded_and_self_generated():
+    assert decided(found=evidence(CARRIED)).verdict is Verdict.GROUNDED
+    got = decided(found=evidence(MADE_UP))
+    assert (got.verdict, got.reasons) == (Verdict.SELF_GENERATED, (Reason.NOT_IN_DOCUMENTS,))
+    assert got.rule_verdict is Verdict.GROUNDED
+
+
+def test_a_probability_on_the_threshold_is_self_generated():
+    assert decided(found=evidence(-0.25)).verdict is Verdict.SELF_GENERATED
+    assert decided(found=evidence(math.nextafter(-0.25, 0) + 1e-12)).verdict is Verdict.GROUNDED
+
+
+def test_the_threshold_is_the_profile_s():
+    strict = STUDY.groundedness.model_copy(update={"threshold": 0.02})
+    found = evidence(CARRIED)  # σ(-2 · .2 / .1) = .018
+    assert decided(found=found, by=profile(0.8, groundedness=strict)).verdict is Verdict.GROUNDED
+    stricter = strict.model_copy(update={"threshold": 0.01})
+    assert decided(found=found, by=profile(0.8, groundedness=stricter)).verdict is Verdict.SELF_GENERATED
+
+
+def test_the_shares_follow_from_the_probability_and_the_refusals_that_wording_misses():
+    shares = decided(found=evidence(-0.3)).probabilities
+    made_up = 1 / (1 + math.exp(-1))  # -2 · -.05 / .1
+    assert shares.refusal == STUDY.refusal_missed
+    assert shares.self_generated == pytest.approx((1 - STUDY.refusal_missed) * made_up)
+    assert shares.grounded == pytest.approx((1 - STUDY.refusal_missed) * (1 - made_up))
+
+
+def test_metrics_below_their_thresholds_are_reasons_of_a_negative_verdict_only():
+    low = metrics(0.1, 0.1, 0.1, 0.1, 0.1)
+    got = decided(low, found=evidence(CARRIED))
+    assert (got.verdict, got.reasons, got.rule_verdict) == (Verdict.GROUNDED, (), Verdict.REFUSAL)
+    got = decided(low, found=evidence(MADE_UP))
+    assert got.verdict is Verdict.SELF_GENERATED
+    assert got.reasons == (*BELOW.values(), Reason.NOT_IN_DOCUMENTS)
+
+
+def test_what_is_missing_or_contradicted_is_a_reason_of_a_self_generated_answer():
+    found = evidence(MADE_UP, contradictions=1.0, missing=(FACT,))
+    assert decided(found=found).reasons == (
+        Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS,
+    )  # fmt: skip
+    assert decided(found=evidence(MADE_UP, contradictions=0.0)).reasons == (Reason.NOT_IN_DOCUMENTS,)
+    assert decided(found=evidence(CARRIED, missing=(FACT,))).reasons == ()
+
+
+def test_where_no_feature_has_a_value_the_bias_decides():
+    got = decided(found=evidence())
+    assert got.probabilities.self_generated == pytest.approx((1 - STUDY.refusal_missed) / 2)
+    cautious = STUDY.groundedness.model_copy(update={"bias": -1.0})
+    assert decided(found=evidence(), by=profile(0.8, groundedness=cautious)).verdict is Verdict.GROUNDED
+
+
+# --- what no feature needs to see ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("answer", ["", "  ", "\n\t\u00a0"])
 def test_an_empty_answer_is_a_refusal(answer):
-    got = decided(metrics(sdq=0.9, sdrd=0.9, qrd=0.9), interaction("When?", answer, ["Nine."]))
+    got = decided(metrics(sdq=0.9, sdrd=0.9, qrd=0.9), interaction("When?", answer, ["Nine."]), found=evidence())
     assert got.verdict is Verdict.REFUSAL
     assert got.refusal.kind is RefusalKind.FULL
     assert got.reasons == (Reason.EMPTY_ANSWER,)
@@ -129,31 +196,36 @@ def test_an_empty_answer_is_a_refusal(answer):
     assert got.rule_verdict is Verdict.GROUNDED
 
 
-def test_a_full_refusal_by_its_wording_is_one_whatever_the_similarities_say():
-    got = decided(FINE, interaction("When?", "I don't know.", ["Nine."]))
+@pytest.mark.parametrize("grounding", [CARRIED, MADE_UP, None])
+def test_a_full_refusal_by_its_wording_is_one_whatever_the_evidence_says(grounding):
+    got = decided(FINE, interaction("When?", "I don't know.", ["Nine."]), found=evidence(grounding))
     assert (got.verdict, got.rule_verdict) == (Verdict.REFUSAL, Verdict.GROUNDED)
     assert got.reasons == (Reason.REFUSAL_WORDING,)
     assert got.refusal.kind is RefusalKind.FULL
     assert got.probabilities.refusal == STUDY.refusal_precision
 
 
-def test_a_partial_refusal_leaves_the_verdict_to_the_similarities():
-    got = decided(FINE, interaction("What is paid?", PARTIAL, ["All of it."]))
-    assert (got.verdict, got.refusal.kind, got.reasons) == (Verdict.GROUNDED, RefusalKind.PARTIAL, ())
+@pytest.mark.parametrize(
+    ("grounding", "verdict", "reasons"),
+    [(CARRIED, Verdict.GROUNDED, ()), (MADE_UP, Verdict.SELF_GENERATED, (Reason.NOT_IN_DOCUMENTS,))],
+)
+def test_a_partial_refusal_leaves_the_verdict_to_what_else_is_said(grounding, verdict, reasons):
+    got = decided(FINE, interaction("What is paid?", PARTIAL, ["All of it."]), found=evidence(grounding))
+    assert (got.verdict, got.refusal.kind, got.reasons) == (verdict, RefusalKind.PARTIAL, reasons)
 
 
 @pytest.mark.parametrize("documents", [[], [""], [" ", "\n"]])
 def test_an_answer_without_documents_is_self_generated(documents):
-    got = decided(metrics(qa=0.9), interaction("When?", "At nine.", documents), support())
+    got = decided(metrics(qa=0.9), interaction("When?", "At nine.", documents), support(), evidence())
     assert (got.verdict, got.reasons) == (Verdict.SELF_GENERATED, (Reason.NO_DOCUMENTS,))
     assert got.probabilities.self_generated > 0.5
 
 
 def test_without_documents_and_off_the_question_it_is_a_refusal():
-    got = decided(metrics(qa=0.1), interaction("When?", "Ask somebody else.", []), support())
+    got = decided(metrics(qa=0.1), interaction("When?", "Ask somebody else.", []), support(), evidence())
     assert (got.verdict, got.reasons) == (Verdict.REFUSAL, (Reason.ANSWER_OFF_QUESTION, Reason.NO_DOCUMENTS))
-    assert got.refusal.kind is RefusalKind.FULL
-    assert got.probabilities.refusal > 0.5
+    assert (got.refusal.kind, got.refusal.correct) == (RefusalKind.FULL, True)
+    assert max(astuple(got.probabilities)) == got.probabilities.refusal
 
 
 @pytest.mark.parametrize("named", [support(), support(" \n")])
@@ -169,116 +241,118 @@ def test_support_that_was_named_although_nothing_was_retrieved_does_not_help():
 
 
 def test_an_empty_answer_without_documents_has_both_reasons():
-    got = decided(metrics(), interaction("When?", "", []), support())
+    got = decided(metrics(), interaction("When?", "", []), support(), evidence())
     assert (got.verdict, got.reasons) == (Verdict.REFUSAL, (Reason.NO_DOCUMENTS, Reason.EMPTY_ANSWER))
 
 
+# --- correct refusals and over-refusals ------------------------------------------------------------------------------
+
+HELD = profile(0.8, question_held=-0.1, question_not_held=-0.3)
+
+
 @pytest.mark.parametrize(
-    ("documents", "qrd", "correct"),
-    [([], None, True), ([" "], None, True), (["Nine."], 0.2, True), (["Nine."], 0.9, None), (["Nine."], None, None)],
+    ("documents", "qrd", "held", "correct"),
+    [
+        ([], None, None, True),
+        ([" "], None, None, True),
+        (["Nine."], 0.2, -0.01, True),  # off the question
+        (["Nine."], 0.9, -0.05, False),
+        (["Nine."], None, -0.1, False),  # on its threshold
+        (["Nine."], 0.9, -0.2, None),
+        (["Nine."], 0.9, -0.3, None),
+        (["Nine."], 0.9, -0.31, True),
+        (["Nine."], 0.9, None, None),
+    ],
 )
-def test_a_refusal_is_correct_where_the_documents_are_none_or_off_the_question(documents, qrd, correct):
-    got = decided(metrics(qrd=qrd), interaction("When?", "I don't know.", documents), support(*documents))
+def test_whether_a_refusal_was_right_follows_from_the_documents(documents, qrd, held, correct):
+    refused = interaction("When?", "I don't know.", documents)
+    got = decided(metrics(qrd=qrd), refused, support(*documents), evidence(question_held=held), HELD)
     assert (got.verdict, got.refusal.correct) == (Verdict.REFUSAL, correct)
 
 
-@pytest.mark.parametrize("figures", [EXAMPLES[1][0], EXAMPLES[2][0]])
-def test_only_a_refusal_can_be_a_correct_one(figures):
-    assert decided(metrics(*figures)).refusal.correct is None
+@pytest.mark.parametrize("grounding", [CARRIED, MADE_UP])
+def test_only_a_refusal_can_be_a_correct_one(grounding):
+    assert decided(found=evidence(grounding, question_held=-0.01)).refusal.correct is None
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
 
 
-@given(any_interaction, any_support, any_metrics, any_profile)
-def test_probabilities_are_three_shares_of_one(it, named, given_metrics, by):
-    shares = astuple(classify(it, named, given_metrics, by).probabilities)
+@anything
+def test_probabilities_are_three_shares_of_one(it, named, given_metrics, found, by):
+    shares = astuple(judged(it, named, given_metrics, found, by).probabilities)
     assert all(0 <= share <= 1 for share in shares)
     assert sum(shares) == pytest.approx(1)
 
 
-@given(any_interaction, any_support, any_metrics, any_profile)
-def test_a_grounded_verdict_has_no_reasons_and_a_negative_one_has_some(it, named, given_metrics, by):
-    got = classify(it, named, given_metrics, by)
+@anything
+def test_a_grounded_verdict_has_no_reasons_and_a_negative_one_has_some(it, named, given_metrics, found, by):
+    got = judged(it, named, given_metrics, found, by)
     assert bool(got.reasons) is got.verdict.negative
     assert len(set(got.reasons)) == len(got.reasons)
 
 
-@given(any_interaction, any_support, any_metrics, any_profile)
-def test_reasons_are_exactly_what_can_be_seen(it, named, given_metrics, by):
-    got = classify(it, named, given_metrics, by)
+@anything
+def test_reasons_are_exactly_what_can_be_seen(it, named, given_metrics, found, by):
+    got = judged(it, named, given_metrics, found, by)
     assume(got.verdict.negative)
     documents = any(d.text.strip() for d in it.retrieved_documents)
+    missing = not documents or not any(d.text.strip() for d in named.documents)
     seen = {BELOW[name] for name in metrics_below(given_metrics, by)}
-    seen |= {Reason.NO_DOCUMENTS} if not documents else set()
-    seen |= {Reason.NO_SUPPORT} if documents and not any(d.text.strip() for d in named.documents) else set()
+    seen |= {Reason.NO_DOCUMENTS if not documents else Reason.NO_SUPPORT} if missing else set()
     seen |= {Reason.EMPTY_ANSWER} if not it.answer.strip() else set()
-    worded = it.answer.startswith("I ")
-    seen |= {Reason.REFUSAL_WORDING} if worded else set()
+    seen |= {Reason.REFUSAL_WORDING} if it.answer.startswith("I ") else set()
+    if got.verdict is Verdict.SELF_GENERATED and not missing:
+        seen |= {Reason.NOT_IN_DOCUMENTS}
+        seen |= {Reason.MISSING_FACT} if found.missing else set()
+        seen |= {Reason.CONTRADICTS_DOCUMENTS} if found.features["contradictions"] else set()
     assert set(got.reasons) == seen
 
 
-@given(any_metrics, any_profile)
-def test_the_probability_of_grounded_turns_where_the_rule_does(given_metrics, by):
-    values = [(getattr(given_metrics, n), getattr(by.metrics, n).threshold) for n in PRIMARY]
-    assume(any(v is not None for v, _ in values))
-    assume(all(v is None or abs(v - t) > 1e-6 for v, t in values))  # nearer than that, the half is met by rounding
-    got = classify(PLAIN, NAMED, given_metrics, by)
-    assert got.verdict is got.rule_verdict is thesis_rule(given_metrics, by)
-    assert (got.probabilities.grounded < 0.5) is got.verdict.negative
+@given(any_metrics, any_evidence, any_profile)
+def test_the_verdict_turns_where_the_probability_of_self_generated_passes_its_threshold(given_metrics, found, by):
+    got = judged(PLAIN, NAMED, given_metrics, found, by)
+    made_up = by.groundedness.probability(found.features)
+    assert (got.verdict is Verdict.SELF_GENERATED) is (made_up >= by.groundedness.threshold)
+    assert got.verdict is not Verdict.REFUSAL
+    assert got.rule_verdict is thesis_rule(given_metrics, by)
 
 
-@settings(suppress_health_check=[HealthCheck.filter_too_much])  # negative cases are the rarer ones
-@given(any_metrics, any_profile)
-def test_of_the_two_negative_verdicts_the_likelier_is_the_one_given(given_metrics, by):
-    qa = given_metrics.qa
-    assume(qa is not None and abs(qa - by.metrics.qa.threshold) > 1e-6)
-    got = classify(PLAIN, NAMED, given_metrics, by)
-    assume(got.verdict.negative and got.probabilities.grounded < 1 - 1e-9)
-    refusal, made_up = got.probabilities.refusal, got.probabilities.self_generated
-    assert (refusal > made_up) is (got.verdict is Verdict.REFUSAL)
-
-
-@given(st.sampled_from(["", "I don't know."]), any_support, any_metrics, any_profile)
-def test_an_answer_that_refuses_is_most_likely_a_refusal(answer, named, given_metrics, by):
-    got = classify(interaction("When?", answer, ["Nine."]), named, given_metrics, by)
+@given(st.sampled_from(["", "I don't know."]), any_support, any_metrics, any_evidence, any_profile)
+def test_an_answer_that_refuses_is_most_likely_a_refusal(answer, named, given_metrics, found, by):
+    got = judged(interaction("When?", answer, ["Nine."]), named, given_metrics, found, by)
     assert got.verdict is Verdict.REFUSAL
     assert got.probabilities.refusal > 0.5
 
 
-@given(any_metrics, any_profile)
-def test_what_is_unsupported_is_almost_surely_not_grounded(given_metrics, by):
+@given(any_metrics, any_evidence, any_profile)
+def test_what_is_unsupported_is_almost_surely_not_grounded(given_metrics, found, by):
     for it, named in ((interaction("When?", "At nine.", []), NAMED), (PLAIN, support())):
-        got = classify(it, named, given_metrics, by)
+        got = judged(it, named, given_metrics, found, by)
         assert got.verdict.negative
         assert got.probabilities.grounded < 0.01
 
 
-@given(any_metrics, any_profile, st.sampled_from(PRIMARY), st.floats(0, 1))
-def test_a_lower_primary_metric_never_makes_an_answer_more_grounded(given_metrics, by, name, less):
-    before = getattr(given_metrics, name)
+@given(any_metrics, any_evidence, any_profile, st.floats(0, 1))
+def test_less_grounding_never_makes_an_answer_more_grounded(given_metrics, found, by, less):
+    before = found.features["grounding"]
     assume(before is not None)
-    lower = replace(given_metrics, **{name: max(-1.0, before - less)})
-    assert (
-        classify(PLAIN, NAMED, lower, by).probabilities.grounded
-        <= classify(PLAIN, NAMED, given_metrics, by).probabilities.grounded
-    )
+    worse = evidence(before - less)
+    shares = [judged(PLAIN, NAMED, given_metrics, e, by).probabilities for e in (found, worse)]
+    assert shares[1].grounded <= shares[0].grounded
 
 
-@given(any_interaction, any_support, any_metrics, any_profile)
-def test_a_refusal_always_has_a_kind_and_a_correctness_belongs_to_a_refusal(it, named, given_metrics, by):
-    got = classify(it, named, given_metrics, by)
+@anything
+def test_a_refusal_always_has_a_kind_and_a_correctness_belongs_to_a_refusal(it, named, given_metrics, found, by):
+    got = judged(it, named, given_metrics, found, by)
     if got.verdict is Verdict.REFUSAL:
-        assert got.refusal.kind is not RefusalKind.NONE
+        assert got.refusal.kind is RefusalKind.FULL
     else:
         assert got.refusal.kind is not RefusalKind.FULL
         assert got.refusal.correct is None
-    assert got.refusal.correct in (True, None)
 
 
-@pytest.mark.parametrize("steepness", [1e-300, 1e-9, 1e9, 1e300])
-def test_extreme_steepness_gives_no_overflow(steepness):
-    for figures in (EXAMPLES[1][0], EXAMPLES[4][0], (-1.0,) * 5, (1.0,) * 5, (0.8,) * 5):
-        shares = astuple(decided(metrics(*figures), by=profile(steepness=steepness)).probabilities)
-        assert all(0 <= share <= 1 for share in shares)
-        assert sum(shares) == pytest.approx(1)
+def test_the_reading_decides_and_not_the_wording_read_anew():
+    told = Reading(kind=RefusalKind.FULL, sentences=())  # by closeness, say
+    got = classify(PLAIN, NAMED, FINE, told, evidence(CARRIED), STUDY)
+    assert (got.verdict, got.reasons) == (Verdict.REFUSAL, (Reason.REFUSAL_WORDING,))
