@@ -2,9 +2,9 @@
 
     python benchmarks/embedding.py [--short] [--json PATH]
 
-- tokens/s of both builds, special tokens included, on texts of `monitor demo`'s knowledge base, singly and joined to long
-  ones: on one thread by the wall and by CPU time, and on one thread a core; and on the GPU, where the installed
-  onnxruntime offers CUDA. The builds take turns, round by round; figures are medians, the gain that of the rounds' ratios.
+- tokens/s of both builds, special tokens included, on texts of `monitor demo`'s knowledge base, singly and joined to
+  long ones: on one thread by the wall and by CPU time, and on one thread a core; and on the GPU, where the installed
+  onnxruntime offers CUDA. The builds take turns, round by round; figures are medians, the gain that of the rounds.
 - the cosine of each text's and each token's vector in one build to that in the other.
 - on each labelled file of dev, with both builds under the weights and thresholds of the profile `minilm`: the share of
   verdicts that change (goal: under 1 %), and the AUC for self-generated against grounded. Nothing is tuned here. Needs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 STEM = 6  # first letters that stand for a word's inflections
 
@@ -16,6 +17,7 @@ def stems(text: str) -> list[str]:
     folded = text.casefold()
     if folded.isascii():
         return [word[:STEM] for word in _WORD.findall(folded)]
+    folded = normalize("NFC", folded)  # accents of their own, as in texts taken from PDF, are letters' again
     found: list[str] = []
     for word in _WORD.findall(folded):
         if _FIRST_UNSPACED.match(word):

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from monitor.errors import WrongSettings
 from monitor.model import Metrics, Scores
@@ -51,7 +51,7 @@ class MetricRules(BaseModel):
 
 
 class FeatureWeight(BaseModel):
-    """How one feature moves the log-odds of *self-generated*: by `weight` for each `scale` that it is above `center`."""
+    """How a feature moves the log-odds of *self-generated*: by `weight` for each `scale` that it is above `center`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -112,9 +112,10 @@ class Profile(BaseModel):
     """The definition that every verdict is given under.
 
     `refusal_precision` is the share of answers worded as a full refusal that people call one, `refusal_missed` that of
-    the others. `refusal_closeness` is the cosine to an example of a refusal from which on a short answer whose
-    wording leaves it open is read as one; None: its vector is not asked. A refusal is an over-refusal when the documents hold the question's words at `question_held` or better,
-    and correct below `question_not_held`. `detector_model` is the model whose score has a weight, if one has.
+    the others. `refusal_closeness` is the cosine to an example of a refusal from which on a short answer whose wording
+    leaves it open is read as one; None: its vector is not asked. A refusal is an over-refusal when the documents hold
+    the question's words at `question_held` or better, and correct below `question_not_held`. `detector_model` is the
+    model whose score has a weight, if one has.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -134,6 +135,13 @@ class Profile(BaseModel):
     metrics: MetricRules
     groundedness: Groundedness
     calibration: Calibration | None = None
+
+    @field_validator("question_not_held")
+    @classmethod
+    def _no_more_than_held(cls, value: float, info: ValidationInfo) -> float:
+        if value > info.data.get("question_held", value):
+            raise ValueError("is above question_held")
+        return value
 
     @cached_property
     def hash(self) -> str:
@@ -180,23 +188,16 @@ def shipped_profiles() -> list[str]:
 def load_profile(
     chosen: str | None, embedding_model: str, token_model: str, *, detector_model: str | None = None
 ) -> Profile:
-    """The profile called `chosen`, or in the file of that path; None takes the shipped one of the embedding model.
+    """The profile called `chosen`, or in the file of that path; None takes the shipped one of the models in use.
 
     Raises:
         WrongSettings: there is none, it does not parse, or it was made for other models or another version of the
             features than those in use.
     """
     if chosen is None:
-        for name in shipped_profiles():
-            profile = _parse((SHIPPED / f"{name}.toml").read_text(encoding="utf-8"), name)
-            if profile.embedding_model == embedding_model:
-                return profile
-        raise WrongSettings(
-            f"no shipped profile is for the embedding model {embedding_model!r}: write one and set MONITOR_PROFILE to "
-            f"its path, or use the embedder of one of {', '.join(shipped_profiles())}"
-        )
+        chosen = _shipped_for(embedding_model, token_model)
     if chosen in shipped_profiles():
-        text = (SHIPPED / f"{chosen}.toml").read_text(encoding="utf-8")
+        text = _shipped_text(chosen)
     else:
         try:
             text = Path(chosen).read_text(encoding="utf-8")
@@ -206,6 +207,23 @@ def load_profile(
     profile = _parse(text, chosen)
     _check(profile, chosen, embedding_model, token_model, detector_model)
     return profile
+
+
+def _shipped_text(name: str) -> str:
+    return (SHIPPED / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _shipped_for(embedding_model: str, token_model: str) -> str:
+    """Name of the shipped profile for both models; else of one for the embedding model, which is refused by name."""
+    names = shipped_profiles()
+    made = {name: _parse(_shipped_text(name), name) for name in names}
+    fitting = [name for name in names if made[name].embedding_model == embedding_model]
+    if not fitting:
+        raise WrongSettings(
+            f"no shipped profile is for the embedding model {embedding_model!r}: write one and set MONITOR_PROFILE to "
+            f"its path, or use the embedder of one of {', '.join(names)}"
+        )
+    return next((name for name in fitting if made[name].token_model == token_model), fitting[0])
 
 
 def _check(profile: Profile, chosen: str, embedding_model: str, token_model: str, detector_model: str | None) -> None:

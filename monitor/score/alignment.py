@@ -231,10 +231,11 @@ def _parts(tokens: Tokens, spans: Sequence[Span], most: int) -> list[_Part]:
     begins[0] = 0
     parts = []
     for span, (begin, end) in enumerate(pairwise([*begins, len(tokens)])):
-        firsts = range(begin, end, most)
-        edges = [spans[span][0], *(int(tokens["start"][first]) for first in firsts[1:]), spans[span][1]]
-        for first, (start, stop) in zip(firsts, pairwise(edges), strict=False):  # no pieces of a span without tokens
-            parts.append(_Part(span, first, min(first + most, end), start, stop))
+        for first in range(begin, end, most):
+            last = min(first + most, end)
+            start = spans[span][0] if first == begin else int(tokens["start"][first])
+            stop = spans[span][1] if last == end else int(tokens["start"][last])
+            parts.append(_Part(span, first, last, start, stop))
     return parts
 
 

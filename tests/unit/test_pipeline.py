@@ -5,6 +5,7 @@ import pytest
 
 from monitor.classify.profile import load_profile
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.detect.detection import Detection
 from monitor.embed.hashing import HashEmbedder
 from monitor.errors import Fatal, Retriable
 from monitor.model import Origin, Reason, RefusalKind, SupportingDocument, Verdict
@@ -40,12 +41,14 @@ BATCH = [
 ]
 
 
-def pipeline(embedder=None):
-    return Pipeline(
-        completer=ExtractiveCompleter(),
-        embedder=embedder or HashEmbedder(),
-        profile=load_profile("hash", "hash/64", "hash/64"),
-    )
+def pipeline(embedder=None, **given):
+    known = {
+        "completer": ExtractiveCompleter(),
+        "encoder": HashEmbedder(),
+        "embedder": embedder or HashEmbedder(),
+        "profile": load_profile("hash", "hash/64", "hash/64"),
+    }
+    return Pipeline(**{**known, **given})
 
 
 @pytest.fixture(scope="module")
@@ -136,10 +139,84 @@ def test_what_an_embedder_raises_decides_nothing(error):
 
 
 def test_the_profile_decides_which_reading_is_compared():
-    fields = {"completer": ExtractiveCompleter(), "embedder": HashEmbedder()}
     for reading in ("joined", "maximum"):
         by = profile(0.1, rules={"qrd": {"reading": reading}}, embedding_model="hash/64")
-        (got,) = Pipeline(**fields, profile=by).assess([GROUNDED])
+        (got,) = pipeline(profile=by).assess([GROUNDED])
         assert got.metrics.qrd == getattr(got.scores, reading).qrd
     assert got.scores.joined.qrd != got.scores.maximum.qrd
     assert np.isfinite(got.metrics.qrd)
+    assert got.evidence.features["qrd"] == got.metrics.qrd
+
+
+def test_each_sentence_that_states_something_is_aligned_with_what_carries_it():
+    answer = "Great question! Parking costs two euros per hour. Dogs stay outside. I hope this helps!"
+    (got,) = pipeline().assess([interaction("What does parking cost?", answer, DOCUMENTS)])
+    documents = {d.id: d.text for d in got.interaction.retrieved_documents}
+    said = [
+        (answer[p.answer_start : p.answer_end], p.document_id, documents[p.document_id][p.start : p.end])
+        for p in got.evidence.alignment
+    ]
+    assert said == [
+        ("Parking costs two euros per hour.", "d1", "Parking costs two euros per hour."),
+        ("Dogs stay outside.", "d0", "Dogs stay outside."),
+    ]
+    assert all(p.score == pytest.approx(1, abs=1e-3) for p in got.evidence.alignment)
+
+
+def test_an_answer_that_no_document_carries_is_self_generated():
+    answer = "The observatory welcomes 4,500 astronomers from Reykjavik every winter."
+    (got,) = pipeline().assess([interaction("What does parking cost?", answer, DOCUMENTS)])
+    assert got.verdict is Verdict.SELF_GENERATED
+    assert {Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT} <= set(got.reasons)
+    assert {"4,500", "Reykjavik"} <= {fact.text for fact in got.evidence.missing}
+    assert all(answer[fact.start : fact.end] == fact.text for fact in got.evidence.missing)
+
+
+def test_a_sentence_that_turns_its_passage_round_contradicts_it():
+    answer = "Children under twelve do not get in free."
+    (got,) = pipeline().assess([interaction("What does parking cost?", answer, DOCUMENTS)])
+    assert [p.contradicts for p in got.evidence.alignment] == [True]
+    assert got.evidence.features["contradictions"] == 1
+
+
+def test_an_answer_without_documents_has_evidence_without_values(assessed):
+    found = assessed["no-documents"].evidence
+    assert (found.alignment, found.missing) == ((), ())
+    assert found.features["grounding"] is None
+
+
+class Detecting:
+    """Says what it is told to, one score a claim."""
+
+    model = "scripted"
+
+    def __init__(self, *scores):
+        self.scores, self.claims = scores, []
+
+    def detect(self, claims):
+        self.claims += claims
+        return [None if score is None else Detection(score=score, spans=()) for score in self.scores]
+
+
+def test_a_detector_s_score_joins_the_features():
+    detector = Detecting(0.25, None)
+    seen, unseen = pipeline(detector=detector).assess(BATCH[:2])
+    assert (seen.evidence.features["detector"], unseen.evidence.features["detector"]) == (0.25, None)
+    assert [(c.question, c.answer) for c in detector.claims] == [(it.question, it.answer) for it in BATCH[:2]]
+    assert detector.claims[0].documents == tuple(DOCUMENTS)
+
+
+def test_without_a_detector_its_feature_has_no_value(assessed):
+    assert assessed["grounded"].evidence.features["detector"] is None
+
+
+NEAR = "No notes about parking."  # negates, and says nothing that the question did not
+
+
+@pytest.mark.parametrize(
+    ("least", "kind"), [(None, RefusalKind.NONE), (0.2, RefusalKind.FULL), (1.0, RefusalKind.NONE)]
+)
+def test_nearness_to_known_refusals_counts_from_the_profile_s_closeness_on(least, kind):
+    by = profile(-1.0, embedding_model="hash/64", refusal_closeness=least)
+    (got,) = pipeline(profile=by).assess([interaction("What do the notes say about parking?", NEAR, DOCUMENTS)])
+    assert got.refusal.kind is kind

@@ -50,3 +50,7 @@ def test_words_of_two_texts_apart_are_those_of_both(one, other):
 @given(st.text(st.sampled_from("abcXYZ 12,.")))
 def test_plain_text_takes_a_shorter_way_to_the_same_words(text):
     assert stems(text + " é")[:-1] == stems(text)
+
+
+def test_accents_may_stand_apart_from_their_letters():
+    assert stems("re\u0301sume\u0301 nai\u0308f") == stems("résumé naïf")
