@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from multiprocessing.connection import Connection
@@ -32,7 +32,6 @@ from monitor.judge.metric import Judgement
 from monitor.llm.exchange import Purpose, Spend
 from monitor.model import Batch
 from monitor.pending.workers import work_off
-from monitor.pipeline import Pipeline
 from monitor.ports import Budget
 from monitor.providers import chat_model
 from monitor.sections import (
@@ -135,8 +134,7 @@ def cleared(application: Application) -> None:
 def queue(application: Application, its: Sequence[Made]) -> None:
     """Stores them, with what the settings say is still to be done for them; without a call of the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
-    pipeline = application.pipeline_with(None)
-    pipeline = Pipeline(completer=pipeline.completer, embedder=offline, profile=pipeline.profile)
+    pipeline = replace(application.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
     assessments = pipeline.assess([it.interaction() for it in its])
     application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(its)))
 

@@ -4,7 +4,7 @@
 
 Prints, all measured in this one run:
 - events/s through the whole flow with the embedder's cache cold and warm, and the share of wall time of each stage;
-- our embedding throughput against raw onnxruntime on the same texts (goal: at least 0.9);
+- our embedding throughput, sentence vectors only, against raw onnxruntime on the same texts (goal: at least 0.9);
 - events/s with embeddings stubbed against a plain COPY of the same rows, ready-made and in one transaction, into tables
   with the same indexes (goal: at least 0.35), and into bare ones;
 - the peak memory of replay processes over a short file and one ten times as long (goal: under 700 MB for both).
@@ -35,7 +35,7 @@ from traffic import SEED, copy_seconds, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
-from monitor.embed.cache import CachedEmbedder
+from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.embed.hashing import HashEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.files import FileSource
@@ -97,6 +97,17 @@ def flow(
     return time.perf_counter() - begin, tally
 
 
+def with_empty_caches(application: Application, watch: Stopwatch) -> Pipeline:
+    """The application's pipeline before it has encoded anything; `watch` adds up what encoding takes."""
+    sizes = application.settings.embedding
+    model = MiniLMEmbedder(cache_dir=application.cache_dir)
+    embedder = CachedEmbedder(model, sizes.cache_bytes)
+    encoder = CachedTokenEncoder(model, sizes.token_cache_bytes, embedder=embedder)
+    embedder.embed = watch.wrap("embed", embedder.embed)  # type: ignore[method-assign]
+    encoder.encode = watch.wrap("embed", encoder.encode)  # type: ignore[method-assign]
+    return replace(application.pipeline, encoder=encoder, embedder=embedder)
+
+
 def embedding_ratio(application: Application, its: Sequence[Interaction], sizes: dict[str, int]) -> dict[str, float]:
     """Our texts/s over raw onnxruntime's, which gets tokenised, sorted and padded batches of the same texts."""
     texts = sorted({t for it in its for t in (it.question, it.answer, *(d.text for d in it.retrieved_documents))})
@@ -119,8 +130,7 @@ def embedding_ratio(application: Application, its: Sequence[Interaction], sizes:
         embedder.embed(texts)
         ours.append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        for outputs, feed in fed:
-            session.run(outputs, feed)
+        list(embedder._threads.map(lambda run: session.run(*run), fed))  # noqa: SLF001  on as many threads
         raw.append(time.perf_counter() - begin)
     tokens = sum(int(feed["attention_mask"].sum()) for _, feed in fed)
     return {
@@ -160,14 +170,10 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
         application.migrate()
-        real = application.pipeline
         cold, warm, shares = [], [], []
         for _ in range(sizes["runs"]):
             watch, embedder_watch = Stopwatch(), Stopwatch()
-            model = MiniLMEmbedder(cache_dir=application.cache_dir)
-            embedder = CachedEmbedder(model, settings.embedding.cache_bytes)
-            embedder.embed = embedder_watch.wrap("embed", embedder.embed)  # type: ignore[method-assign]
-            fresh = replace(real, embedder=embedder)
+            fresh = with_empty_caches(application, embedder_watch)
             seconds, tally = flow(application, fresh, real_file, watch)
             cold.append(tally.assessed / seconds)
             spent = {**watch.spent, "embed": embedder_watch.spent["embed"]}

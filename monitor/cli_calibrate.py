@@ -10,10 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli_evaluate import PATIENCE, progress, without_sidecar
+from monitor.cli_labelled import assessed
 from monitor.errors import WrongSettings
-from monitor.retry import Retry
-from monitor.terminal import AsJson, print_json, stopping
+from monitor.terminal import AsJson, print_json
 
 if TYPE_CHECKING:
     from monitor.calibrate.run import Calibrated
@@ -44,35 +43,22 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
-    from monitor.app import Application
     from monitor.calibrate.profile_file import profile_toml
     from monitor.calibrate.run import calibrated, objective_of
-    from monitor.evaluate.labels import read_labels
-    from monitor.evaluate.run import assess_all
 
     objective_of(objective)
     if out.exists() and not force:
         raise WrongSettings(f"{out} is there already: choose another name, or --force to write over it")
     if not out.parent.is_dir():
         raise WrongSettings(f"{out}: there is no folder {out.parent}")
-    with stopping() as stop, Application(without_sidecar(profile)) as application:
-        rows = read_labels(
-            labels,
-            decode=application.decoder(dialect="native").decode_batch,
-            now=application.now,
-            max_message_bytes=application.settings.ingest.max_message_bytes,
-        )
-        retry = Retry(stop=stop, patience=PATIENCE)
-        pipeline = application.pipeline
-        with progress(rows, stop) as report:
-            assessments = assess_all(rows, lambda batch: retry(lambda: pipeline.assess(batch)), report)
+    made = assessed(labels, profile)
     found = calibrated(
-        rows,
-        assessments,
-        start=pipeline.profile,
+        made.rows,
+        made.assessments,
+        start=made.profile,
         name=name or out.stem,
         objective=objective,
-        detector_model=None if pipeline.detector is None else pipeline.detector.model,
+        detector_model=made.detector,
         seed=seed,
     )
     try:

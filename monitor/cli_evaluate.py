@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.cli_labelled import assessed
 from monitor.errors import WrongSettings
 from monitor.evaluate.figures import Evaluated, Positive
-from monitor.retry import Interrupted, Retry
-from monitor.settings import Settings, load_settings
-from monitor.terminal import AsJson, print_json, stopping
-
-if TYPE_CHECKING:
-    from monitor.evaluate.labels import Labelled
+from monitor.terminal import AsJson, print_json
 
 DRAWS = 1_000  # resamples behind every interval
-PATIENCE = 300.0  # seconds of waiting for a provider before giving up
 SUFFIXES = (".html", ".md", ".json")
 
 
@@ -43,33 +34,20 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure the verdicts on labelled answers: ROC and AUC, thresholds, refusals, calibration, all with intervals."""
-    from monitor.app import Application
-    from monitor.evaluate.labels import read_labels
     from monitor.evaluate.rendering import as_json as to_json
     from monitor.evaluate.rendering import terminal
-    from monitor.evaluate.run import assess_all, evaluated, usable
+    from monitor.evaluate.run import evaluated, usable
     from monitor.evaluate.tables import Resampling
 
     targets = _targets(output)
-    with stopping() as stop, Application(without_sidecar(profile)) as application:
-        rows = read_labels(
-            labels,
-            decode=application.decoder(dialect="native").decode_batch,
-            now=application.now,
-            max_message_bytes=application.settings.ingest.max_message_bytes,
-        )
-        kept = usable(rows, positive)
-        retry = Retry(stop=stop, patience=PATIENCE)
-        pipeline = application.pipeline
-        with progress(kept, stop) as report:
-            assessments = assess_all(kept, lambda batch: retry(lambda: pipeline.assess(batch)), report)
+    made = assessed(labels, profile, keep=lambda rows: usable(rows, positive))
     found = evaluated(
-        kept,
-        assessments,
-        profile=pipeline.profile,
+        made.rows,
+        made.assessments,
+        profile=made.profile,
         files=labels,
         positive=positive,
-        left_out=len(rows) - len(kept),
+        left_out=made.left_out,
         resampling=Resampling(draws=DRAWS, seed=seed),
     )
     if as_json:
@@ -79,37 +57,6 @@ def evaluate(
         console.print(terminal(found, console.width))
     for target in targets:
         _write(found, target)
-
-
-def without_sidecar(profile: str | None) -> Settings:
-    """Those in force, but for the profile and without the sidecar, which would need a database for its budget."""
-    settings = load_settings() if profile is None else load_settings(profile=profile)
-    if settings.sidecar.mode == "off":
-        return settings
-    sys.stderr.write("the sidecar is not asked: rows without supporting documents get extractive ones\n")
-    return settings.model_copy(update={"sidecar": settings.sidecar.model_copy(update={"mode": "off"})})
-
-
-@contextmanager
-def progress(rows: list[Labelled], stop: Event) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many rows are assessed; it ends the work when the process is to stop."""
-    with Progress(
-        TextColumn("assessing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("assessing", total=len(rows))
-
-        def report(done: int) -> None:
-            bar.update(task, completed=done)
-            if stop.is_set():
-                raise Interrupted("stopped before the end; nothing was written")
-
-        yield report
 
 
 def _targets(output: Path | None) -> list[Path]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from monitor.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Reading, Role, read_answer
 from monitor.classify.rules import classify
 from monitor.detect.detection import Claim
-from monitor.embed.batch import EmbeddedBatch, Encoded, embed_batch, encode_batch
-from monitor.model import Assessment, Interaction, Scores, Support
+from monitor.embed.batch import EmbeddedBatch, embed_batch, encode_batch
+from monitor.marks import prose, without
+from monitor.model import Assessment, Evidence, Interaction, Scores, Support
 from monitor.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.score.adaptability import adaptability
 from monitor.score.features import Judged, evidence
@@ -37,21 +36,30 @@ class Pipeline:
             Fatal: a provider refuses for good.
         """
         supports = self.completer.complete(interactions)
-        encoded = encode_batch(interactions, self.encoder)  # first: its pass may give the embedder's vectors too
-        embedded = embed_batch(interactions, supports, self.embedder)
+        readings = [read_answer(it.answer, it.question) for it in interactions]
+        stated = [_stated(*parts) for parts in zip(interactions, readings, strict=True)]
+        encoded = encode_batch(stated, self.encoder)  # first: its pass may give the embedder's vectors too
+        embedded = embed_batch(stated, supports, self.embedder)
         scores = adaptability(embedded)
-        readings = self._readings(interactions, embedded)
-        detected = self._detected(interactions)
-        found = zip(interactions, supports, encoded, scores, readings, detected, strict=True)
-        return [self._assessment(*parts, detected=score) for *parts, score in found]
+        readings = self._reread(interactions, readings, embedded)
+        parts = zip(stated, supports, scores, encoded, readings, self._detected(interactions), strict=True)
+        found = [
+            evidence(it, support, self.profile.compared(score), tokens, _judged(reading), detected=detected)
+            for it, support, score, tokens, reading, detected in parts
+        ]
+        return [self._assessment(*part) for part in zip(interactions, supports, scores, readings, found, strict=True)]
 
-    def _readings(self, interactions: Sequence[Interaction], embedded: EmbeddedBatch) -> list[Reading]:
-        """How each answer refuses, if it does."""
-        close = np.zeros(len(interactions), bool)
-        if (least := self.profile.refusal_closeness) is not None:
-            close = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
-        parts = zip(interactions, close.tolist(), strict=True)
-        return [read_answer(it.answer, it.question, close=near) for it, near in parts]
+    def _reread(
+        self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
+    ) -> list[Reading]:
+        """The readings, with those anew whose answers are close to a refusal."""
+        if (least := self.profile.refusal_closeness) is None:
+            return list(readings)
+        near = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
+        return [
+            read_answer(it.answer, it.question, close=True) if close else reading
+            for it, reading, close in zip(interactions, readings, near.tolist(), strict=True)
+        ]
 
     def _detected(self, interactions: Sequence[Interaction]) -> list[float | None]:
         if self.detector is None:
@@ -63,20 +71,11 @@ class Pipeline:
         return [None if found is None else found.score for found in self.detector.detect(claims)]
 
     def _assessment(
-        self,
-        interaction: Interaction,
-        support: Support,
-        encoded: Encoded,
-        scores: Scores,
-        reading: Reading,
-        *,
-        detected: float | None,
+        self, interaction: Interaction, support: Support, scores: Scores, reading: Reading, found: Evidence
     ) -> Assessment:
         profile = self.profile
         metrics = profile.compared(scores)
-        sentences = [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
-        found = evidence(interaction, support, metrics, encoded, sentences, detected=detected)
-        decided = classify(interaction, support, metrics, reading, found, profile)
+        decided = classify(interaction, support, metrics, reading, found, profile=profile)
         return Assessment(
             interaction=interaction,
             support=support,
@@ -93,3 +92,19 @@ class Pipeline:
             profile_hash=profile.hash,
             embedding_model=profile.embedding_model,
         )
+
+
+def _judged(reading: Reading) -> list[Judged]:
+    return [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
+
+
+def _stated(interaction: Interaction, reading: Reading) -> Interaction:
+    """The interaction with what its answer states alone, offsets kept: no markup, no courtesy, no refusing sentence.
+
+    So courtesy and markup change no vector. Where nothing is stated, the answer stays whole.
+    """
+    others = [(s.start, s.end) for s in reading.sentences if s.role is not Role.CONTENT]
+    answer = prose(interaction.answer)
+    if len(others) < len(reading.sentences):
+        answer = without(answer, others)
+    return interaction if answer == interaction.answer else replace(interaction, answer=answer)

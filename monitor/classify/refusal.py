@@ -17,6 +17,7 @@ from typing import NamedTuple
 from monitor.classify.lexicon import CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
+from monitor.classify.pointing import points_elsewhere
 from monitor.model import RefusalKind
 from monitor.sentences import Span, sentence_spans
 
@@ -35,6 +36,7 @@ SHORT = 3  # sentences of an answer whose closeness is asked
 
 _WORD = re.compile(r"\w+")
 _UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
+LONGEST_HEAD = 90  # characters of a polite head before a colon
 _CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is no courtesy
 _QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
 _COMMA = re.compile(r"[,，、] ?")
@@ -103,7 +105,7 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
             contrasted.update(p.start for p in parts if p.role is Role.CONTENT)
             sentences.extend(parts)
         else:
-            sentences.append(_polite(said, start, end) or _content(start, end))
+            sentences.extend(_stating(said, start, end))
     if cued and any(s.role is Role.REFUSING for s in sentences):
         return Reading(kind=_kind(said, sentences, contrasted, _stems(question)), sentences=tuple(sentences))
     refuses = _only_apologises(said, sentences) or (
@@ -120,6 +122,19 @@ def _content(start: int, end: int) -> Sentence:
 
 def _as_refusing(s: Sentence) -> Sentence:
     return Sentence(start=s.start, end=s.end, role=Role.REFUSING, cue=(s.start, s.end), language=s.language)
+
+
+def _stating(said: str, start: int, end: int) -> list[Sentence]:
+    """The sentence as content, but for a polite head that ends in a colon ("Here is what I found: …")."""
+    if polite := _polite(said, start, end):
+        return [polite]
+    if points_elsewhere(said[start:end]):
+        return [Sentence(start=start, end=end, role=Role.COURTESY, cue=(start, end), language=None)]
+    colon = said.find(":", start, min(end, start + LONGEST_HEAD))
+    if 0 <= colon < end - 1 and (head := _polite(said, start, colon)):
+        rest = colon + 1 + len(said[colon + 1 : end]) - len(said[colon + 1 : end].lstrip())
+        return [head, _content(rest, end)]
+    return [_content(start, end)]
 
 
 def _polite(said: str, start: int, end: int) -> Sentence | None:

@@ -65,7 +65,13 @@ def metrics_below(metrics: Metrics, profile: Profile) -> list[str]:
 
 
 def classify(
-    interaction: Interaction, support: Support, metrics: Metrics, reading: Reading, evidence: Evidence, profile: Profile
+    interaction: Interaction,
+    support: Support,
+    metrics: Metrics,
+    reading: Reading,
+    evidence: Evidence,
+    *,
+    profile: Profile,
 ) -> Classified:
     """The verdict of one interaction with its reasons and probabilities."""
     below = metrics_below(metrics, profile)

@@ -220,7 +220,7 @@ def _moved(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Renderab
         return
     start, threshold = start_probability(profile), profile.groundedness.threshold
     yield Text("what moved it most, in log-odds (+ self-generated, − grounded)", style="bold")
-    yield Text(f"it starts at {start:.0%} and is called self-generated from {threshold:.0%} on", style="dim")
+    yield Text(f"it starts at {start:.1%} and is called self-generated from {threshold:.0%} on", style="dim")
     if row["refusal_kind"] == RefusalKind.FULL:
         yield Text("but the refusal decided: this is what it would be if it were an answer", style="dim")
     table = Table.grid(padding=(0, 2))

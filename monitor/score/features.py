@@ -157,6 +157,8 @@ def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
 def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> AlignedSentence:
     document = interaction.retrieved_documents[a.passage.document]
     start, end = a.passage.start, a.passage.end
+    said = interaction.answer[slice(*span)]
+    passage = document.text[start:end]
     return AlignedSentence(
         answer_start=span[0],
         answer_end=span[1],
@@ -164,7 +166,7 @@ def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> Aligned
         start=start,
         end=end,
         score=a.score,
-        contradicts=contradicts(interaction.answer[slice(*span)], document.text[start:end]),
+        contradicts=any(contradicts(said, passage[slice(*s)]) for s in sentence_spans(passage)),
     )
 
 

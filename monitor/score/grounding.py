@@ -6,9 +6,9 @@ SHRINKAGE so that few words decide little, its number of rare words r_s and its 
     grounding = -√-(x̄ + WORST · min_s (min(0, m_s - x̄) · min(1, r_s / TELLING) - f_s) - ½ · max_s f_s)
 
 x is a halved sum of squared cosine distances, so the root is a cosine distance again; a straight line in the log-odds
-fits it better (calibration error .035 instead of .058 on attribution). A fault is what alignment does not see: a passage
-that says the opposite, a number or date, or a name that no document holds. Nothing is trained; the constants were chosen
-by the mean AUC on ../shared/data/dev, files counting alike.
+fits it better (calibration error .035 instead of .058 on attribution). A fault is what alignment does not see: a
+passage that says the opposite, a number or date, or a name that no document holds. Nothing is trained; the constants
+were chosen by the mean AUC on ../shared/data/dev, files counting alike.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAME: Final = 0.03
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """A sentence's mean support ≤ 0 with the weight behind it, its number of rare words, and its greatest fault ≥ 0."""
+    """A sentence's mean support ≤ 0 and the weight behind it, its number of rare words, its greatest fault ≥ 0."""
 
     support: float
     weight: float
@@ -38,7 +38,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it, faults left aside."""
+    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it without faults."""
 
     score: float
     mean: float

@@ -33,11 +33,15 @@ def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, e
     ended = monitor.run("explain", "q [1]", "--app", "support-bot")
     assert ended.returncode == 0
     for words in ("grounded", "How long are [deleted] snapshots kept?", "Deleted snapshots are kept for 30 days.",
-                  "SDQ", "support-bot / q [1]", "uncalibrated"):  # fmt: skip
+                  "SDQ", "support-bot / q [1]", "uncalibrated", "carried ("):  # fmt: skip
         assert words in ended.stdout
     rows = monitor.json("explain", "q [1]")
     assert sorted(row["app"] for row in rows) == ["other", "support-bot"]
     assert rows[0]["verdict"] == "grounded"
+    (sentence,) = rows[0]["explanation"]["sentences"]
+    assert (sentence["text"], sentence["carried"]) == ("Deleted snapshots are kept for 30 days.", "carried")
+    assert sentence["passage"]["text"]
+    assert rows[0]["explanation"]["thresholds"]["self_generated"] > 0
     missing = monitor.run("explain", "nothing")
     assert missing.returncode == 2
     assert "nothing" in missing.stderr

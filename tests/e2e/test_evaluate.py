@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from monitor.score.features import FEATURES_VERSION
 from tests.e2e.conftest import REFUSAL, Installation
 
 HOLDS = ["Deleted snapshots are kept for 30 days, then they are purged for good.", "A volume has at most 64 TiB."]
@@ -81,12 +82,34 @@ def test_the_tables_are_printed_and_written_in_every_form(offline, tmp_path):
     assert (tmp_path / "one.md").read_text().startswith("# Evaluation")
 
 
+STRICT = f"""
+name = "strict"
+embedding_model = "hash/64"
+token_model = "hash/64"
+features_version = {FEATURES_VERSION}
+calibrated = false
+note = ""
+refusal_precision = 0.95
+refusal_missed = 0.02
+question_held = -0.1
+question_not_held = -0.3
+
+[metrics]
+sdq = {{ threshold = 1.0 }}
+sdrd = {{ threshold = 1.0 }}
+sda = {{ threshold = 1.0 }}
+qrd = {{ threshold = 1.0 }}
+qa = {{ threshold = 1.0 }}
+
+[groundedness]
+bias = 9.0
+threshold = 0.5
+features = {{ }}
+"""
+
+
 def test_another_profile_and_a_sidecar_that_is_not_asked(offline, tmp_path):
-    (tmp_path / "strict.toml").write_text(
-        'name = "strict"\nembedding_model = "hash/64"\ncalibrated = false\nnote = ""\nsteepness = 10.0\n'
-        "refusal_precision = 0.95\n[metrics]\n"
-        + "".join(f"{name} = {{ threshold = 1.0 }}\n" for name in ("sdq", "sdrd", "sda", "qrd", "qa"))
-    )
+    (tmp_path / "strict.toml").write_text(STRICT)
     ended = offline.run("evaluate", "-", "--profile", "strict.toml", stdin=lines().encode(), SIDECAR__MODE="explain")
     assert ended.returncode == 0, ended.stderr
     assert "profile strict" in ended.stdout

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from monitor.model import Origin, Reason, RefusalKind, Verdict
+from monitor.score.features import FEATURES
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -22,7 +23,7 @@ else:
 # as others rely on them: design.md §10
 KEYS = {
     "id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons", "support",
-    "alignment", "profile", "embedding_model", "rule_verdict",
+    "alignment", "profile", "embedding_model", "rule_verdict", "features", "missing",
 }  # fmt: skip
 METRICS = {"sdq", "sdrd", "sda", "qrd", "qa"}
 
@@ -104,13 +105,18 @@ def test_the_output_has_one_assessment_for_each_interaction_in_order(monitor, tm
         for piece in row["support"]["documents"]:
             assert set(piece) == {"document_id", "start", "end", "text"}
         for pair in row["alignment"]:
-            assert set(pair) == {"answer_start", "answer_end", "document_id", "start", "end", "score"}
+            assert set(pair) == {
+                "answer_start", "answer_end", "document_id", "start", "end", "score", "contradicts",
+            }  # fmt: skip
+        assert set(row["features"]) == set(FEATURES)
         assert set(row["profile"]) == {"name", "hash"}
         assert row["profile"]["name"] == "minilm"
         assert row["embedding_model"].startswith("all-MiniLM-L6-v2")
     assert rows[0]["occurred_at"] == "2026-05-04T07:12:33.500000Z"
     assert [row["verdict"] for row in rows[:3]] == ["grounded", "refusal", "self_generated"]
     assert rows[1]["refusal"]["kind"] == "full"
+    assert rows[0]["alignment"][0]["score"] > 0.9 > rows[2]["alignment"][0]["score"]
+    assert rows[4]["alignment"] == []
     assert rows[4]["metrics"] == dict.fromkeys(METRICS)
 
 

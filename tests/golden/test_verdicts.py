@@ -1,29 +1,21 @@
 """Hand-written interactions through the shipped profile and the real model: what a reader says, and what we say.
 
-`verdicts.json` holds the verdict and the reasons that this release gives to each interaction. Where they differ from
-the reader's, the interaction stands in BLIND_SPOTS with what it shows: a change that mends one has to take it off the
-list, and one that breaks another has to explain itself.
+`verdicts.json` holds the verdict and the reasons that this release gives to each interaction; `record.py` writes it
+anew. Where they differ from the reader's, the interaction stands in BLIND_SPOTS with what it shows: a change that mends
+one has to take it off the list, and one that breaks another has to explain itself.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from monitor.classify.profile import load_profile
-from monitor.complete.extractive import ExtractiveCompleter
-from monitor.ingest.decode import Decoder
-from monitor.message import Message, Position
 from monitor.model import Reason, Verdict
-from monitor.pipeline import Pipeline
+from tests.golden.assessing import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
 
-HERE = Path(__file__).parent
-ROWS = [json.loads(line) for line in (HERE / "interactions.jsonl").read_text(encoding="utf-8").splitlines()]
-EXPECTED = json.loads((HERE / "verdicts.json").read_text(encoding="utf-8"))
+EXPECTED = json.loads(RECORD.read_text(encoding="utf-8"))
 
 SHORT = "an answer of a few words is far from the sentence that carries it"
 SUBTLE = "one figure, name, negation or sentence changed leaves the similarity as it is"
@@ -46,30 +38,23 @@ BLIND_SPOTS = {
 
 
 @pytest.fixture(scope="module")
-def assessed(minilm):
+def pipeline(encoder_cache):
+    return golden_pipeline(encoder_cache)
+
+
+@pytest.fixture(scope="module")
+def assessed(pipeline):
     """Every interaction's assessment, by id."""
-    profile = load_profile("minilm", minilm.model)
-    pipeline = Pipeline(completer=ExtractiveCompleter(), embedder=minilm, profile=profile)
-    received_at = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    interactions = []
-    for number, row in enumerate(ROWS, start=1):
-        event = {key: value for key, value in row.items() if key != "expect"}
-        value = json.dumps(event).encode()
-        position = Position(topic="golden", partition=0, offset=number)
-        message = Message(value=value, position=position, received_at=received_at, size=len(value))
-        interactions.append(Decoder().decode(message))
-    return {a.interaction.id: a for a in pipeline.assess(interactions)}
+    return {a.interaction.id: a for a in pipeline.assess(golden_interactions())}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_the_verdict_and_its_reasons_are_as_recorded(row, assessed):
-    found = assessed[row["id"]]
-    assert {"verdict": found.verdict, "reasons": list(found.reasons)} == EXPECTED[row["id"]]
+    assert recorded(assessed[row["id"]]) == EXPECTED[row["id"]]
 
 
 def test_the_reader_is_contradicted_only_where_the_method_is_known_to_be_blind(assessed):
-    contradicted = {row["id"] for row in ROWS if assessed[row["id"]].verdict != row["expect"]["verdict"]}
-    assert contradicted == set(BLIND_SPOTS)
+    assert contradicted(assessed) == set(BLIND_SPOTS)
 
 
 def test_every_verdict_every_reason_and_five_languages_of_refusals_occur(assessed):
@@ -83,10 +68,9 @@ def test_every_verdict_every_reason_and_five_languages_of_refusals_occur(assesse
     assert len([language for language, count in languages.items() if count >= 2]) >= 5
 
 
-def test_an_answer_s_assessment_does_not_depend_on_its_neighbours_in_the_batch(assessed, minilm):
-    profile = load_profile("minilm", minilm.model)
-    pipeline = Pipeline(completer=ExtractiveCompleter(), embedder=minilm, profile=profile)
+def test_an_answer_s_assessment_does_not_depend_on_its_neighbours_in_the_batch(assessed, pipeline):
     for found in list(assessed.values())[::9]:
         (alone,) = pipeline.assess([found.interaction])
-        assert alone.verdict is found.verdict
+        assert recorded(alone) == recorded(found)
         assert alone.metrics.sda == pytest.approx(found.metrics.sda, abs=1e-4)
+        assert alone.evidence.features["grounding"] == pytest.approx(found.evidence.features["grounding"], abs=1e-3)

@@ -173,8 +173,10 @@ def test_an_answer_that_no_document_carries_is_self_generated():
 
 
 def test_a_sentence_that_turns_its_passage_round_contradicts_it():
-    answer = "Children under twelve do not get in free."
+    answer = "Parking does not cost two euros per hour."
     (got,) = pipeline().assess([interaction("What does parking cost?", answer, DOCUMENTS)])
+    (pair,) = got.evidence.alignment
+    assert DOCUMENTS[1][pair.start : pair.end] == DOCUMENTS[1]  # of two sentences, of which one is contradicted
     assert [p.contradicts for p in got.evidence.alignment] == [True]
     assert got.evidence.features["contradictions"] == 1
 

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.model import (
+    AlignedSentence,
     Assessment,
+    Evidence,
     Match,
+    MissingFact,
     Origin,
     Probabilities,
     Reason,
@@ -37,6 +40,16 @@ ASSESSMENT = Assessment(
     ),
     scores=Scores(joined=METRICS, maximum=METRICS, undefined={"qrd": "no_documents"}),
     metrics=METRICS,
+    evidence=Evidence(
+        features={"grounding": -0.12345678, "detector": None},
+        alignment=(
+            AlignedSentence(answer_start=0, answer_end=4, document_id="d0", start=5, end=9, score=2 / 3),
+            AlignedSentence(
+                answer_start=5, answer_end=9, document_id="d0", start=5, end=9, score=1.0, contradicts=True
+            ),
+        ),
+        missing=(MissingFact(kind="name", start=0, end=3, text="Rot"),),
+    ),
     verdict=Verdict.SELF_GENERATED,
     rule_verdict=Verdict.GROUNDED,
     reasons=(Reason.ANSWER_OFF_SUPPORT, Reason.NO_DOCUMENTS),
@@ -71,17 +84,39 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
                 {"document_id": None, "start": None, "end": None, "text": "Invented."},
             ],
         },
-        "alignment": [],
+        "features": {"grounding": -0.123457, "detector": None},
+        "alignment": [
+            {
+                "answer_start": 0,
+                "answer_end": 4,
+                "document_id": "d0",
+                "start": 5,
+                "end": 9,
+                "score": 0.666667,
+                "contradicts": False,
+            },
+            {
+                "answer_start": 5,
+                "answer_end": 9,
+                "document_id": "d0",
+                "start": 5,
+                "end": 9,
+                "score": 1.0,
+                "contradicts": True,
+            },
+        ],
+        "missing": [{"kind": "name", "start": 0, "end": 3, "text": "Rot"}],
         "profile": {"name": "hash", "hash": "0123456789abcdef"},
         "embedding_model": "hash/64",
         "rule_verdict": "grounded",
     }
 
 
-def test_the_keys_are_those_of_the_design_and_why_a_metric_is_missing():
+def test_the_keys_are_those_of_the_design_and_the_evidence():
     assert set(read()) == {
         *("id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons"),
         *("support", "alignment", "profile", "embedding_model", "rule_verdict"),
+        *("features", "missing"),
     }
 
 
@@ -116,17 +151,23 @@ def test_what_is_written_can_be_read_back(text, value):
         ASSESSMENT,
         interaction=interaction(id=text, app=text),
         metrics=metrics(sda=value),
+        evidence=Evidence(
+            features={"sda": value}, missing=(MissingFact(kind="name", start=0, end=len(text), text=text),)
+        ),
         support=Support(origin=Origin.SIDECAR, documents=(SupportingDocument(text=text, document_id=text),)),
     )
     got = read(changed)
     assert got["id"] == got["app"] == got["support"]["documents"][0]["text"] == text
-    assert got["metrics"]["sda"] == pytest.approx(value, abs=5.1e-7)
+    assert got["missing"][0]["text"] == text
+    assert got["metrics"]["sda"] == got["features"]["sda"] == pytest.approx(value, abs=5.1e-7)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_a_figure_that_json_has_no_word_for_is_null(value):
-    line = encode(assessment_json(replace(ASSESSMENT, metrics=metrics(sda=value))))
-    assert json.loads(line, parse_constant=pytest.fail)["metrics"]["sda"] is None
+    changed = replace(ASSESSMENT, metrics=metrics(sda=value), evidence=Evidence(features={"sda": value}))
+    found = json.loads(encode(assessment_json(changed)), parse_constant=pytest.fail)
+    assert found["metrics"]["sda"] is None
+    assert found["features"]["sda"] is None
 
 
 def test_no_space_is_wasted():

@@ -43,7 +43,8 @@ ENGLISH = Wording(
     ),
     courtesy=whole(
         r"(?:sure|certainly|of course|absolutely|definitely|ok|okay|alright|all right|got it|understood|noted|"
-        r"great|right)(?: thing)?(?:[,!.]?\s+(?:i can|i'd be (?:happy|glad)|i'm happy|i will|i'll|let me|happy to|"
+        r"great|right)(?: thing)?(?:[,!.]?\s+(?:here(?:'s| is| are)|i can|i'd be (?:happy|glad)|i'm happy|i will|"
+        r"i'll|let me|happy to|"
         r"glad to|here you go)\b[^.:;]{0,70})?",
         r"(?:hello|hi|hey|greetings|dear|good (?:morning|afternoon|evening|day))(?: there| again| everyone| all)?|"
         r"(?:hello|hi|hey|dear) \w+[,!]",
@@ -74,6 +75,9 @@ ENGLISH = Wording(
         r"(?:other|more|further)[^.;]{0,60}|(?:would|do) you (?:like|want) (?:me to|to know more|more|any|"
         r"help)[^.;]{0,100}|does (?:this|that) (?:help|answer|make sense)[^.;]{0,40}|(?:(?:how|what) (?:else "
         r")?)?(?:can|may) i (?:help|assist|do)[^.;]{0,50}",
+        r"(?:if|should|once|in case) (?:you|there)(?:'d|'ll|'re| (?:have|need|would|want|could|can|are|still|wish|is|"
+        r"require))[^.;,\d]{0,60}, (?:please )?(?:contact|reach out to|get in touch with|ask|call|write to) (?:\w+ )?"
+        r"(?:our |the |your |customer )?(?:us|support|team|service|staff|helpdesk|sales)\b[^.;\d]{0,40}",
         r"(?:could|can|would) you (?:please |kindly )?(?:provide|clarify|share|rephrase|specify|tell|give|be "
         r"thinking|let|elaborate|confirm|check)[^.;]{0,160}",
         r"please (?:(?:provide|share|give|specify)(?: (?:me|us))?(?: with)? (?:more|additional|further|some|any|"
@@ -137,7 +141,8 @@ ENGLISH = Wording(
         r"(?:key|main) (?:points|takeaways|facts|details|steps)|(?:summary|answer|short answer|explanation|"
         r"overview|details|sources|references|conclusion|note|disclaimer)|here(?:'s how| you go| it is| goes)?",
         r"(?:please )?follow these steps|let me (?:explain|summari[sz]e|break [^.;:]{0,30}|walk [^.;:]{0,40}|"
-        r"see[^.;:]{0,30}|check[^.;:]{0,30})|let's (?:break|look|see|take|dive)[^.;:]{0,50}",
+        r"see[^.;:]{0,30}|check[^.;:]{0,30}|look (?:into|that|it|this)[^.;:]{0,30}|"
+        r"find[^.;:]{0,30})|let's (?:break|look|see|take|dive)[^.;:]{0,50}",
         r"(?:generally speaking|in general|overall|ultimately|of course),? (?:this|it|results?|details?|things|"
         r"these)[^.;:]{0,20}(?:may|might|can|could|depends?|vary|varies|differ)\b[^.;:]{0,60}",
         r"(?:that being|that) said|(?:with|in) that in mind|your mileage may vary|no guarantees?|(?:take|treat) "

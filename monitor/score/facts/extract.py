@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
+from monitor.marks import blank
 from monitor.score.facts import dates, names, numbers
 from monitor.score.facts.fact import Fact, FactKind
 from monitor.score.facts.language import language_of
-from monitor.score.facts.marks import blank
 from monitor.score.facts.tokens import FIGURES, Tokens
 from monitor.score.facts.units import unit_after, unit_before
 

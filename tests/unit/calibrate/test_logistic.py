@@ -44,9 +44,7 @@ def test_a_penalty_draws_weights_to_nothing_and_leaves_the_share():
 def test_what_the_offset_says_already_is_not_said_again():
     x, y = drawn()
     found = fit_logistic(x, y, penalty=np.full(3, 1e-6), **free(x))
-    again = fit_logistic(
-        x, y, offset=found.log_odds(x, np.zeros(len(x))), penalty=np.full(3, 1e-6), signs=np.zeros(3)
-    )
+    again = fit_logistic(x, y, offset=found.log_odds(x, np.zeros(len(x))), penalty=np.full(3, 1e-6), signs=np.zeros(3))
     np.testing.assert_allclose([again.bias, *again.weights], 0, atol=1e-3)
 
 

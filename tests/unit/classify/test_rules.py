@@ -69,7 +69,7 @@ anything = given(any_interaction, any_support, any_metrics, any_evidence, any_pr
 
 def decided(given_metrics=FINE, it=PLAIN, named=NAMED, found=None, by=STUDY):
     found = evidence(CARRIED) if found is None else found
-    return classify(it, named, given_metrics, read_answer(it.answer, it.question), found, by)
+    return classify(it, named, given_metrics, read_answer(it.answer, it.question), found, profile=by)
 
 
 def judged(it, named, given_metrics, found, by):
@@ -354,5 +354,5 @@ def test_a_refusal_always_has_a_kind_and_a_correctness_belongs_to_a_refusal(it, 
 
 def test_the_reading_decides_and_not_the_wording_read_anew():
     told = Reading(kind=RefusalKind.FULL, sentences=())  # by closeness, say
-    got = classify(PLAIN, NAMED, FINE, told, evidence(CARRIED), STUDY)
+    got = classify(PLAIN, NAMED, FINE, told, evidence(CARRIED), profile=STUDY)
     assert (got.verdict, got.reasons) == (Verdict.REFUSAL, (Reason.REFUSAL_WORDING,))

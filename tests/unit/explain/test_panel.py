@@ -155,7 +155,7 @@ BY = profile(
 
 def test_what_moved_the_probability_most_is_said_with_sign_and_size():
     text = shown(BY)
-    assert "it starts at 50% and is called self-generated from 75% on" in text
+    assert "it starts at 50.0% and is called self-generated from 75% on" in text
     assert "−3.00  share of content words that the documents hold: 0.75" in text
     assert "+1.00  alignment, missing numbers and the worst sentence in one score: -0.50" in text
     assert text.index("−3.00") < text.index("+1.00")

@@ -1,8 +1,9 @@
-"""What stands in a text without being said: citation marks, list numbers, addresses, code."""
+"""What stands in a text without being said: citation marks, list numbers, addresses, code, Markdown."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -44,6 +45,11 @@ _MARKS = (
     ),
 )
 _FIRST_LINE = re.compile(_NUMBERED, re.VERBOSE)
+_EMPHASIS = re.compile(
+    r"[*`~]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|^\s{0,3}(?:\#{1,6}|>|[-+•–])\s", re.MULTILINE
+)
+_HEADING = re.compile(r"^[ ]{0,3}\#{1,6}[ ]+(?:[^\W\d]+[ :]*){1,4}\#*$", re.MULTILINE)  # a few words, no figure
+_MARKED = frozenset("\n*`~_#>-+•–[【:/@¹²³⁴⁵⁶⁷⁸⁹)")
 
 
 def blank(text: str, *, code: bool) -> str:
@@ -58,6 +64,28 @@ def blank(text: str, *, code: bool) -> str:
             if sign in text:
                 text = pattern.sub(_tabs, text)
                 break
+    return text
+
+
+def prose(text: str) -> str:
+    """`text` as it is read aloud, offsets kept; all of it where nothing would remain.
+
+    That is without fenced code, addresses, citation marks, Markdown's signs and headings of a few words.
+    """
+    if _MARKED.isdisjoint(text):
+        return text
+    said = _HEADING.sub(_tabs, text)
+    for sign in _CODE[0].signs:
+        if sign in said:
+            said = _CODE[0].pattern.sub(_tabs, said)
+    said = _EMPHASIS.sub(_tabs, blank(said, code=True))
+    return said if any(map(str.isalnum, said)) else text
+
+
+def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` with the characters `[start, end)` of each span overwritten by tabs."""
+    for start, end in spans:
+        text = text[:start] + "\t" * (end - start) + text[end:]
     return text
 
 

@@ -1,0 +1,37 @@
+"""Records what this release gives to the golden interactions; run it after a change that is meant to change verdicts.
+
+    .venv/bin/python -m tests.golden.record
+
+It writes `verdicts.json`, and prints where the verdict is not the reader's: BLIND_SPOTS of `test_verdicts.py` has to
+name exactly these, each with what it shows.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from monitor.settings import load_settings
+from tests.golden.assessing import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
+from tests.golden.test_verdicts import BLIND_SPOTS
+
+
+def main() -> None:
+    pipeline = golden_pipeline(load_settings().state_dir / "cache")
+    found = {a.interaction.id: a for a in pipeline.assess(golden_interactions())}
+    lines = [f"  {json.dumps(id_)}: {json.dumps(recorded(a))}" for id_, a in found.items()]
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    wrong = contradicted(found)
+    out = [
+        f"profile {pipeline.profile.name} {pipeline.profile.hash}: {len(ROWS) - len(wrong)} of {len(ROWS)} as a reader"
+    ]
+    for row in ROWS:
+        if (id_ := row["id"]) in wrong | set(BLIND_SPOTS):
+            state = "gone from the list" if id_ not in wrong else "known" if id_ in BLIND_SPOTS else "NEW"
+            said = f"{found[id_].verdict.value}, a reader: {row['expect']['verdict']}"
+            out.append(f"{id_} {state}: {said}\n    {row['expect']['note']}")
+    sys.stdout.write("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()
