@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli_calibrate import calibrate
+from monitor.cli_calibrate import calibrate, profiles
 from monitor.cli_deadletters import deadletters_app
 from monitor.cli_evaluate import evaluate
 from monitor.cli_groups import alerts_app, rules_app
@@ -33,6 +33,7 @@ for group in (alerts_app, deadletters_app, pending_app, review_app, rules_app):
     app.add_typer(group)
 app.command()(calibrate)
 app.command()(evaluate)
+app.command()(profiles)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  typer's form of a callback

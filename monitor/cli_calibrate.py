@@ -1,4 +1,4 @@
-"""The command `monitor calibrate`."""
+"""The commands `monitor calibrate` and `monitor profiles`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from rich.table import Table
 
 from monitor.cli_labelled import assessed
 from monitor.errors import WrongSettings
-from monitor.terminal import AsJson, print_json
+from monitor.settings import load_settings
+from monitor.terminal import AsJson, literal, print_json
 
 if TYPE_CHECKING:
     from monitor.calibrate.run import Calibrated
+    from monitor.classify.profile import Profile
 
 _FIGURES = {
     "auc": "AUC: an answer that is made up gets a higher probability than one that is not",
@@ -73,13 +75,69 @@ def calibrate(
     sys.stderr.write(f"wrote {out}: to use it, set MONITOR_PROFILE={out}\n")
 
 
+def profiles(
+    name: Annotated[
+        str | None, typer.Argument(help="Name or path: show this one with its weights and figures.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the profiles that ship and the configured one, or show one."""
+    from monitor.classify.profile import read_profile, shipped_profiles
+
+    if name is not None:
+        found = read_profile(name)
+        if as_json:
+            print_json({"hash": found.hash, **found.model_dump(mode="json")})
+        else:
+            _show(found)
+        return
+    configured = load_settings().profile
+    names = shipped_profiles()
+    if configured is not None and configured not in names:
+        names.append(configured)
+    rows = {known: read_profile(known) for known in names}
+    if as_json:
+        print_json(
+            [
+                {"name": key, "hash": p.hash, "embedding_model": p.embedding_model, "token_model": p.token_model,
+                 "calibrated": p.calibrated, "configured": key == configured}
+                for key, p in rows.items()
+            ]
+        )  # fmt: skip
+        return
+    table = Table(box=None)
+    for heading in ("profile", "hash", "for the embedding model", "calibrated"):
+        table.add_column(heading, no_wrap=heading != "profile", overflow="fold")
+    for key, p in rows.items():
+        state = f"on {p.calibration.rows:,} labels" if p.calibration else "not for your app"
+        chosen = " (MONITOR_PROFILE)" if key == configured else ""
+        table.add_row(literal(key) + chosen, p.hash[:8], literal(p.embedding_model), state)
+    Console(highlight=False).print(table)
+
+
 def _print(found: Calibrated) -> None:
-    made, console = found.profile.calibration, Console(highlight=False)
+    Console(highlight=False).print(f"{found.left_out:,} of the answers say nothing about groundedness")
+    _show(found.profile)
+
+
+def _show(profile: Profile) -> None:
+    made, console = profile.calibration, Console(highlight=False)
+    console.print(f"{literal(profile.name)} ({profile.hash}): {literal(profile.note)}")
+    weights = Table(title="what moves the probability of self-generated", title_justify="left")
+    for heading in ("feature", "weight", "AUC lost without it"):
+        weights.add_column(heading, justify="left" if heading == "feature" else "right")
+    features = profile.groundedness.features
+    for feature in sorted(features, key=lambda f: -abs(features[f].weight)):
+        lost = f"{made.importance.get(feature, 0):.3f}" if made else "–"
+        weights.add_row(feature, f"{features[feature].weight:+.2f}", lost)
+    console.print(weights)
+    console.print(f"self-generated from a probability of {profile.groundedness.threshold:.2f} on")
     if made is None:
         return
     console.print(
         f"{made.rows:,} labelled answers from {made.groups:,} sources: {made.self_generated:,} self-generated, "
-        f"{made.refusals:,} refusals; {found.left_out:,} say nothing about groundedness"
+        f"{made.refusals:,} refusals"
     )
     table = Table(title="judged by profiles fitted without them (5 folds, sources kept together)", title_justify="left")
     for heading in ("", "figure", "95 %"):
@@ -90,15 +148,5 @@ def _print(found: Calibrated) -> None:
             interval = f"{low_high[0]:.3f} – {low_high[1]:.3f}" if low_high else ""
             table.add_row(words, f"{made.figures[key]:.3f}", interval)
     console.print(table)
-    weights = Table(title="what moves the probability of self-generated", title_justify="left")
-    for heading in ("feature", "weight", "AUC lost without it"):
-        weights.add_column(heading, justify="left" if heading == "feature" else "right")
-    features = found.profile.groundedness.features
-    for feature in sorted(features, key=lambda f: -abs(features[f].weight)):
-        weights.add_row(feature, f"{features[feature].weight:+.2f}", f"{made.importance.get(feature, 0):.3f}")
-    console.print(weights)
     # An interval is as wide as one over the root of the number of sources.
-    console.print(
-        f"self-generated from a probability of {found.profile.groundedness.threshold:.2f} on. About "
-        f"{3 * made.rows:,} more labels of the same kind would make the intervals half as wide."
-    )
+    console.print(f"about {3 * made.rows:,} more labels of the same kind would make the intervals half as wide")

@@ -196,27 +196,31 @@ def load_profile(
     """
     if chosen is None:
         chosen = _shipped_for(embedding_model, token_model)
-    if chosen in shipped_profiles():
-        text = _shipped_text(chosen)
-    else:
-        try:
-            text = Path(chosen).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            known = ", ".join(shipped_profiles())
-            raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a file: {error}") from None
-    profile = _parse(text, chosen)
+    profile = read_profile(chosen)
     _check(profile, chosen, embedding_model, token_model, detector_model)
     return profile
 
 
-def _shipped_text(name: str) -> str:
-    return (SHIPPED / f"{name}.toml").read_text(encoding="utf-8")
+def read_profile(chosen: str) -> Profile:
+    """The profile of that name or path, whatever models it was made for.
+
+    Raises:
+        WrongSettings: there is none, or it does not parse.
+    """
+    if chosen in shipped_profiles():
+        return _parse((SHIPPED / f"{chosen}.toml").read_text(encoding="utf-8"), chosen)
+    try:
+        text = Path(chosen).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        known = ", ".join(shipped_profiles())
+        raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a file: {error}") from None
+    return _parse(text, chosen)
 
 
 def _shipped_for(embedding_model: str, token_model: str) -> str:
     """Name of the shipped profile for both models; else of one for the embedding model, which is refused by name."""
     names = shipped_profiles()
-    made = {name: _parse(_shipped_text(name), name) for name in names}
+    made = {name: read_profile(name) for name in names}
     fitting = [name for name in names if made[name].embedding_model == embedding_model]
     if not fitting:
         raise WrongSettings(

@@ -38,7 +38,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it without faults."""
+    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it."""
 
     score: float
     mean: float

@@ -101,3 +101,18 @@ def test_what_cannot_be_done_is_said(offline, tmp_path, arguments, words):
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "mine.toml").exists()
+
+
+def test_profiles_are_listed_and_shown(offline, tmp_path):
+    (tmp_path / "labels.jsonl").write_text(labels())
+    assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml").returncode == 0
+    listed = {p["name"]: p for p in offline.json("profiles")}
+    assert {"hash", "minilm", "text-embedding-3-small"} <= set(listed)
+    assert not any(p["calibrated"] or p["configured"] for p in listed.values())
+    shown = offline.run("profiles", "mine.toml")
+    assert "80 labelled answers from 40 sources" in shown.stdout
+    assert offline.json("profiles", "mine.toml")["calibration"]["rows"] == 80
+    assert offline.run("profiles", "nowhere").returncode == 2
+    listed = {p["name"]: p for p in offline.json("profiles", PROFILE="mine.toml")}
+    assert listed["mine.toml"]["configured"]
+    assert "on 80 labels" in offline.run("profiles", PROFILE="mine.toml").stdout
