@@ -40,7 +40,14 @@ _LONGER_WORD = re.compile(r"\b[A-Za-z]{5,}\b")
 Change = Callable[[str, random.Random], str]
 
 
+def written(answer: str) -> str:
+    """With the capital and the full stop that some answers lack: else nobody could tell where they begin and end."""
+    answer = answer.strip()
+    return answer[:1].upper() + answer[1:] + ("" if answer[-1:] in ".!?…\"'" else ".")
+
+
 def courtesy(answer: str, draw: random.Random) -> str:
+    answer = written(answer)
     return f"{draw.choice(BEFORE)} {answer} {draw.choice(AFTER)} {draw.choice(AFTER)}"
 
 
@@ -66,11 +73,11 @@ def lists(answer: str, draw: random.Random) -> str:
 
 def links(answer: str, draw: random.Random) -> str:
     page = draw.randint(100, 999)
-    return f"{answer} See [the documentation](https://docs.example.com/articles/{page}) or https://example.com/help/{page}."
+    return f"{written(answer)} See [the documentation](https://docs.example.com/articles/{page}) or https://example.com/help/{page}."
 
 
 def code(answer: str, draw: random.Random) -> str:
-    return f"{answer}\n\n```sh\ntool show --id {draw.randint(100, 999)} --output json\n```\n"
+    return f"{written(answer)}\n\n```sh\ntool show --id {draw.randint(100, 999)} --output json\n```\n"
 
 
 def everything(answer: str, draw: random.Random) -> str:

@@ -19,7 +19,7 @@ import monitor.store.tables_review  # noqa: F401  its tables join the metadata
 from monitor.errors import Fatal, OutOfReach
 from monitor.store import database as database_module
 from monitor.store.database import _alembic, connect, migrate, schema_state
-from monitor.store.tables import metadata
+from monitor.store.tables import LATER_REASONS, METRICS, metadata, verdict_minute
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
 
@@ -161,6 +161,19 @@ def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
     migrate(empty)
     with empty.connect() as connection:  # the pool hands out the same one
         assert connection.execute(text(limits)).one() == before
+
+
+def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
+    migrate(empty)
+    kept = [c.name for c in verdict_minute.columns if c.name not in set(LATER_REASONS)]
+    values = dict.fromkeys(kept, "1") | {"minute": "now()"} | {f"{m}_bins": "'{1}'" for m in METRICS}
+    names = ", ".join(kept)
+    with psycopg.connect(empty_database) as connection:
+        connection.execute("CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute)")  # as it makes it
+        connection.execute(f"INSERT INTO incoming_minute ({names}) SELECT {', '.join(values[n] for n in kept)}")
+        connection.execute(f"INSERT INTO verdict_minute ({names}) SELECT {names} FROM incoming_minute")  # noqa: S608
+        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)} FROM verdict_minute").fetchone()  # noqa: S608
+    assert counted == (0,) * len(LATER_REASONS)
 
 
 def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_database):

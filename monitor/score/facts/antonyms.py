@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _SUFFIXES = ("ing", "ed", "es", "s", "ly", "e")
 _SHORTEST = 3  # letters that must remain of a stem
 
@@ -93,6 +95,7 @@ _OPPOSITES = """
 """
 
 
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """`word`, in lower case, without the ending that an English inflection gives it."""
     for suffix in _SUFFIXES:

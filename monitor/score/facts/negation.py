@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from monitor.score.facts.antonyms import OPPOSITES, opposite, stem
 from monitor.score.facts.language import COMMON, listed
@@ -91,14 +92,22 @@ def contradicts(answer_sentence: str, source_sentence: str) -> bool:
         return False
     if _UNSPACED.search(answer):
         return _contradicts_unspaced(answer, source)
-    ours, theirs = _plain(answer), _plain(source)
-    if not _may_oppose(set(_words(ours.lower())), set(_words(theirs.lower()))):
+    ours = _plain(answer)
+    theirs, their_words = _source(source)
+    if not _may_oppose(frozenset(_words(ours.lower())), their_words):
         return False
     said = _clauses(theirs)
     return any(_opposed(a, b) for a in _clauses(ours) if a not in said for b in said)
 
 
-def _may_oppose(ours: set[str], theirs: set[str]) -> bool:
+@lru_cache(maxsize=4_096)
+def _source(sentence: str) -> tuple[str, frozenset[str]]:
+    """A document's sentence and its words; documents come again and again."""
+    said = _plain(sentence)
+    return said, frozenset(_words(said.lower()))
+
+
+def _may_oppose(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     """A quick look that nearly all pairs end with: shared words, the same turning words, a negator or an opposite."""
     if len(ours & theirs) < LEAST_SHARED - 1:
         return False
@@ -134,7 +143,7 @@ def _negations(words: Sequence[str]) -> int:
     return len(found)
 
 
-def _turning(words: set[str]) -> set[str]:
+def _turning(words: frozenset[str]) -> set[str]:
     return {word for word in (words | {stem(word) for word in words}) if word in _TURNING}
 
 
