@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.alert.receivers.slack_blocks import escape, root_message, thread_message
-from monitor.alert.wording import NOTHING, http_url, plain, shortened, units
+from monitor.alert.rule import SIGNALS
+from monitor.alert.wording import NOTHING, http_url, plain, shortened, units, why, words
+from monitor.model import Reason
 from tests.slack_server import problems, shown, texts
 from tests.unit.alert.factories import a_notification, an_example, at
 
@@ -116,3 +118,15 @@ critical, episode 0123456789a…"""
 
 def test_a_message_reads_like_this():
     assert shown({"blocks": root_message(a_notification()).blocks}) == READS
+
+
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_every_signal_is_said_in_words(signal):
+    assert "_" not in words(signal)
+
+
+def test_every_reason_can_be_watched_and_said_of_an_example():
+    assert set(Reason) <= set(SIGNALS)
+    reasons = ("not_in_documents", "missing_fact", "contradicts_documents")
+    said = why(an_example(verdict="self_generated", reasons=reasons))
+    assert said == "self-generated: not in documents, missing fact, contradicts documents"
