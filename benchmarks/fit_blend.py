@@ -5,8 +5,8 @@
 The blend itself (which features, in which proportion) stands in score/features.py and here; it was chosen by the mean
 AUC over the files, counting alike, and has no fitted weight. What is fitted:
 - threshold: where the mean F1 over the files is highest when one answer in eight is made up, which is nearer to a
-  chatbot in production than the half of these files. Files count alike, and `short_answers`, whose length gives the class
-  away, is left out.
+  chatbot in production than the half of these files. Files count alike, and `short_answers`, whose length gives the
+  class away, is left out.
 - weight: by likelihood, at the same rate, so that the probability is one half at the threshold.
 - question_held, question_not_held: over people's questions with documents that answer them and with documents that do
   not (Natural Questions), counting alike: from where on four in five are answerable, and below which nine in ten are

@@ -4,7 +4,7 @@
 
 The encoder reads random word sequences of its own vocabulary (a word's probability falls with its rank, as Zipf's law
 has it). The unit token vectors of layers 3 and 6, side by side, have their strongest directions in the first principal
-axes (not centred); the projection keeps DIMENSIONS of them. Cosines in that space tell supported from unsupported tokens
+axes (not centred); the projection keeps DIMENSIONS of them. Cosines in that space tell supported from other tokens
 as well as, and on long answers better than, those of all 768 numbers (docs/performance.md), at a sixth of the memory.
 Without --write it prints how far the axes that ship are from those derived anew here.
 """

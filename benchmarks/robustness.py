@@ -2,8 +2,9 @@
 
     python benchmarks/robustness.py [--json PATH] [--short]
 
-Each development file is assessed as it is and with its answers changed in one way at a time, then in all of them at once.
-The table has the AUC of P(self-generated) for self-generated against grounded, and how far it falls: .02 at most.
+Each development file is assessed as it is (but for the capital and the full stop that some answers lack) and with its
+answers changed in one way at a time, then in all of them at once. The table has the AUC of P(self-generated) for
+self-generated against grounded, and how far it falls; goal: .02 at most.
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ def written(answer: str) -> str:
 
 
 def courtesy(answer: str, draw: random.Random) -> str:
-    answer = written(answer)
     return f"{draw.choice(BEFORE)} {answer} {draw.choice(AFTER)} {draw.choice(AFTER)}"
 
 
@@ -73,11 +73,11 @@ def lists(answer: str, draw: random.Random) -> str:
 
 def links(answer: str, draw: random.Random) -> str:
     page = draw.randint(100, 999)
-    return f"{written(answer)} See [the documentation](https://docs.example.com/articles/{page}) or https://example.com/help/{page}."
+    return f"{answer} See [the documentation](https://docs.example.com/articles/{page}) or https://example.com/help/{page}."
 
 
 def code(answer: str, draw: random.Random) -> str:
-    return f"{written(answer)}\n\n```sh\ntool show --id {draw.randint(100, 999)} --output json\n```\n"
+    return f"{answer}\n\n```sh\ntool show --id {draw.randint(100, 999)} --output json\n```\n"
 
 
 def everything(answer: str, draw: random.Random) -> str:
@@ -100,7 +100,10 @@ def main() -> None:
     with kept_pipeline() as pipeline:
         for name in FILES:
             rows = [row for row in read(name) if row.label is not Verdict.REFUSAL]
-            rows = rows[: SHORT_ROWS if arguments.short else None]
+            rows = [
+                replace(row, interaction=replace(row.interaction, answer=written(row.interaction.answer)))
+                for row in rows[: SHORT_ROWS if arguments.short else None]
+            ]
             made_up = np.array([row.label is Verdict.SELF_GENERATED for row in rows])
             found: dict[str, float] = {}
             for label, change in zip(names, (None, *CHANGES), strict=True):

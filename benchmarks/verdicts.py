@@ -7,8 +7,8 @@
 (c) the shipped profile, as it is;
 (d) a profile calibrated on the file, cross-validated: no source is on both sides;
 (e) a profile calibrated on the other development files, tested on this one.
-AUC is of what each method ranks by. F1 and F2 are at its own threshold, fitted for F1 where it is fitted; *all* is the F1
-of flagging everything. Labelled refusals are left out; `refusals.py` is about them. `longform*` is longform without the
+AUC is of what each method ranks by. F1 and F2 are at its own threshold, fitted for F1 where it is fitted; *all* is the
+F1 of flagging everything. Labelled refusals are left out; `refusals.py` is about them. `longform*` is longform without the
 answers whose generator saw no documents.
 
 Then the calibration error (ECE, 10 bins): of the shipped profile, and of one calibrated on 200 rows of the file,
@@ -116,8 +116,8 @@ def joined(files: Sequence[File]) -> Rows:
     return Rows(
         features=np.concatenate([f.rows.features for f in files]),
         made_up=np.concatenate([f.rows.made_up for f in files]),
-        prior=np.concatenate([f.rows.prior for f in files]),
         groups=np.concatenate([np.char.add(f"{f.name}/", f.rows.groups) for f in files]),
+        start=files[0].rows.start,
     )
 
 
@@ -125,7 +125,7 @@ def transferred(f: File, others: Rows, rng: np.random.Generator) -> Ranked:
     fitted = fit(others, rng)
     slope, shift, threshold = turning(others, fitted.strength, f_objective(1), rng)
     p = probabilities(slope * fitted.log_odds(f.rows) + shift)
-    return spread(f, p, p >= threshold)
+    return spread(f, p, p >= (1.0 if threshold is None else threshold))
 
 
 def methods(f: File, others: Rows, profile: Profile, rng: np.random.Generator) -> dict[str, Ranked]:

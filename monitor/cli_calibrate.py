@@ -47,8 +47,12 @@ def calibrate(
     """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
     from monitor.calibrate.profile_file import profile_toml
     from monitor.calibrate.run import calibrated, objective_of
+    from monitor.classify.profile import LONGEST_NAME
 
     objective_of(objective)
+    name = name or out.stem
+    if len(name) > LONGEST_NAME:
+        raise WrongSettings(f"a profile's name has {LONGEST_NAME} characters at most: choose one with --name")
     if out.exists() and not force:
         raise WrongSettings(f"{out} is there already: choose another name, or --force to write over it")
     if not out.parent.is_dir():
@@ -58,7 +62,7 @@ def calibrate(
         made.rows,
         made.assessments,
         start=made.profile,
-        name=name or out.stem,
+        name=name,
         objective=objective,
         detector_model=made.detector,
         seed=seed,
@@ -119,6 +123,11 @@ def profiles(
 def _print(found: Calibrated) -> None:
     Console(highlight=False).print(f"{found.left_out:,} of the answers say nothing about groundedness")
     _show(found.profile)
+    # An interval is as wide as one over the root of the number of sources.
+    more = 3 * len(found.rows.made_up)
+    Console(highlight=False).print(
+        f"about {more:,} more answers that can be used would make the intervals half as wide"
+    )
 
 
 def _show(profile: Profile) -> None:
@@ -148,5 +157,3 @@ def _show(profile: Profile) -> None:
             interval = f"{low_high[0]:.3f} – {low_high[1]:.3f}" if low_high else ""
             table.add_row(words, f"{made.figures[key]:.3f}", interval)
     console.print(table)
-    # An interval is as wide as one over the root of the number of sources.
-    console.print(f"about {3 * made.rows:,} more labels of the same kind would make the intervals half as wide")

@@ -212,12 +212,14 @@ class Scores:
 class AlignedSentence:
     """A sentence of the answer that states something, with the passage of the documents that carries it best.
 
-    All offsets are characters, `[start, end)`. `score` is the mean cosine of the sentence's words to that passage,
+    All offsets are characters, `[start, end)`. `document` is the retrieved document's place, from 0, since ids may
+    repeat. `score` is the mean cosine of the sentence's words to that passage,
     weighted by what they tell; `contradicts` when the passage says the same but for a negation or an opposite.
     """
 
     answer_start: int
     answer_end: int
+    document: int
     document_id: str
     start: int
     end: int

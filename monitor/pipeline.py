@@ -101,10 +101,12 @@ def _judged(reading: Reading) -> list[Judged]:
 def _stated(interaction: Interaction, reading: Reading) -> Interaction:
     """The interaction with what its answer states alone, offsets kept: no markup, no courtesy, no refusing sentence.
 
-    So courtesy and markup change no vector. Where nothing is stated, the answer stays whole.
+    So courtesy and markup change no vector. Where nothing is stated, or code alone, the answer stays whole.
     """
     others = [(s.start, s.end) for s in reading.sentences if s.role is not Role.CONTENT]
     answer = prose(interaction.answer)
     if len(others) < len(reading.sentences):
         answer = without(answer, others)
+    if not any(map(str.isalnum, answer)):
+        answer = interaction.answer
     return interaction if answer == interaction.answer else replace(interaction, answer=answer)

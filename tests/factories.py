@@ -44,7 +44,9 @@ REASONS = {
 }
 SOME_EVIDENCE = Evidence(
     features={**dict.fromkeys(FEATURES), "grounding": -0.25, "aligned": -0.125},
-    alignment=(AlignedSentence(answer_start=0, answer_end=39, document_id="d-1", start=0, end=52, score=0.875),),
+    alignment=(
+        AlignedSentence(answer_start=0, answer_end=39, document=0, document_id="d-1", start=0, end=52, score=0.875),
+    ),
 )
 A_STAND_IN = Support(origin=Origin.EXTRACTIVE, documents=(), stands_in=StandIn(because="no answer", queued=True))
 FROM_THE_SIDECAR = Support(

@@ -25,7 +25,6 @@ from monitor.evaluate.statistics import (
 from monitor.score.features import FEATURES
 
 DRAWS = 1000
-_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,36 +73,36 @@ def cross_validated(rows: Rows, objective: Objective, rng: np.random.Generator) 
     """Fits weights, probabilities and threshold without each fold in turn, and judges the fold by them."""
     fold = folds(rows.groups, FOLDS, rng)
     probability, flagged = np.zeros(len(fold)), np.zeros(len(fold), bool)
-    odds = np.zeros(len(fold))
     fits = {}
     for number in range(FOLDS):
         test = fold == number
         train = rows.where(~test)
-        fits[number] = fitted = fit(train, rng)
+        fitted = fit(train, rng)
         slope, shift, threshold = turning(train, fitted.strength, objective, rng)
-        odds[test] = slope * fitted.log_odds(rows.where(test)) + shift
-        probability[test] = probabilities(odds[test])
-        flagged[test] = probability[test] >= threshold
-    whole = auc(odds, rows.made_up) or 0.0
+        fits[number] = fitted, slope, shift
+        probability[test] = probabilities(slope * fitted.log_odds(rows.where(test)) + shift)
+        flagged[test] = threshold is not None and probability[test] >= threshold
+    whole = auc(probability, rows.made_up) or 0.0
     importance = {}
     for place, name in enumerate(FEATURES):
-        shuffled = rows.features.copy()
-        shuffled[:, place] = rng.permutation(shuffled[:, place])
+        shuffled = rows.shuffled(place, rng)
         without = np.zeros(len(fold))
-        for number, fitted in fits.items():
+        for number, (fitted, slope, shift) in fits.items():
             test = fold == number
-            other = Rows(
-                features=shuffled[test], made_up=rows.made_up[test], prior=rows.prior[test], groups=rows.groups[test]
-            )
-            without[test] = fitted.log_odds(other)
-        importance[name] = whole - (auc(without, rows.made_up) or 0.0)
+            without[test] = slope * fitted.log_odds(shuffled.where(test)) + shift
+        importance[name] = whole - (auc(probabilities(without), rows.made_up) or 0.0)
     return CrossValidated(probability=probability, flagged=flagged, importance=importance)
 
 
-def turning(rows: Rows, strength: float, objective: Objective, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Slope and shift that put the log-odds right, and the best threshold of the probability, on held-out rows."""
+def turning(
+    rows: Rows, strength: float, objective: Objective, rng: np.random.Generator
+) -> tuple[float, float, float | None]:
+    """Slope and shift that put the log-odds right, and the best threshold of the probability, on held-out rows.
+
+    The threshold is None where none reaches the objective.
+    """
     fold = folds(rows.groups, FOLDS, rng)
     odds = held_out(rows, fold, strength)
     slope, shift = platt(odds, rows.made_up)
     best = best_threshold(probabilities(slope * odds + shift), rows.made_up, objective)
-    return slope, shift, _HALF if best is None else best.threshold
+    return slope, shift, None if best is None else best.threshold

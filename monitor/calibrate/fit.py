@@ -8,7 +8,8 @@ than the blend with probabilities put right, and many give weights of one's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -31,24 +32,38 @@ SIGNS: Final = {name: _SIGNS.get(name, -1) for name in FEATURES}
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: `prior` is kept
 class Rows:
     """Labelled answers that do not refuse.
 
-    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `prior` the log-odds
-    of the profile one starts from; `groups` names the source of each row.
+    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `groups` names the
+    source of each row; `start` is of the profile one starts from.
     """
 
     features: Floats
     made_up: Bools
-    prior: Floats
     groups: NDArray[np.str_]
+    start: Groundedness
+
+    @cached_property
+    def prior(self) -> Floats:
+        """Log-odds of *self-generated* by the profile one starts from, shape (n,)."""
+        odds = np.full(len(self.made_up), self.start.bias)
+        for place, name in enumerate(FEATURES):
+            if weight := self.start.features.get(name):
+                moved = weight.weight * (self.features[:, place] - weight.center) / weight.scale
+                odds += np.where(np.isnan(moved), 0.0, moved)
+        return odds
+
+    def shuffled(self, place: int, rng: np.random.Generator) -> Rows:
+        """The same with the values of one feature dealt out anew."""
+        features = self.features.copy()
+        features[:, place] = rng.permutation(features[:, place])
+        return replace(self, features=features)
 
     def where(self, kept: Bools | Indices) -> Rows:
         """Those rows alone."""
-        return Rows(
-            features=self.features[kept], made_up=self.made_up[kept], prior=self.prior[kept], groups=self.groups[kept]
-        )
+        return replace(self, features=self.features[kept], made_up=self.made_up[kept], groups=self.groups[kept])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +87,7 @@ class Fitted:
         for place, name in enumerate(FEATURES):
             if name in start.features:
                 old = start.features[name]
-                slopes[place] += (1 + change) * old.weight / old.scale
-                bias += (1 + change) * old.weight * (self.center[place] - old.center) / old.scale
+                slopes[place] += (1 + change) * old.weight / old.scale  # its center is the old one
         return Groundedness(
             bias=slope * bias + shift,
             threshold=threshold,
@@ -132,6 +146,9 @@ def _fit(rows: Rows, strength: float) -> Fitted:
         center = np.nansum(rows.features, axis=0) / np.maximum(counts, 1)
         spread = np.sqrt(np.nansum(np.square(rows.features - center), axis=0) / np.maximum(counts, 1))
     scale = np.where(spread > 0, spread, 1.0)
+    for place, name in enumerate(FEATURES):  # a value that is missing moves neither the start nor what is added to it
+        if name in rows.start.features:
+            center[place] = rows.start.features[name].center
     signs = np.array([1, *SIGNS.values()], float)
     signs[0] = 0
     model = fit_logistic(

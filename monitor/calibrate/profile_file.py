@@ -30,7 +30,9 @@ def _values(table: Mapping[str, object]) -> list[str]:
 
 def _value(value: object) -> str:
     """Numbers, truth values, strings and lists are written in TOML as in JSON."""
-    return _inline(value) if isinstance(value, dict) else json.dumps(value)
+    return (
+        _inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    )
 
 
 def _inline(table: Mapping[str, object]) -> str:

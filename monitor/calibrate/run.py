@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,11 +15,10 @@ from monitor.calibrate.fit import FOLDS, Rows, fit
 from monitor.calibrate.thresholds import fitted_rules
 from monitor.classify.profile import Calibration, Groundedness, Profile
 from monitor.errors import WrongSettings
-from monitor.evaluate.labels import Labelled
+from monitor.evaluate.labels import Labelled, data_hash
 from monitor.evaluate.statistics import Objective, f_objective, recall_at_precision
 from monitor.model import Assessment, RefusalKind, Verdict
 from monitor.score.features import FEATURES
-from monitor.wire import encode
 
 LEAST = 20  # rows of each class without which nothing can be fitted
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")
@@ -59,12 +58,11 @@ def rows_of(rows: Sequence[Labelled], assessments: Sequence[Assessment], start: 
         and a.evidence.features["grounding"] is not None
     ]
     values = [[np.nan if (v := features[name]) is None else v for name in FEATURES] for _, features in kept]
-    odds = [start.bias + sum(start.contributions(features).values()) for _, features in kept]
     return Rows(
         features=np.array(values, np.float64).reshape(len(kept), len(FEATURES)),
         made_up=np.array([row.label is Verdict.SELF_GENERATED for row, _ in kept], bool),
-        prior=np.array(odds, np.float64),
         groups=np.array([row.group for row, _ in kept], np.str_),
+        start=start,
     )
 
 
@@ -90,19 +88,17 @@ def calibrated(
     judged = cross_validated(rows, goal, rng)
     fitted = fit(rows, rng)
     slope, shift, threshold = turning(rows, fitted.strength, goal, rng)
+    if threshold is None:
+        raise WrongSettings(f"no threshold reaches {objective} on answers that were not fitted to: ask for less")
     figures, intervals = judged.figures(rows), judged.intervals(rows, rng)
     precision, missed = _refusals(labelled, assessments)
-    profile = Profile(
+    profile = _made_from(
+        start,
         name=name,
-        embedding_model=start.embedding_model,
-        token_model=start.token_model,
-        features_version=start.features_version,
         calibrated=True,
         note=f"Calibrated on {len(labelled):,} labelled answers.",
         refusal_precision=precision,
         refusal_missed=missed,
-        question_held=start.question_held,
-        question_not_held=start.question_not_held,
         detector_model=detector_model,
         metrics=fitted_rules(start.metrics, _metrics(assessments), _negative(labelled), goal),
         groundedness=_rounded(fitted.groundedness(start.groundedness, threshold, slope, shift)),
@@ -121,14 +117,9 @@ def calibrated(
     return Calibrated(profile=profile, rows=rows, judged=judged, left_out=len(labelled) - len(rows.groups))
 
 
-def data_hash(labelled: Sequence[Labelled]) -> str:
-    """SHA-256 of what was labelled and how, in 16 hex digits; the order of the rows does not matter."""
-    lines = sorted(
-        encode([row.interaction.question, row.interaction.answer, row.label, row.group,
-                [d.text for d in row.interaction.retrieved_documents]])
-        for row in labelled
-    )  # fmt: skip
-    return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()[:16]
+def _made_from(start: Profile, **changes: object) -> Profile:
+    """The profile with changes, checked as one that is read from a file."""
+    return Profile.model_validate({**dict(start), **changes})
 
 
 def _check(rows: Rows) -> None:
@@ -139,8 +130,11 @@ def _check(rows: Rows) -> None:
             f"to calibrate takes {LEAST} answers of either kind at the least, some 200 in all are better; here are "
             f"{grounded} grounded and {made_up} self-generated ones that can be used"
         )
-    if groups < FOLDS:
-        raise WrongSettings(f"the answers come from {groups} sources; {FOLDS} are needed to judge on unseen ones")
+    fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))
+    if fewest < FOLDS:
+        raise WrongSettings(
+            f"the answers of one kind come from {fewest} sources; {FOLDS} are needed to judge unseen ones"
+        )
 
 
 def _refusals(labelled: Sequence[Labelled], assessments: Sequence[Assessment]) -> tuple[float, float]:
@@ -168,4 +162,5 @@ def _rounded(g: Groundedness) -> Groundedness:
         name: w.model_copy(update={key: float(f"{value:.6g}") for key, value in w.model_dump().items()})
         for name, w in g.features.items()
     }
-    return Groundedness(bias=round(g.bias, 6), threshold=round(g.threshold, 6), features=features)
+    threshold = min(max(math.floor(g.threshold * 1e6) / 1e6, 1e-6), 1 - 1e-6)  # down: the row at it stays flagged
+    return Groundedness(bias=round(g.bias, 6), threshold=threshold, features=features)

@@ -22,6 +22,7 @@ from monitor.errors import WrongSettings
 from monitor.model import Metrics, Scores
 from monitor.score.features import FEATURES, FEATURES_VERSION
 
+LONGEST_NAME = 100
 SHIPPED = resources.files("monitor.classify") / "profiles"
 
 
@@ -120,7 +121,7 @@ class Profile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(min_length=1, max_length=100)
+    name: str = Field(min_length=1, max_length=LONGEST_NAME)
     embedding_model: str = Field(min_length=1)
     token_model: str = Field(min_length=1)
     features_version: int

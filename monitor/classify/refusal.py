@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from monitor.classify.lexicon import CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
+from monitor.classify.lexicon import BARE, CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
 from monitor.classify.pointing import points_elsewhere
@@ -68,10 +68,14 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How much of an answer refuses, and the sentences that say so, in order."""
+    """How much of an answer refuses, and the sentences that say so, in order.
+
+    `answered` is how many words beside a refusal answer, asides and reports on what the documents say left out.
+    """
 
     kind: RefusalKind
     sentences: tuple[Sentence, ...]
+    answered: int = 0
 
 
 class _Clause(NamedTuple):
@@ -107,7 +111,8 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
         else:
             sentences.extend(_stating(said, start, end))
     if cued and any(s.role is Role.REFUSING for s in sentences):
-        return Reading(kind=_kind(said, sentences, contrasted, _stems(question)), sentences=tuple(sentences))
+        kind, answered = _kind(said, sentences, contrasted, _stems(question))
+        return Reading(kind=kind, sentences=tuple(sentences), answered=answered)
     refuses = _only_apologises(said, sentences) or (
         cued and close and 0 < len(sentences) <= SHORT and not _new(said, _stems(question) | _REFUSING_STEMS)
     )
@@ -128,7 +133,7 @@ def _stating(said: str, start: int, end: int) -> list[Sentence]:
     """The sentence as content, but for a polite head that ends in a colon ("Here is what I found: …")."""
     if polite := _polite(said, start, end):
         return [polite]
-    if points_elsewhere(said[start:end]):
+    if BARE.issuperset(_WORD.findall(said, start, end)) or points_elsewhere(said[start:end]):
         return [Sentence(start=start, end=end, role=Role.COURTESY, cue=(start, end), language=None)]
     colon = said.find(":", start, min(end, start + LONGEST_HEAD))
     if 0 <= colon < end - 1 and (head := _polite(said, start, colon)):
@@ -256,10 +261,11 @@ def _unquoted(piece: str) -> str:
     return piece if quoted > MOSTLY * len(piece) else _QUOTED.sub(lambda m: "x" * len(m[0]), piece)
 
 
-def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: frozenset[str]) -> RefusalKind:
-    """How much of the answer refuses; `contrasted` is where content begins that stands beside a refusal."""
+def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: frozenset[str]) -> tuple[RefusalKind, int]:
+    """How much of the answer refuses, and words that answer; `contrasted`: where content begins beside a refusal."""
     wordings = [w for w in WORDINGS if any(s.language == w.code and s.role is Role.REFUSING for s in sentences)]
     refusing = content = 0.0
+    answered = 0
     opens: bool | None = None
     for s in sentences:
         text = said[s.start : s.end]
@@ -270,11 +276,12 @@ def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: fro
         elif s.role is Role.CONTENT:
             weight = _weight(text, wordings, asked)
             if s.start in contrasted and weight == 1:
-                return RefusalKind.PARTIAL
+                return RefusalKind.PARTIAL, words
             content += words * weight
+            answered += words * (weight == 1)
             opens = opens if opens is not None or not words * weight else False
     full = content <= OPENING_CONTENT * refusing if opens else refusing > SHARE * (refusing + content)
-    return RefusalKind.FULL if full and content <= MOST_CONTENT else RefusalKind.PARTIAL
+    return (RefusalKind.FULL if full and content <= MOST_CONTENT else RefusalKind.PARTIAL), answered
 
 
 def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:

@@ -1,6 +1,7 @@
 """From evidence to a verdict with its reasons.
 
-First what no feature needs to see: an empty answer, a full refusal by its wording, nothing retrieved, no support named.
+First what no feature needs to see: an empty answer, a full refusal by its wording (unless it goes on to say what the
+documents carry), an answer that states nothing, nothing retrieved, no support named.
 Then groundedness: the profile's probability that something in the answer is self-generated, from the sentences that
 state something. The thesis's rule (Wei 2024, metrics.md §1) is kept beside it for comparison: negative when any primary
 metric (SDQ, SDRD, SDA) is below its threshold; a negative is a refusal when QA is below its threshold too, else
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from monitor.classify.profile import Profile, sigmoid
-from monitor.classify.refusal import Reading
+from monitor.classify.refusal import Reading, Role
 from monitor.model import (
     Evidence,
     Interaction,
@@ -34,6 +35,9 @@ BELOW = {
     "qrd": Reason.RETRIEVAL_OFF_QUESTION,
     "qa": Reason.ANSWER_OFF_QUESTION,
 }
+LEAST_ANSWER = 6  # words beside a refusal that may be an answer
+CARRIED = -0.25  # grounding of such words that the documents carry; about the median of good long answers
+WELL_CARRIED = 0.8  # score of a sentence from which on its passage carries it (see monitor/explain)
 CERTAIN = 6.0  # log-odds of what is seen without any feature: about 0.998
 
 
@@ -75,10 +79,12 @@ def classify(
 ) -> Classified:
     """The verdict of one interaction with its reasons and probabilities."""
     below = metrics_below(metrics, profile)
-    missing = _missing(interaction, support)
-    empty = not interaction.answer.strip()
-    refuses = empty or reading.kind is RefusalKind.FULL
-    made_up = sigmoid(CERTAIN) if missing else profile.groundedness.probability(evidence.features)
+    silent = reading.kind is RefusalKind.NONE and bool(reading.sentences) and not _states(reading)
+    missing = None if silent else _missing(interaction, support)
+    empty = not any(map(str.isprintable, interaction.answer.strip()))
+    refuses = empty or (reading.kind is RefusalKind.FULL and not _answers_after_all(reading, evidence))
+    kind = RefusalKind.PARTIAL if reading.kind is RefusalKind.FULL and not refuses else reading.kind
+    made_up = sigmoid(-CERTAIN) if silent else _made_up(missing, evidence, profile)
 
     if refuses or (missing and "qa" in below):
         verdict = Verdict.REFUSAL
@@ -97,13 +103,33 @@ def classify(
         rule_verdict=thesis_rule(metrics, profile),
         reasons=tuple(_reasons(verdict, reading, evidence, below, missing, empty=empty)),
         refusal=Refusal(
-            kind=RefusalKind.FULL if verdict is Verdict.REFUSAL else reading.kind,
+            kind=RefusalKind.FULL if verdict is Verdict.REFUSAL else kind,
             correct=_correct(verdict, profile, below, missing, evidence),
         ),
         probabilities=Probabilities(
             grounded=(1 - refusal) * (1 - made_up), refusal=refusal, self_generated=(1 - refusal) * made_up
         ),
     )
+
+
+def _states(reading: Reading) -> bool:
+    """Whether the answer states anything: a greeting does not."""
+    return any(s.role is Role.CONTENT for s in reading.sentences)
+
+
+def _made_up(missing: Reason | None, evidence: Evidence, profile: Profile) -> float:
+    """P(self-generated) of an answer that states something and does not refuse; ½ where nothing can be looked for."""
+    if missing:
+        return sigmoid(CERTAIN)
+    if evidence.features["grounding"] is None:
+        return 0.5
+    return profile.groundedness.probability(evidence.features)
+
+
+def _answers_after_all(reading: Reading, evidence: Evidence) -> bool:
+    """Whether an answer worded as a refusal goes on to say enough that the documents carry: then it refuses in part."""
+    held = evidence.features["grounding"]
+    return reading.answered >= LEAST_ANSWER and held is not None and held >= CARRIED
 
 
 def _missing(interaction: Interaction, support: Support) -> Reason | None:
@@ -124,14 +150,18 @@ def _reasons(
     if missing:
         reasons.append(missing)
     if verdict is Verdict.SELF_GENERATED and not missing:
-        reasons.append(Reason.NOT_IN_DOCUMENTS)
         if evidence.missing:
             reasons.append(Reason.MISSING_FACT)
         if evidence.features["contradictions"]:
             reasons.append(Reason.CONTRADICTS_DOCUMENTS)
+        if (
+            not (evidence.missing or evidence.features["contradictions"])
+            or min((pair.score for pair in evidence.alignment), default=0.0) < WELL_CARRIED
+        ):
+            reasons.append(Reason.NOT_IN_DOCUMENTS)
     if empty:
         reasons.append(Reason.EMPTY_ANSWER)
-    elif reading.kind is RefusalKind.FULL:
+    elif verdict is Verdict.REFUSAL and reading.kind is RefusalKind.FULL:
         reasons.append(Reason.REFUSAL_WORDING)
     return reasons
 

@@ -101,9 +101,25 @@ class OnnxDetector:
             try:
                 uncarried = iter(self._read(inputs))
             except Exception as error:  # onnxruntime's have no base of their own
-                raise Retriable(f"the detector {self.model} could not be run: {error}") from error
+                if len(claims) == 1:
+                    raise Retriable(f"the detector {self.model} could not be run: {error}") from error
+                return self._one_by_one(claims)
             for number, reading in group:
                 found[number] = conclude(reading, list(islice(uncarried, reading.count)))
+        return found
+
+    def _one_by_one(self, claims: Sequence[Claim]) -> list[Detection | None]:
+        """What can be said where a run failed: one claim that always fails must not hold up the others for ever."""
+        found: list[Detection | None] = []
+        failure: Retriable | None = None
+        for claim in claims:
+            try:
+                found += self.detect([claim])
+            except Retriable as error:
+                failure = error
+                found.append(None)
+        if failure and not any(found):
+            raise failure
         return found
 
     def _groups(self, claims: Sequence[Claim]) -> Iterator[list[tuple[int, Reading]]]:

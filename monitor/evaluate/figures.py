@@ -157,6 +157,7 @@ class ProfileUsed:
     hash: str
     embedding_model: str
     calibrated: bool
+    on_its_own_labels: bool  # it was fitted to the very rows that it is judged on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

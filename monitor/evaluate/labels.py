@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from monitor.ingest.parse import JsonObject, kind, parse_object, shown
 from monitor.message import DeadLetter, Message
 from monitor.model import Interaction, Verdict
 from monitor.review.labelled import group_of
-from monitor.wire import rejection
+from monitor.wire import encode, rejection
 
 SHOWN = 10  # bad lines that the error names
 _MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # of one poll
@@ -90,6 +91,16 @@ def default_group(interaction: Interaction) -> str:
     return group_of(interaction.question) if interaction.question.strip() else f"{interaction.app}/{interaction.id}"
 
 
+def data_hash(labelled: Sequence[Labelled]) -> str:
+    """SHA-256 of what was labelled and how, in 16 hex digits; the order of the rows does not matter."""
+    lines = sorted(
+        encode([row.interaction.question, row.interaction.answer, row.label, row.group,
+                [d.text for d in row.interaction.retrieved_documents]])
+        for row in labelled
+    )  # fmt: skip
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
 def _labelled(message: Message, decode: DecodeBatch) -> Labelled:
     interactions, dead = decode([message])
     for letter in dead:
@@ -128,5 +139,6 @@ def _check_new(interaction: Interaction, message: Message, seen: dict[tuple[str,
     """An answer that stands in two files would count twice, or with two labels."""
     key = (interaction.app, interaction.id, interaction.question, interaction.answer)
     here = f"{message.position.topic}:{message.position.offset}"
-    if (first := seen.setdefault(key, here)) != here:
+    if (first := seen.get(key)) is not None:
         raise InvalidMessage("id", f"the same answer stands in {first} already")
+    seen[key] = here

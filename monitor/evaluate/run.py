@@ -10,7 +10,7 @@ import numpy as np
 from monitor.classify.profile import Profile
 from monitor.errors import WrongSettings
 from monitor.evaluate.figures import Evaluated, Positive, ProfileUsed
-from monitor.evaluate.labels import Labelled
+from monitor.evaluate.labels import Labelled, data_hash
 from monitor.evaluate.measured import RANDOM, Measured, measure
 from monitor.evaluate.tables import Resampling, evaluate
 from monitor.model import Assessment, Interaction
@@ -67,6 +67,7 @@ def evaluated(
             hash=profile.hash,
             embedding_model=profile.embedding_model,
             calibrated=profile.calibrated,
+            on_its_own_labels=profile.calibration is not None and profile.calibration.data_hash == data_hash(rows),
         ),
         draws=resampling.draws,
         seed=resampling.seed,

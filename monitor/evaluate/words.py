@@ -58,6 +58,8 @@ WORDS = {
 def notes(evaluated: Evaluated) -> list[str]:
     """What a reader has to know before the figures."""
     rows, found = evaluated.all, []
+    if evaluated.profile.on_its_own_labels:
+        found.append("The profile was fitted to these very labels, which flatters it: `monitor profiles` has others.")
     if evaluated.left_out:
         found.append(f"{evaluated.left_out:,} rows do not say whether they are answerable, and were left out.")
     others = rows.verdict.rows - rows.verdict.positives

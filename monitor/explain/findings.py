@@ -95,9 +95,7 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
     close = Reason.REFUSAL_WORDING in row["reasons"]
     pairs = [AlignedSentence(**pair) for pair in row["evidence"].get("alignment", ())]
     facts = [MissingFact(**fact) for fact in row["evidence"].get("missing", ())]
-    documents: dict[str, str] = {}
-    for document in row["retrieved_documents"]:
-        documents.setdefault(document["id"], document["text"])
+    documents = [document["text"] for document in row["retrieved_documents"]]
     return [
         ReadSentence(
             start=s.start,
@@ -105,7 +103,9 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
             role=s.role,
             cue=s.cue if s.role is Role.REFUSING else None,
             pair=(pair := _overlapping(s, pairs)),
-            passage=None if pair is None else documents.get(pair.document_id, "")[pair.start : pair.end] or None,
+            passage=None
+            if pair is None
+            else "".join(documents[pair.document : pair.document + 1])[pair.start : pair.end] or None,
             missing=tuple(f for f in facts if s.start <= f.start < s.end),
         )
         for s in read_answer(answer, row["question"], close=close).sentences

@@ -5,6 +5,7 @@ Adding one is a line in FEATURES, a line in `_row`, and a higher FEATURES_VERSIO
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -20,9 +21,12 @@ from monitor.score.facts import Fact, FactIndex, FactKind, missing
 from monitor.score.facts.negation import contradicts
 from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.score.overlap import overlap
+from monitor.score.reach import within_reach
 from monitor.sentences import Span, sentence_spans
 
-FEATURES_VERSION: Final = 1  # raise it with every change of what a feature means: a profile belongs to one version
+# Raise it with every change of what a feature means, be it by how answers are read (refusals, courtesy, sentences,
+# facts): a profile belongs to one version.
+FEATURES_VERSION: Final = 1
 FEATURES: Final = {
     "grounding": "alignment, missing numbers and the worst sentence in one score",
     "aligned": "mean support of the answer's words by the documents",
@@ -45,6 +49,7 @@ FEATURES: Final = {
     "detector": "the configured detector's probability that something is made up",
 }
 
+MOST_PAIRS = 500  # sentences of an answer whose passages are kept
 REMEMBERED = 512  # documents whose sentences are kept, at some 100 bytes a sentence:
 LONGEST_REMEMBERED = 10_000  # of these at most so many characters
 
@@ -78,7 +83,8 @@ def evidence(
     """
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
-    source = Source.of(encoded.documents, [passages_of(text) for text in texts])
+    passages = [passages_of(text) for text in texts]
+    source = Source.of(within_reach(answer, encoded.answer, texts, encoded.documents, passages), passages)
     judged = [s for s in sentences if s.states] or list(sentences)
     spans = [(s.start, s.end) for s in judged]
     aligned = source.align(_tokens_of(judged, sentences, encoded.answer), spans)
@@ -87,7 +93,7 @@ def evidence(
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
         held = FactIndex.of([*texts, interaction.question])
-        lacking = [f for f in missing(answer, held) if any(start <= f.start < end for start, end in spans)]
+        lacking = [f for f in missing(answer, held) if _span_of(f, spans) is not None]
     row: dict[str, float | None] = {}
     if carried:
         row |= _carried([a for _, a in carried], pairs, lacking)
@@ -100,7 +106,7 @@ def evidence(
     }
     return Evidence(
         features={name: row.get(name) for name in FEATURES},
-        alignment=tuple(pairs),
+        alignment=_kept(pairs),
         missing=tuple(MissingFact(kind=f.kind, start=f.start, end=f.end, text=f.text) for f in lacking),
     )
 
@@ -119,8 +125,8 @@ def _carried(
     """What alignment and facts say; `pairs` are of the same sentences as `aligned`."""
     found = grounding(
         [
-            SentenceSupport(support=a.support, weight=a.weight, rare=a.rare, fault=_fault(pair, lacking))
-            for a, pair in zip(aligned, pairs, strict=True)
+            SentenceSupport(support=a.support, weight=a.weight, rare=a.rare, fault=fault)
+            for a, fault in zip(aligned, _faults(pairs, lacking), strict=True)
         ]
     )
     names = sum(f.kind is FactKind.NAME for f in lacking)
@@ -134,13 +140,29 @@ def _carried(
     }
 
 
-def _fault(pair: AlignedSentence, lacking: Sequence[Fact]) -> float:
-    if pair.contradicts:
-        return CONTRADICTION
-    kinds = {f.kind for f in lacking if pair.answer_start <= f.start < pair.answer_end}
-    if kinds - {FactKind.NAME}:
-        return NUMBER
-    return NAME if kinds else 0.0
+def _faults(pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]) -> list[float]:
+    """The greatest fault of each sentence."""
+    found = [CONTRADICTION if pair.contradicts else 0.0 for pair in pairs]
+    spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
+    for fact in lacking:
+        place = _span_of(fact, spans)
+        if place is not None:
+            found[place] = max(found[place], NAME if fact.kind is FactKind.NAME else NUMBER)
+    return found
+
+
+def _span_of(fact: Fact, spans: Sequence[Span]) -> int | None:
+    """Which of the spans, in order and apart, the fact stands in."""
+    place = bisect_right(spans, fact.start, key=lambda span: span[0]) - 1
+    return place if place >= 0 and fact.start < spans[place][1] else None
+
+
+def _kept(pairs: Sequence[AlignedSentence]) -> tuple[AlignedSentence, ...]:
+    """All pairs, but of a very long answer those with the lowest scores alone, in order."""
+    if len(pairs) <= MOST_PAIRS:
+        return tuple(pairs)
+    worst = sorted(range(len(pairs)), key=lambda i: pairs[i].score)[:MOST_PAIRS]
+    return tuple(pairs[i] for i in sorted(worst))
 
 
 def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
@@ -162,6 +184,7 @@ def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> Aligned
     return AlignedSentence(
         answer_start=span[0],
         answer_end=span[1],
+        document=a.passage.document,
         document_id=document.id,
         start=start,
         end=end,

@@ -53,12 +53,14 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
     evaluated = offline.json("evaluate", "labels.jsonl", "--profile", "mine.toml")
     assert evaluated["profile"] == {
         "name": "mine", "hash": made["hash"], "embedding_model": "hash/64", "calibrated": True,
+        "on_its_own_labels": True,
     }  # fmt: skip
+    assert any("fitted to these very labels" in note for note in evaluated["notes"])
     assert evaluated["all"]["confusion"]["verdict"]["grounded"]["grounded"] >= 35
 
     said = offline.run("calibrate", "labels.jsonl", "--out", "again.toml", "--name", "mine", "--objective", "f2")
     assert said.returncode == 0, said.stderr
-    assert "240 more labels of the same kind would make the intervals half as wide" in said.stdout
+    assert "about 240 more answers that can be used would make the intervals half as wide" in said.stdout
     assert "grounding" in said.stdout
     assert "MONITOR_PROFILE=again.toml" in said.stderr
     assert (tmp_path / "again.toml").read_text() == (tmp_path / "mine.toml").read_text()

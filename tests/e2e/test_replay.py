@@ -106,7 +106,7 @@ def test_the_output_has_one_assessment_for_each_interaction_in_order(monitor, tm
             assert set(piece) == {"document_id", "start", "end", "text"}
         for pair in row["alignment"]:
             assert set(pair) == {
-                "answer_start", "answer_end", "document_id", "start", "end", "score", "contradicts",
+                "answer_start", "answer_end", "document", "document_id", "start", "end", "score", "contradicts",
             }  # fmt: skip
         assert set(row["features"]) == set(FEATURES)
         assert set(row["profile"]) == {"name", "hash"}

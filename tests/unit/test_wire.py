@@ -43,9 +43,9 @@ ASSESSMENT = Assessment(
     evidence=Evidence(
         features={"grounding": -0.12345678, "detector": None},
         alignment=(
-            AlignedSentence(answer_start=0, answer_end=4, document_id="d0", start=5, end=9, score=2 / 3),
+            AlignedSentence(answer_start=0, answer_end=4, document=0, document_id="d0", start=5, end=9, score=2 / 3),
             AlignedSentence(
-                answer_start=5, answer_end=9, document_id="d0", start=5, end=9, score=1.0, contradicts=True
+                answer_start=5, answer_end=9, document=0, document_id="d0", start=5, end=9, score=1.0, contradicts=True
             ),
         ),
         missing=(MissingFact(kind="name", start=0, end=3, text="Rot"),),
@@ -89,6 +89,7 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
             {
                 "answer_start": 0,
                 "answer_end": 4,
+                "document": 0,
                 "document_id": "d0",
                 "start": 5,
                 "end": 9,
@@ -98,6 +99,7 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
             {
                 "answer_start": 5,
                 "answer_end": 9,
+                "document": 0,
                 "document_id": "d0",
                 "start": 5,
                 "end": 9,

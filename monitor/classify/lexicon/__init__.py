@@ -13,7 +13,7 @@ from monitor.classify.lexicon.japanese import JAPANESE
 from monitor.classify.lexicon.korean import KOREAN
 from monitor.classify.lexicon.portuguese import PORTUGUESE
 from monitor.classify.lexicon.spanish import SPANISH
-from monitor.classify.lexicon.wording import Wording, simplified
+from monitor.classify.lexicon.wording import Wording, simplified, words
 
 WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
 UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words are no pieces between spaces, so they are looked for as text
@@ -29,6 +29,9 @@ def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
     return re.compile("|".join(sorted({re.escape(piece) for listed in lists for piece in listed})))
 
 
+BARE = words(
+    "yes no ok okay correct true false ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 아니요 아니오"
+)
 CUES = _by_word([(w, w.cues) for w in _SPACED])
 OPENERS = _by_word([(w, w.openers) for w in _SPACED])
 CUE_PIECES = _pieces([w.cues for w in UNSPACED])

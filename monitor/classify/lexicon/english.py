@@ -28,7 +28,8 @@ ENGLISH = Wording(
         "based according below results details as generally individual keep remember always bear actual your the "
         "information answers however overall for from with yes ok okay welcome no once should can could what looking "
         "always importantly also also, also but ultimately exact individual times things although any some "
-        "conditions circumstances prices kind take cheers warm all alright right there see just got noted regards"
+        "conditions circumstances prices kind take cheers warm all alright right there see just got noted regards how "
+        "may"
     ),
     refusing=REFUSING,
     fact=pattern(

@@ -12,7 +12,12 @@ from monitor.score.features import FEATURES
 from tests.factories import an_assessment
 
 START = Groundedness(
-    bias=-0.5, threshold=0.5, features={"grounding": FeatureWeight(weight=-2.0, center=-0.1, scale=0.2)}
+    bias=-0.5,
+    threshold=0.5,
+    features={
+        "grounding": FeatureWeight(weight=-2.0, center=-0.1, scale=0.2),
+        "new_content_overlap": FeatureWeight(weight=-0.5, center=0.4, scale=1.0),
+    },
 )
 NAMES = list(FEATURES)
 
@@ -29,13 +34,11 @@ def some_rows(
     if gaps:
         features[rng.random(features.shape) < 0.2] = np.nan
         features[:, NAMES.index("detector")] = np.nan
-    rows = [{n: None if np.isnan(v) else float(v) for n, v in zip(NAMES, r, strict=True)} for r in features]
-    prior = [START.bias + sum(START.contributions(row).values()) for row in rows]
     return Rows(
         features=features,
         made_up=made_up,
-        prior=np.array(prior),
         groups=np.array([f"g{i % (groups or count)}" for i in range(count)]),
+        start=START,
     )
 
 

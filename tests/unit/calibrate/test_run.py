@@ -9,10 +9,11 @@ import pytest
 from monitor.calibrate.crossval import cross_validated
 from monitor.calibrate.fit import Rows
 from monitor.calibrate.profile_file import profile_toml
-from monitor.calibrate.run import calibrated, data_hash, objective_of, rows_of
+from monitor.calibrate.run import calibrated, objective_of, rows_of
 from monitor.calibrate.thresholds import fitted_rules
 from monitor.classify.profile import load_profile
 from monitor.errors import WrongSettings
+from monitor.evaluate.labels import data_hash
 from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
 from monitor.model import Refusal, RefusalKind, Verdict
 from monitor.score.features import FEATURES
@@ -60,8 +61,8 @@ def test_nothing_of_a_group_is_known_when_it_is_judged():
     rows = Rows(
         features=features,
         made_up=label[group],
-        prior=np.zeros(400),
         groups=np.array([f"g{g}" for g in group]),
+        start=START.model_copy(update={"features": {}}),
     )
     found = cross_validated(rows, f_objective(1), np.random.default_rng(0))
     assert 0.35 < auc(found.probability, rows.made_up) < 0.65
@@ -140,3 +141,34 @@ def test_thresholds_do_best_together():
     assert precision_recall_f(flagged, negative).f > 0.95
     assert 0.3 < found.sda.threshold < 0.7
     assert (values["qa"][~negative] < found.qa.threshold).mean() <= 0.03
+
+
+def test_importance_of_what_the_start_weighs_too():
+    rows = some_rows(400)
+    rng = np.random.default_rng(0)
+    for place, name in enumerate(FEATURES):
+        if name != "grounding":
+            rows.features[:, place] = rng.normal(size=400)
+    importance = cross_validated(rows, f_objective(1), rng).importance
+    assert importance["grounding"] > 0.2
+    assert all(abs(value) < 0.05 for name, value in importance.items() if name != "grounding")
+
+
+def test_what_is_not_fitted_stays_as_it_was():
+    rows, assessments = labelled(some_rows(100))
+    start = profile(groundedness=START, refusal_closeness=0.6)
+    made = calibrated(rows, assessments, start=start, name="x", objective="f1").profile
+    kept = ("refusal_closeness", "question_held", "question_not_held", "embedding_model", "token_model")
+    assert [getattr(made, name) for name in kept] == [getattr(start, name) for name in kept]
+
+
+def test_a_precision_that_cannot_be_had_is_refused():
+    with pytest.raises(WrongSettings, match=r"no threshold reaches recall@0\.999"):
+        made(objective="recall@0.999", noise=30.0)
+
+
+def test_labels_that_one_feature_tells_apart_give_a_profile_that_can_be_loaded(tmp_path: Path):
+    found, *_ = made(noise=0.0)
+    path = tmp_path / "ours.toml"
+    path.write_text(profile_toml(found.profile.model_copy(update={"name": "naïve 😀 \x7f"})), encoding="utf-8")
+    assert 0 < load_profile(str(path), "table/3", "table/3").groundedness.threshold < 1

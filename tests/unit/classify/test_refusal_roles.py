@@ -394,8 +394,10 @@ def test_an_answer_is_read_sentence_by_sentence():
 
 
 @pytest.mark.parametrize("yes", ["Yes.", "No.", "Ja.", "Oui.", "Sí.", "Sim.", "Sì.", "是。", "はい。", "네."])
-def test_a_yes_answers(yes):
-    assert roles(yes) == [Role.CONTENT]
+def test_a_bare_yes_says_nothing_that_could_be_looked_for(yes):
+    assert roles(yes) == [Role.COURTESY]
+    assert read_answer(yes).kind is RefusalKind.NONE
+    assert roles(f"{yes} The gate closes at noon.")[-1] is Role.CONTENT
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import pytest
 from hypothesis import assume, given
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from monitor.classify.profile import FeatureWeight, Groundedness
 from monitor.classify.refusal import Reading, read_answer
 from monitor.classify.rules import BELOW, PRIMARY, classify, metrics_below, thesis_rule
-from monitor.model import MissingFact, Reason, RefusalKind, Verdict
+from monitor.model import AlignedSentence, MissingFact, Reason, RefusalKind, Verdict
 from tests.unit.builders import evidence, interaction, metrics, profile, support
 
 ALL = tuple(BELOW)
@@ -170,17 +170,51 @@ def test_metrics_below_their_thresholds_are_reasons_of_a_negative_verdict_only()
 def test_what_is_missing_or_contradicted_is_a_reason_of_a_self_generated_answer():
     found = evidence(MADE_UP, contradictions=1.0, missing=(FACT,))
     assert decided(found=found).reasons == (
-        Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS,
+        Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS, Reason.NOT_IN_DOCUMENTS,
     )  # fmt: skip
     assert decided(found=evidence(MADE_UP, contradictions=0.0)).reasons == (Reason.NOT_IN_DOCUMENTS,)
     assert decided(found=evidence(CARRIED, missing=(FACT,))).reasons == ()
 
 
-def test_where_no_feature_has_a_value_the_bias_decides():
-    got = decided(found=evidence())
-    assert got.probabilities.self_generated == pytest.approx((1 - STUDY.refusal_missed) / 2)
+def test_a_fact_alone_is_the_reason_where_every_sentence_is_carried():
+    sure = AlignedSentence(answer_start=0, answer_end=5, document=0, document_id="d0", start=0, end=5, score=0.9)
+    found = replace(evidence(MADE_UP, missing=(FACT,)), alignment=(sure,))
+    assert decided(found=found).reasons == (Reason.MISSING_FACT,)
+    found = replace(found, alignment=(sure, replace(sure, score=0.5)))
+    assert decided(found=found).reasons == (Reason.MISSING_FACT, Reason.NOT_IN_DOCUMENTS)
+
+
+def test_what_cannot_be_looked_for_is_as_likely_as_not():
     cautious = STUDY.groundedness.model_copy(update={"bias": -1.0})
-    assert decided(found=evidence(), by=profile(0.8, groundedness=cautious)).verdict is Verdict.GROUNDED
+    for by in (STUDY, profile(0.8, groundedness=cautious)):
+        got = decided(found=evidence(), by=by)
+        assert got.probabilities.self_generated == pytest.approx((1 - STUDY.refusal_missed) / 2)
+
+
+@pytest.mark.parametrize("answer", ["Hello! How can I help you?", "Thank you!", "Yes.", "You're welcome."])
+@pytest.mark.parametrize("documents", [[], ["Nine."]])
+def test_an_answer_that_states_nothing_made_nothing_up(answer, documents):
+    got = decided(it=interaction("When?", answer, documents), found=evidence(MADE_UP))
+    assert (got.verdict, got.reasons) == (Verdict.GROUNDED, ())
+    assert got.probabilities.self_generated < 0.01
+
+
+@pytest.mark.parametrize("answer", ["\u200b", "\ufeff", "\x01\x02"])
+def test_characters_that_nobody_sees_are_an_empty_answer(answer):
+    got = decided(it=interaction("When?", answer, ["Nine."]), found=evidence())
+    assert got.reasons[-1] is Reason.EMPTY_ANSWER
+
+
+def test_a_refusal_that_goes_on_to_say_what_the_documents_carry_is_partial():
+    it = interaction(
+        "Is there parking?",
+        "I am sorry, I cannot find anything about parking in the documents. Parking costs two euros per hour.",
+        ["Parking costs two euros per hour."],
+    )
+    assert read_answer(it.answer, it.question).kind is RefusalKind.FULL
+    got = decided(it=it, found=evidence(CARRIED))
+    assert (got.verdict, got.refusal.kind, got.reasons) == (Verdict.GROUNDED, RefusalKind.PARTIAL, ())
+    assert decided(it=it, found=evidence(MADE_UP)).verdict is Verdict.REFUSAL
 
 
 # --- what no feature needs to see ------------------------------------------------------------------------------------
@@ -312,7 +346,8 @@ def test_reasons_are_exactly_what_can_be_seen(it, named, given_metrics, found, b
 @given(any_metrics, any_evidence, any_profile)
 def test_the_verdict_turns_where_the_probability_of_self_generated_passes_its_threshold(given_metrics, found, by):
     got = judged(PLAIN, NAMED, given_metrics, found, by)
-    made_up = by.groundedness.probability(found.features)
+    nothing = found.features["grounding"] is None
+    made_up = 0.5 if nothing else by.groundedness.probability(found.features)
     assert (got.verdict is Verdict.SELF_GENERATED) is (made_up >= by.groundedness.threshold)
     assert got.verdict is not Verdict.REFUSAL
     assert got.rule_verdict is thesis_rule(given_metrics, by)

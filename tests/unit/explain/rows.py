@@ -27,7 +27,7 @@ def pair(answer: str, piece: str, document: int, passage: str, score: float, **m
     """One entry of the alignment, by what it says."""
     (answer_start, answer_end), (start, end) = place(answer, piece), place(DOCUMENTS[document], passage)
     found = {"answer_start": answer_start, "answer_end": answer_end, "start": start, "end": end, "score": score}
-    return {**found, "document_id": f"d{document}", "contradicts": False, **more}
+    return {**found, "document": document, "document_id": f"d{document}", "contradicts": False, **more}
 
 
 def lacking(answer: str, kind: str, text: str) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def test_an_empty_answer_is_said_to_be_empty(answer):
 
 def test_a_long_passage_is_cut_between_words():
     document = "word " * 200
-    carried = {**EVIDENCE["alignment"][0], "document_id": "d0", "start": 0, "end": len(document)}
+    carried = {**EVIDENCE["alignment"][0], "document": 0, "document_id": "d0", "start": 0, "end": len(document)}
     row = {"retrieved_documents": [{"id": "d0", "text": document}], "evidence": {**EVIDENCE, "alignment": [carried]}}
     (passage,) = [part for part in shown(width=400, **row).split("“") if part.startswith("word")]
     kept = passage.partition("”")[0]
@@ -119,7 +119,7 @@ def test_a_long_passage_is_cut_between_words():
 
 def test_a_passage_without_a_space_is_cut_all_the_same():
     document = "字" * 1000
-    carried = {**EVIDENCE["alignment"][0], "document_id": "d0", "start": 0, "end": len(document)}
+    carried = {**EVIDENCE["alignment"][0], "document": 0, "document_id": "d0", "start": 0, "end": len(document)}
     row = {"retrieved_documents": [{"id": "d0", "text": document}], "evidence": {**EVIDENCE, "alignment": [carried]}}
     assert shown(width=400, **row).count("字") == LONGEST_PASSAGE
 
@@ -242,7 +242,8 @@ def test_markup_in_support_is_shown_as_it_is(text):
 def test_passages_and_facts_are_shown_as_they_are_and_steer_nothing(text):
     answer = f"It costs {text} there."
     carried = {
-        "answer_start": 0, "answer_end": len(answer), "document_id": text, "start": 0, "end": len(text), "score": 0.9,
+        "answer_start": 0, "answer_end": len(answer), "document": 0, "document_id": text, "start": 0, "end": len(text),
+        "score": 0.9,
     }  # fmt: skip
     fact = {"kind": "name", "start": 9, "end": 9 + len(text), "text": text}
     said = shown(
