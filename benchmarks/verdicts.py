@@ -8,8 +8,8 @@
 (d) a profile calibrated on the file, cross-validated: no source is on both sides;
 (e) a profile calibrated on the other development files, tested on this one.
 AUC is of what each method ranks by. F1 and F2 are at its own threshold, fitted for F1 where it is fitted; *all* is the
-F1 of flagging everything. Labelled refusals are left out; `refusals.py` is about them. `longform*` is longform without the
-answers whose generator saw no documents.
+F1 of flagging everything. Labelled refusals are left out; `refusals.py` is about them. `longform*` is longform without
+the answers whose generator saw no documents.
 
 Then the calibration error (ECE, 10 bins): of the shipped profile, and of one calibrated on 200 rows of the file,
 judged on the rest, mean and spread over random draws; beside it what a perfectly calibrated profile would show on so

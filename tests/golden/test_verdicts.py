@@ -21,23 +21,14 @@ SHORT = "an answer of a few words is far from the sentence that carries it"
 SUBTLE = "one figure, name, negation or sentence changed leaves the similarity as it is"
 BLIND_SPOTS = {
     "golden-002": SHORT,
-    "golden-003": SHORT,
     "golden-038": SHORT,
     "golden-081": "worded as an answer, but so far off the question that the rule takes it for a refusal",
     "golden-082": "an answer that follows its documents away from the question is grounded in them",
-    "golden-085": "an English model sees Italian sentences of one tone as close",
-    "golden-086": "a refusing half-sentence before an answer from memory makes the whole a refusal",
     "golden-088": SUBTLE,
-    "golden-089": SUBTLE,
-    "golden-090": SUBTLE,
     "golden-091": SUBTLE,
     "golden-092": SUBTLE,
-    "golden-093": SUBTLE,
     "golden-094": SUBTLE,
 }
-
-# No golden answer that says the opposite of its document is found self-generated.
-UNSEEN = {Reason.CONTRADICTS_DOCUMENTS}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +53,7 @@ def test_the_reader_is_contradicted_only_where_the_method_is_known_to_be_blind(a
 
 def test_every_verdict_every_reason_and_five_languages_of_refusals_occur(assessed):
     assert {a.verdict for a in assessed.values()} == set(Verdict)
-    assert {reason for a in assessed.values() for reason in a.reasons} == set(Reason) - UNSEEN
+    assert {reason for a in assessed.values() for reason in a.reasons} == set(Reason)
     languages = Counter(
         row["expect"]["language"]
         for row in ROWS

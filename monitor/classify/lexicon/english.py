@@ -53,6 +53,8 @@ ENGLISH = Wording(
         r"advance)\b[^.;:]{0,80})?",
         r"(?:that's|that is|this is|what)? ?an? (?:really |very )?(?:great|good|excellent|interesting|important|fair|"
         r"thoughtful) (?:question|point)[^.;:]{0,40}|(?:great|good|excellent|interesting) (?:question|point)",
+        r"you(?:'re| are) (?:absolutely |quite )?(?:right|correct)(?:,? (?:and )?(?:i (?:do )?apologi[sz]e|(?:i'm |"
+        r"i am )?sorry|my apologies|thank you|thanks)[^.:;\d]{0,60})?",
         r"you(?:'re| are) (?:very |most )?welcome(?: to (?:ask|contact|reach)[^.;:]{0,40})?|welcome(?: to (?:our|"
         r"the) [^.;:]{0,30})?|my pleasure|no (?:problem|worries)|here you go",
         r"(?:i'm|i am|we're|we are)? ?(?:(?:very|so|truly|terribly|really) )?(?:sorry|apologi[sz]e|my "
