@@ -1,6 +1,6 @@
-"""Fits the thresholds of the shipped profile `minilm` on the labelled development files, and prints what they reach.
+"""Fits the five thresholds of the shipped profile `minilm`, and prints them with what the thesis's rule reaches.
 
-    python benchmarks/fit_thresholds.py [--write]
+    python benchmarks/fit_thresholds.py
 
 SDA: for the mean over the files of the balanced accuracy of *negative* (self-generated) against grounded, among the
 thresholds that flag at most one grounded answer in ten: a pager that cries wolf is switched off. A file with one class
@@ -11,7 +11,6 @@ it; best balanced accuracy of support against its own documents and against thos
 QRD: the same of a question against its own documents and against those of another.
 SDQ, QA: as high as leaves at most one grounded answer in fifty below, mean over the files. A higher SDQ brings nothing
 on these labels; and refusals are found by their wording first, so QA only has to catch what is far off the question.
-The steepness is the one of highest likelihood, again with files counting alike.
 The figures printed by group-wise cross-validation are of thresholds fitted without the group they judge.
 """
 
@@ -29,13 +28,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import SHIPPED, Profile
-from monitor.classify.refusal import refusal_kind
+from monitor.classify.profile import MetricRules, compared
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.embed.batch import embed_batch
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
-from monitor.model import Document, Interaction, RefusalKind, Support
+from monitor.model import Document, Interaction, Support
 from monitor.score.adaptability import adaptability
 from monitor.settings import load_settings
 
@@ -45,10 +43,7 @@ REPORTED = ("dev/short_answers",)
 SDQ, SDRD, SDA, QRD, QA = range(5)
 PRIMARY = [SDQ, SDRD, SDA]
 READINGS = {"sdq": "best", "sdrd": "maximum", "sda": "best", "qrd": "maximum", "qa": "joined"}
-PROFILE = Profile.model_validate(
-    {"name": "fit", "embedding_model": "any", "calibrated": False, "note": "", "steepness": 1, "refusal_precision": 0.9,
-     "metrics": {name: {"threshold": 0, "reading": reading} for name, reading in READINGS.items()}}
-)  # fmt: skip
+RULES = MetricRules.model_validate({name: {"threshold": 0, "reading": reading} for name, reading in READINGS.items()})
 MOST_WOLF = 0.10
 NEVER = -1.0  # SDRD is not compared where support stands word for word in the documents, as extractive support does
 RARE = 0.02
@@ -90,7 +85,7 @@ def score(its: list[Interaction], supports: list[Support], embedder: CachedEmbed
     found = []
     for i in range(0, len(its), BATCH):
         for s in adaptability(embed_batch(its[i : i + BATCH], supports[i : i + BATCH], embedder)):
-            m = PROFILE.compared(s)
+            m = compared(RULES, s)
             found.append([math.nan if v is None else v for v in (m.sdq, m.sdrd, m.sda, m.qrd, m.qa)])
     return np.array(found)
 
@@ -146,21 +141,8 @@ def fit_own(own: list[Floats], other: list[Floats]) -> tuple[float, float]:
     return float(GRID[int(np.argmax(tried))]), max(tried)
 
 
-def fit_steepness(files: list[Labelled], thresholds: Floats) -> float:
-    def likelihood(k: float) -> float:
-        per_file = []
-        for f in files:
-            odds = k * np.nanmax(thresholds - f.scores[:, PRIMARY], axis=1)
-            per_file.append(float(np.mean(-np.logaddexp(0, np.where(f.negative, -odds, odds)))))
-        return float(np.mean(per_file))
-
-    return max((round(k, 1) for k in np.arange(1, 30, 0.5)), key=likelihood)
-
-
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--write", action="store_true", help="write the profile into the package")
-    write = arguments.parse_args().write
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     cache = load_settings().state_dir / "cache"
     embedder = CachedEmbedder(MiniLMEmbedder(cache_dir=cache), 2**30)
 
@@ -184,11 +166,6 @@ def main() -> None:
     qrd, qrd_reached = fit_own([s[:, QRD] for s in own], [s[:, QRD] for s in other])
     qa = fit_rare(fitted, QA)
     primary = fit_primary(fitted)
-    steepness = fit_steepness(fitted, primary)
-    worded = [row for name in ("manual_dev", "assistants_dev") for row in read(f"wording/{name}")
-              if refusal_kind(str(row["answer"])) is RefusalKind.FULL]  # fmt: skip
-    precision = sum(row["label"] == "refusal" for row in worded) / len(worded)
-
     held_out = {name: [np.zeros(0, bool), np.zeros(0, bool)] for name in FITTED}
     for fold in range(FOLDS):
         thresholds = fit_primary([f.where(f.folds != fold) for f in fitted])
@@ -205,24 +182,10 @@ def main() -> None:
     print(f"mean of the fitted files: {reached(fitted, primary):.3f}, cross-validated {mean:.3f}")
     print(f"grounded answers flagged, mean of the fitted files: {wolf(fitted, primary):.3f}")
     print(f"own against other documents: QRD {qrd_reached:.3f} at {qrd}, SDRD {sdrd_reached:.3f} at {sdrd}")
-    note = f"Mean balanced accuracy {reached(fitted, primary):.3f} (cross-validated {mean:.3f}), extractive support."
-    text = f"""# Fitted by benchmarks/fit_thresholds.py, which says how, on five labelled sets; not on your app.
-name = "minilm"
-embedding_model = "{embedder.model}"
-calibrated = false
-note = "{note}"
-steepness = {steepness}
-refusal_precision = {precision:.2f}
-
-[metrics]
-"""
     found = {"sdq": primary[0], "sdrd": sdrd, "sda": primary[2], "qrd": qrd, "qa": qa}
-    for metric, threshold in found.items():
-        text += f'{metric} = {{ threshold = {threshold:.2f}, reading = "{READINGS[metric]}" }}\n'
     print()
-    print(text)
-    if write:
-        Path(str(SHIPPED / "minilm.toml")).write_text(text, encoding="utf-8")
+    for metric, threshold in found.items():
+        print(f'{metric} = {{ threshold = {threshold:.2f}, reading = "{READINGS[metric]}" }}')
 
 
 if __name__ == "__main__":

@@ -121,7 +121,10 @@ def profiles(
 
 
 def _print(found: Calibrated) -> None:
-    Console(highlight=False).print(f"{found.left_out:,} of the answers say nothing about groundedness")
+    if found.left_out:
+        Console(highlight=False).print(
+            f"{found.left_out:,} answers refuse or have no documents: no use for groundedness"
+        )
     _show(found.profile)
     # An interval is as wide as one over the root of the number of sources.
     more = 3 * len(found.rows.made_up)

@@ -214,7 +214,8 @@ class AlignedSentence:
 
     All offsets are characters, `[start, end)`. `document` is the retrieved document's place, from 0, since ids may
     repeat. `score` is the mean cosine of the sentence's words to that passage,
-    weighted by what they tell; `contradicts` when the passage says the same but for a negation or an opposite.
+    weighted by what they tell; `contradicts` when the passage says the same but for a negation, an
+    opposite or another figure.
     """
 
     answer_start: int

@@ -22,6 +22,7 @@ from monitor.score.features import FEATURES
 
 LEAST = 20  # rows of each class without which nothing can be fitted
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")
+LEAST_REFUSALS = 10  # answers worded as one, below which nothing is learnt of them
 _PSEUDO = 0.5  # counts added to a share, so that none is 0 or 1 (Jeffreys)
 
 
@@ -91,7 +92,7 @@ def calibrated(
     if threshold is None:
         raise WrongSettings(f"no threshold reaches {objective} on answers that were not fitted to: ask for less")
     figures, intervals = judged.figures(rows), judged.intervals(rows, rng)
-    precision, missed = _refusals(labelled, assessments)
+    precision, missed = _refusals(labelled, assessments, start)
     profile = _made_from(
         start,
         name=name,
@@ -119,7 +120,7 @@ def calibrated(
 
 def _made_from(start: Profile, **changes: object) -> Profile:
     """The profile with changes, checked as one that is read from a file."""
-    return Profile.model_validate({**dict(start), **changes})
+    return Profile.model_validate({**{name: getattr(start, name) for name in Profile.model_fields}, **changes})
 
 
 def _check(rows: Rows) -> None:
@@ -137,10 +138,12 @@ def _check(rows: Rows) -> None:
         )
 
 
-def _refusals(labelled: Sequence[Labelled], assessments: Sequence[Assessment]) -> tuple[float, float]:
-    """Share of refusals among answers worded as one, and among the others."""
+def _refusals(labelled: Sequence[Labelled], assessments: Sequence[Assessment], start: Profile) -> tuple[float, float]:
+    """Share of refusals among answers worded as one, and among the others; those of the start where there are few."""
     worded = np.array([a.refusal.kind is RefusalKind.FULL for a in assessments])
     refusal = np.array([row.label is Verdict.REFUSAL for row in labelled])
+    if worded.sum() < LEAST_REFUSALS:
+        return start.refusal_precision, start.refusal_missed
     right = (refusal[worded].sum() + _PSEUDO) / (worded.sum() + 2 * _PSEUDO)
     missed = (refusal[~worded].sum() + _PSEUDO) / ((~worded).sum() + 2 * _PSEUDO)
     return round(float(np.clip(right, 0.51, 0.999)), 4), round(float(np.clip(missed, 0.001, 0.49)), 4)

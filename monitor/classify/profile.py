@@ -152,11 +152,7 @@ class Profile(BaseModel):
 
     def compared(self, scores: Scores) -> Metrics:
         """The reading of each metric that this profile compares."""
-        return Metrics(**{name: _READ[reading](scores, name) for name, reading in self._readings})
-
-    @cached_property
-    def _readings(self) -> tuple[tuple[str, str], ...]:
-        return tuple((name, rule.reading) for name, rule in self.metrics)
+        return compared(self.metrics, scores)
 
     @cached_property
     def thresholds(self) -> tuple[tuple[str, float], ...]:
@@ -179,6 +175,11 @@ _READ: Mapping[str, Callable[[Scores, str], float | None]] = {
     "maximum": lambda scores, name: getattr(scores.maximum, name),
     "best": _best,
 }
+
+
+def compared(rules: MetricRules, scores: Scores) -> Metrics:
+    """The reading of each metric that the rules compare."""
+    return Metrics(**{name: _READ[rule.reading](scores, name) for name, rule in rules})
 
 
 def shipped_profiles() -> list[str]:

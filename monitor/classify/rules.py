@@ -38,6 +38,7 @@ BELOW = {
 LEAST_ANSWER = 6  # words beside a refusal that may be an answer
 CARRIED = -0.25  # grounding of such words that the documents carry; about the median of good long answers
 WELL_CARRIED = 0.8  # score of a sentence from which on its passage carries it (see monitor/explain)
+STATES_NOTHING = -1.0  # log-odds of an answer that cannot be looked for: not flagged, and not sure (.27)
 CERTAIN = 6.0  # log-odds of what is seen without any feature: about 0.998
 
 
@@ -84,11 +85,11 @@ def classify(
     empty = not any(map(str.isprintable, interaction.answer.strip()))
     refuses = empty or (reading.kind is RefusalKind.FULL and not _answers_after_all(reading, evidence))
     kind = RefusalKind.PARTIAL if reading.kind is RefusalKind.FULL and not refuses else reading.kind
-    made_up = sigmoid(-CERTAIN) if silent else _made_up(missing, evidence, profile)
+    made_up = sigmoid(STATES_NOTHING) if silent else _made_up(missing, evidence, profile)
 
     if refuses or (missing and "qa" in below):
         verdict = Verdict.REFUSAL
-    elif missing or made_up >= profile.groundedness.threshold:
+    elif missing or (made_up >= profile.groundedness.threshold and not silent):
         verdict = Verdict.SELF_GENERATED
     else:
         verdict = Verdict.GROUNDED

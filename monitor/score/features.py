@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from monitor.embed.batch import Encoded
 from monitor.embed.tokens import Tokens
 from monitor.model import AlignedSentence, Evidence, Interaction, Metrics, MissingFact, Support
 from monitor.score.alignment import SentenceAlignment, Source
-from monitor.score.facts import Fact, FactIndex, FactKind, missing
+from monitor.score.facts import Fact, FactIndex, FactKind, conflicts, missing
 from monitor.score.facts.negation import contradicts
 from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.score.overlap import overlap
@@ -33,7 +33,7 @@ FEATURES: Final = {
     "weakest_sentence": "how far the worst sentence lies below that mean",
     "missing_numbers": "numbers and dates that no document holds",
     "missing_names": "names that no document holds",
-    "contradictions": "sentences that contradict their best passage",
+    "contradictions": "sentences whose best passage says the opposite, or another figure",
     "content_overlap": "share of content words that the documents hold",
     "new_content_overlap": "share of content words beyond the question's that the documents hold",
     "bigram_overlap": "share of word pairs that the documents hold",
@@ -49,6 +49,7 @@ FEATURES: Final = {
     "detector": "the configured detector's probability that something is made up",
 }
 
+LIKE: Final = 0.6  # score of a sentence whose passage speaks of the same
 MOST_PAIRS = 500  # sentences of an answer whose passages are kept
 REMEMBERED = 512  # documents whose sentences are kept, at some 100 bytes a sentence:
 LONGEST_REMEMBERED = 10_000  # of these at most so many characters
@@ -94,6 +95,7 @@ def evidence(
     if any(text.strip() for text in texts):
         held = FactIndex.of([*texts, interaction.question])
         lacking = [f for f in missing(answer, held) if _span_of(f, spans) is not None]
+        pairs = _with_conflicts(pairs, lacking, texts)
     row: dict[str, float | None] = {}
     if carried:
         row |= _carried([a for _, a in carried], pairs, lacking)
@@ -191,6 +193,22 @@ def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> Aligned
         score=a.score,
         contradicts=any(contradicts(said, passage[slice(*s)]) for s in sentence_spans(passage)),
     )
+
+
+def _with_conflicts(
+    pairs: Sequence[AlignedSentence], lacking: Sequence[Fact], texts: Sequence[str]
+) -> list[AlignedSentence]:
+    """The pairs, those as contradicting whose passage gives another figure where the sentence gives one of its own."""
+    found = list(pairs)
+    spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
+    for fact in lacking:
+        place = _span_of(fact, spans)
+        if place is None or found[place].score < LIKE or found[place].contradicts:
+            continue
+        pair = found[place]
+        if conflicts(fact, texts[pair.document][pair.start : pair.end]):
+            found[place] = replace(pair, contradicts=True)
+    return found
 
 
 def _question_held(interaction: Interaction, encoded: Encoded, source: Source) -> float | None:

@@ -29,8 +29,11 @@ def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
     return re.compile("|".join(sorted({re.escape(piece) for listed in lists for piece in listed})))
 
 
+# A sentence of these alone says nothing that could be looked for: "Yes, they are."
 BARE = words(
-    "yes no ok okay correct true false ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 아니요 아니오"
+    "yes no ok okay correct true false yep nope ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
+    "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
+    "should has have not t"
 )
 CUES = _by_word([(w, w.cues) for w in _SPACED])
 OPENERS = _by_word([(w, w.openers) for w in _SPACED])

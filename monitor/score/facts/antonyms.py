@@ -9,7 +9,6 @@ _SHORTEST = 3  # letters that must remain of a stem
 
 # Each line: one side / the other; every word of a side is the opposite of every word of the other.
 _OPPOSITES = """
-    before / after
     more / less fewer
     most / least
     increase rise grow gain / decrease fall decline shrink drop
@@ -66,7 +65,6 @@ _OPPOSITES = """
     present / absent
     heavy heavier / light lighter
     all every / none
-    vor / nach
     mehr / weniger
     erlaubt gestattet / verboten untersagt
     geöffnet offen / geschlossen
@@ -75,19 +73,16 @@ _OPPOSITES = """
     über oberhalb / unter unterhalb
     steigt erhöht / sinkt senkt
     mindestens / höchstens
-    avant / après
     plus / moins
     autorisé permis / interdit
     ouvert ouverte / fermé fermée
     activé activée / désactivé désactivée
     obligatoire / facultatif facultative
-    antes / después depois
     más mais / menos
     permitido / prohibido proibido
     abierto aberto / cerrado fechado
     aumenta / disminuye diminui diminuisce
     obligatorio obrigatório / opcional
-    prima / dopo
     più / meno
     permesso consentito / vietato
     aperto / chiuso

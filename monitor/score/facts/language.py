@@ -14,7 +14,9 @@ GERMAN = "de"
 # Words of one language that are no words of the other five.
 _BY_LANGUAGE = {
     ENGLISH: "the of and is are was were to that for with it this by from as have has not you which be at or if can",
-    GERMAN: "der die das und ist sind nicht ein eine einen einer den dem mit von auf für im wird werden sich auch zu",
+    GERMAN: "der die das und ist sind nicht ein eine einen einer den dem mit von auf für im wird werden sich auch zu "
+    "wir ihr ihre ihnen ich sie haben kein keine kann können muss müssen dass wenn oder aber nur bis nach bei zum zur "
+    "vom beim unter über innerhalb einem eines unser unsere bitte",
     "fr": "le les et est sont des du dans pour une pas sur avec qui au aux ce cette il elle vous nous par être ou",
     "es": "el los las y es son del para una con por no se lo su está como más pero al este esta puede",
     "pt": "o os as e é são do da dos das em para uma com não por um no na se ao mais você pode foi",

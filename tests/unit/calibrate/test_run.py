@@ -24,6 +24,8 @@ from tests.unit.calibrate.factories import START, labelled, some_rows
 def made(count=200, objective="f1", **given):
     rows, assessments = labelled(some_rows(count, **given))
     start = profile(groundedness=START)
+    assert start.hash  # is kept on the object, which is no part of the profile
+    assert start.thresholds
     return calibrated(rows, assessments, start=start, name="ours", objective=objective), rows, assessments
 
 
@@ -111,6 +113,13 @@ def test_shares_of_refusals_come_from_the_labels():
     found = calibrated(rows, assessments, start=profile(groundedness=START), name="x", objective="f1").profile
     assert found.refusal_precision == pytest.approx(18.5 / 21, abs=1e-4)
     assert found.refusal_missed == pytest.approx(0.5 / 181, abs=1e-3)
+
+
+def test_without_refusals_nothing_is_learnt_of_them():
+    rows, assessments = labelled(some_rows(100))
+    start = profile(groundedness=START, refusal_precision=0.97, refusal_missed=0.01)
+    made = calibrated(rows, assessments, start=start, name="x", objective="f1").profile
+    assert (made.refusal_precision, made.refusal_missed) == (0.97, 0.01)
 
 
 @pytest.mark.parametrize(("count", "groups", "words"), [(40, 40, "20 answers of either kind"), (200, 3, "3 sources")])

@@ -168,6 +168,14 @@ def test_a_changed_number_is_missing_and_lowers_the_grounding():
     (fact,) = got.missing
     assert (fact.kind, answer[fact.start : fact.end]) == ("number", fact.text)
     assert "90" in fact.text
+    assert got.features["contradictions"] == 1  # the passage has another figure of the same kind
+    assert got.features["grounding"] == pytest.approx(of_one_sentence(answer, CONTRADICTION), abs=CLOSE)
+
+
+def test_a_number_of_another_kind_is_missing_and_contradicts_nothing():
+    answer = KEPT.replace("30 days", "90 euros")
+    got = found(answer)
+    assert (got.features["missing_numbers"], got.features["contradictions"]) == (1, 0)
     assert got.features["grounding"] == pytest.approx(of_one_sentence(answer, NUMBER), abs=CLOSE)
 
 

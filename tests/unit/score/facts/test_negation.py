@@ -38,7 +38,6 @@ CONTRADICTING = [
     ("Files cannot be restored after deletion.", "Files can be restored after deletion."),
     ("The service always encrypts stored files.", "The service never encrypts stored files."),
     ("Guests are allowed to bring pets into the hall.", "Guests aren't allowed to bring pets into the hall."),
-    ("Export the file before the meeting starts.", "Export the file after the meeting starts."),
     ("Backups are enabled by default for new projects.", "Backups are disabled by default for new projects."),
     ("The maximum upload size is 5 GB.", "The minimum upload size is 5 GB."),
     ("The north gate opens at nine.", "The south gate opens at nine."),
