@@ -33,6 +33,7 @@ from monitor.score.features import passages_of
 
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert")
 NEW_CONTENT = 0.05  # share of words that are neither in the question nor in the documents, beside grounding
+TYPICAL_GROUNDING, TYPICAL_NEW = -0.25, 0.85  # of an answer, from which contributions are counted
 RATE = 1 / 8
 HELD_SURE, NOT_HELD_SURE = 0.8, 0.9
 WORDING = ("wording/manual_dev", "wording/assistants_dev")
@@ -46,7 +47,7 @@ def blended(assessments: Sequence[Assessment]) -> Floats:
     found = []
     for a in assessments:
         new = a.evidence.features["new_content_overlap"]
-        found.append((a.evidence.features["grounding"] or 0.0) + NEW_CONTENT * (1.0 if new is None else new))
+        found.append((a.evidence.features["grounding"] or 0.0) + NEW_CONTENT * (TYPICAL_NEW if new is None else new))
     return -np.array(found)
 
 
@@ -137,9 +138,9 @@ def main() -> None:
     print(f"refusal_missed = {said[~said[:, 0], 1].mean():.4f}")
     print(f"question_held = {held:.3f}")
     print(f"question_not_held = {not_held:.3f}")
-    print(f"bias = {-slope * threshold:.4f}")
-    print(f"grounding = {{ weight = {-slope * 0.1:.4f}, center = 0.0, scale = 0.1 }}")
-    print(f"new_content_overlap = {{ weight = {-slope * NEW_CONTENT:.4f}, center = 0.0, scale = 1.0 }}")
+    print(f"bias = {-slope * (threshold + TYPICAL_GROUNDING + NEW_CONTENT * TYPICAL_NEW):.4f}")
+    print(f"grounding = {{ weight = {-slope * 0.1:.4f}, center = {TYPICAL_GROUNDING}, scale = 0.1 }}")
+    print(f"new_content_overlap = {{ weight = {-slope * NEW_CONTENT:.4f}, center = {TYPICAL_NEW}, scale = 1.0 }}")
     print(f"threshold {threshold:.4f}, slope {slope}")
 
 

@@ -32,7 +32,7 @@ REASON_WORDS = {
     Reason.ANSWER_OFF_QUESTION: "the answer is off the question (QA below its threshold)",
     Reason.NOT_IN_DOCUMENTS: "something in the answer is carried by no retrieved document",
     Reason.MISSING_FACT: "a number, date or name of the answer stands in no document",
-    Reason.CONTRADICTS_DOCUMENTS: "a sentence says the opposite of its best passage",
+    Reason.CONTRADICTS_DOCUMENTS: "a passage says the opposite of a sentence, or another figure",
     Reason.NO_DOCUMENTS: "nothing was retrieved",
     Reason.NO_SUPPORT: "the generator named no supporting document",
     Reason.EMPTY_ANSWER: "the answer is empty",
