@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from monitor.evidence import Evidence
 from monitor.message import DeadLetter, Offset, Position
 
 JsonScalar: TypeAlias = str | int | float | bool | None
@@ -206,48 +207,6 @@ class Scores:
     joined: Metrics
     maximum: Metrics
     undefined: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlignedSentence:
-    """A sentence of the answer that states something, with the passage of the documents that carries it best.
-
-    All offsets are characters, `[start, end)`. `document` is the retrieved document's place, from 0, since ids may
-    repeat. `score` is the mean cosine of the sentence's words to that passage,
-    weighted by what they tell; `contradicts` when the passage says the same but for a negation, an
-    opposite or another figure.
-    """
-
-    answer_start: int
-    answer_end: int
-    document: int
-    document_id: str
-    start: int
-    end: int
-    score: float
-    contradicts: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingFact:
-    """A number, date or name at `[start, end)` of the answer that neither documents nor question hold."""
-
-    kind: str
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What carries the answer and what does not.
-
-    `features` has a value for each of `score.features.FEATURES`, None where a text is missing.
-    """
-
-    features: Mapping[str, float | None]
-    alignment: tuple[AlignedSentence, ...] = ()
-    missing: tuple[MissingFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

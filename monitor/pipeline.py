@@ -11,8 +11,9 @@ from monitor.classify.refusal import Reading, Role, read_answer
 from monitor.classify.rules import classify
 from monitor.detect.detection import Claim
 from monitor.embed.batch import EmbeddedBatch, embed_batch, encode_batch
+from monitor.evidence import Evidence
 from monitor.marks import prose, without
-from monitor.model import Assessment, Evidence, Interaction, Scores, Support
+from monitor.model import Assessment, Interaction, Scores, Support
 from monitor.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.score.adaptability import adaptability
 from monitor.score.features import Judged, evidence
@@ -41,11 +42,12 @@ class Pipeline:
         encoded = encode_batch(stated, self.encoder)  # first: its pass may give the embedder's vectors too
         embedded = embed_batch(stated, supports, self.embedder)
         scores = adaptability(embedded)
+        metrics = [self.profile.compared(each) for each in scores]
         readings = self._reread(interactions, readings, embedded)
-        parts = zip(stated, supports, scores, encoded, readings, self._detected(interactions), strict=True)
+        parts = zip(stated, supports, metrics, encoded, readings, self._detected(interactions), strict=True)
         found = [
-            evidence(it, support, self.profile.compared(score), tokens, _judged(reading), detected=detected)
-            for it, support, score, tokens, reading, detected in parts
+            evidence(it, support, compared, tokens, _judged(reading), detected=detected)
+            for it, support, compared, tokens, reading, detected in parts
         ]
         return [self._assessment(*part) for part in zip(interactions, supports, scores, readings, found, strict=True)]
 

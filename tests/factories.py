@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from monitor.evidence import AlignedSentence, Evidence
 from monitor.judge.metric import Judgement, Outcome
 from monitor.llm.exchange import Spend
 from monitor.message import DeadLetter, Message, Position
 from monitor.model import (
-    AlignedSentence,
     Assessment,
     Batch,
     Document,
-    Evidence,
     Interaction,
     Metrics,
     Origin,

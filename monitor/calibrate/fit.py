@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss, probabilities
+from monitor.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss
 from monitor.classify.profile import FeatureWeight, Groundedness
 from monitor.score.features import FEATURES
 
@@ -164,6 +164,3 @@ def _fit(rows: Rows, strength: float) -> Fitted:
 def _design(rows: Rows, center: Floats, scale: Floats) -> Floats:
     standard = (rows.features - center) / scale
     return np.column_stack([rows.prior, np.where(np.isnan(standard), 0.0, standard)])
-
-
-__all__ = ["FOLDS", "SIGNS", "STRENGTHS", "Fitted", "Rows", "fit", "folds", "held_out", "platt", "probabilities"]

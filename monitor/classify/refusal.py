@@ -9,23 +9,21 @@ clause that answers beside one that refuses ("the manual does not give the price
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
+from monitor.classify.clauses import Clause, after_lead, refusing_clauses, word_count
 from monitor.classify.lexicon import BARE, CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
 from monitor.classify.pointing import points_elsewhere
 from monitor.model import RefusalKind
-from monitor.sentences import Span, sentence_spans
+from monitor.sentences import sentence_spans
 
 SHARE = 0.4  # of the words
 OPENING_CONTENT = 2.0  # words of content for each refusing word, after an opening refusal
 REPORTED = 0.75  # of a word: "the passages do mention …" after a refusal is less than an answer
 MOST_CONTENT = 50  # words beside a full refusal; what says more answers something
-LEAST_CLAUSE = 3  # words of a clause that is told from its neighbour
 LONGEST = 4_000  # characters in which a refusal is looked for, and at either end of an answer a courtesy
 LONGEST_SENTENCE = 600  # characters looked at in a sentence; bounds the time of the patterns
 LONGEST_COURTESY = 200  # characters of a sentence without content
@@ -39,8 +37,6 @@ _UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
 LONGEST_HEAD = 90  # characters of a polite head before a colon
 _CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is no courtesy
 _QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
-_COMMA = re.compile(r"[,，、] ?")
-_MARKS = " \t\n,;:–—-，；、"
 
 
 class Role(StrEnum):
@@ -76,13 +72,6 @@ class Reading:
     kind: RefusalKind
     sentences: tuple[Sentence, ...]
     answered: int = 0
-
-
-class _Clause(NamedTuple):
-    start: int
-    end: int
-    cue: Span | None  # it refuses
-    answers: bool
 
 
 def refusal_kind(answer: str) -> RefusalKind:
@@ -180,79 +169,17 @@ def _refusing(said: str, start: int, end: int) -> list[Sentence]:
     if unspaced(piece) and CUE_PIECES.search(piece):
         found.update(w.code for w in UNSPACED)
     for wording in WORDINGS:
-        if wording.code in found and (clauses := _refusing_clauses(piece, wording)):
+        if wording.code in found and (clauses := refusing_clauses(piece, wording)):
             parts = [_part(start, clause, wording.code) for clause in clauses]
             return parts if stop == end else [*parts, _content(stop, end)]
     return []
 
 
-def _part(start: int, clause: _Clause, language: str) -> Sentence:
+def _part(start: int, clause: Clause, language: str) -> Sentence:
     if clause.cue is None:
         return _content(start + clause.start, start + clause.end)
     cue = start + clause.cue[0], start + clause.cue[1]
     return Sentence(start=start + clause.start, end=start + clause.end, role=Role.REFUSING, cue=cue, language=language)
-
-
-def _refusing_clauses(piece: str, wording: Wording) -> list[_Clause]:
-    """Clauses of a sentence, neighbours alike joined; none if nothing in it refuses."""
-    clauses = [_clause(piece, start, end, wording) for start, end in _clauses(piece, wording)]
-    if not any(c.cue for c in clauses):
-        cue = _cue(piece, 0, len(piece), wording)
-        return [_Clause(0, len(piece), cue, answers=False)] if cue else []
-    joined: list[_Clause] = []
-    for clause in clauses:
-        last = joined[-1] if joined else None
-        if last is None or (last.cue and clause.answers) or (last.answers and clause.cue):
-            joined.append(clause)
-        else:  # what neither refuses nor answers goes with its neighbour
-            joined[-1] = _Clause(last.start, clause.end, last.cue or clause.cue, last.answers or clause.answers)
-    return joined
-
-
-def _clauses(piece: str, wording: Wording) -> Iterator[Span]:
-    """Where the clauses of a sentence begin and end; a conjunction goes with the clause that it opens."""
-    borders = [_border(match) for match in wording.border.finditer(piece)]
-    if wording.concessive.match(piece) and (comma := _COMMA.search(piece)):
-        borders = sorted({*borders, comma.end()})
-    start = 0
-    for border in [*borders, len(piece)]:
-        if end := len(piece[start:border].rstrip()):
-            yield start, start + end
-            start = border
-
-
-def _border(match: re.Match[str]) -> int:
-    """Behind the marks that a border begins with; one that begins with letters ends its clause."""
-    marks = len(match[0]) - len(match[0].lstrip(_MARKS))
-    return match.start() + marks if marks else match.end()
-
-
-def _clause(piece: str, start: int, end: int, wording: Wording) -> _Clause:
-    if cue := _cue(piece, start, end, wording):
-        return _Clause(start, end, cue, answers=False)
-    said = piece[_after_lead(piece, start, end, wording) : end]
-    answers = (
-        _words(said) >= LEAST_CLAUSE
-        and not wording.aside.match(said)
-        and not any(whole.fullmatch(said) for whole in (wording.courtesy, wording.hedge, wording.apology))
-    )
-    return _Clause(start, end, None, answers=answers)
-
-
-def _cue(piece: str, start: int, end: int, wording: Wording) -> Span | None:
-    """The words of the clause that refuse. Its head without what leads up to it is looked at as a head of its own."""
-    start = _after_lead(piece, start, end, wording)
-    clause = piece[start:end]
-    match = wording.refusing.search(clause)
-    if match is None or wording.fact.search(clause):
-        return None
-    return start + match.start(), start + match.end()
-
-
-def _after_lead(piece: str, start: int, end: int, wording: Wording) -> int:
-    while (match := wording.lead.match(piece, start, end)) and match.end() > start:
-        start = match.end()
-    return start
 
 
 def _unquoted(piece: str) -> str:
@@ -269,7 +196,7 @@ def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: fro
     opens: bool | None = None
     for s in sentences:
         text = said[s.start : s.end]
-        words = _words(text)
+        words = word_count(text)
         if s.role is Role.REFUSING:
             refusing += words
             opens = opens is None or opens
@@ -289,17 +216,12 @@ def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:
     if asked and not _new(text, asked):
         return 0
     for wording in wordings:
-        body = text[_after_lead(text, 0, len(text), wording) :]
+        body = text[after_lead(text, 0, len(text), wording) :]
         if wording.aside.match(body):
             return 0
         if wording.report.match(body):
             return REPORTED
     return 1
-
-
-def _words(text: str) -> int:
-    """How many words, two characters of Chinese or Japanese counting as one."""
-    return len((_WORD if text.isascii() else _UNSPACED_WORD).findall(text))
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -14,18 +14,8 @@ from typing import NamedTuple
 
 from monitor.classify.profile import Profile, sigmoid
 from monitor.classify.refusal import Reading, Role
-from monitor.model import (
-    Evidence,
-    Interaction,
-    Metrics,
-    Origin,
-    Probabilities,
-    Reason,
-    Refusal,
-    RefusalKind,
-    Support,
-    Verdict,
-)
+from monitor.evidence import Evidence
+from monitor.model import Interaction, Metrics, Origin, Probabilities, Reason, Refusal, RefusalKind, Support, Verdict
 
 PRIMARY = ("sdq", "sdrd", "sda")
 BELOW = {

@@ -147,8 +147,7 @@ class MiniLMEmbedder:
 
     def _all(self, read: Callable[[_Run], None], windows: _Windows) -> None:
         """Reads every run of `windows`, several at a time."""
-        for _ in self._threads.map(read, self._runs(windows)):
-            pass  # raises what `read` raised
+        list(self._threads.map(read, self._runs(windows)))  # raises what `read` raised
 
     def _runs(self, windows: _Windows) -> Iterator[_Run]:
         """Numbers of windows to run together, with what the graph is fed for them.

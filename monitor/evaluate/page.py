@@ -24,7 +24,8 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .3rem; }
 p { max-width: 48rem; margin: .4rem 0; }
 .faint, figcaption, .bounds { color: var(--faint); }
 .note { background: var(--note); border-radius: .3rem; padding: .4rem .7rem; }
-nav a { color: inherit; margin-right: .9rem; white-space: nowrap; }
+nav { display: flex; flex-wrap: wrap; gap: .3rem .9rem; }
+nav a { color: inherit; white-space: nowrap; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .7rem 0; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--line); vertical-align: top; }

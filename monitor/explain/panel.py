@@ -12,6 +12,7 @@ from rich.text import Text
 
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Role
+from monitor.evidence import AlignedSentence
 from monitor.explain.findings import (
     REASON_WORDS,
     Carried,
@@ -23,7 +24,7 @@ from monitor.explain.findings import (
     start_probability,
 )
 from monitor.judgements import judgement_table
-from monitor.model import AlignedSentence, Match, Origin, Reason, RefusalKind
+from monitor.model import Match, Origin, Reason, RefusalKind
 from monitor.score.features import FEATURES
 from monitor.terminal import readable
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from monitor.embed.batch import Encoded
 from monitor.embed.tokens import Tokens
-from monitor.model import AlignedSentence, Evidence, Interaction, Metrics, MissingFact, Support
+from monitor.evidence import AlignedSentence, Evidence, MissingFact
+from monitor.model import Interaction, Metrics, Support
 from monitor.score.alignment import SentenceAlignment, Source
 from monitor.score.facts import Fact, FactIndex, FactKind, conflicts, missing
 from monitor.score.facts.negation import contradicts

@@ -10,6 +10,8 @@ from monitor.embed.hashing import HashEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.embed.tokens import token_type
 from monitor.ports import TokenEncoder
+from tests.contract.test_embedder import LONG
+from tests.contract.test_embedder import ODDITIES as EMBEDDED_ODDITIES
 from tests.unit.embed.factories import published_weights
 
 MIB = 2**20
@@ -21,32 +23,7 @@ TEXTS = [
     "A longer text. " * 40,
     "Yes, you can.",
 ]
-ODDITIES = [
-    "",
-    " ",
-    "\n\t\r\n\x1c\u2028",
-    "\x00",
-    "a\x00b",
-    "\ufffd\ufeff\u200b\u200d",
-    "\ud800",  # a lone surrogate, as json.loads lets it through
-    "before \udfff after \ud83d",
-    "🙂👩‍👩‍👧‍👦🇩🇪",
-    "e\u0301 \u0301\u0301\u0301",
-    "日本語の文書は三十日間保存されます。",
-    "ข้อมูลที่ถูกลบ",
-    "مرحبا بالعالم",
-    "\U0010ffff\ue000",
-    "[CLS] [SEP] [PAD] [MASK] [UNK]",
-    "...!?",
-]
-LONG = {
-    "sentences": "The quick brown fox jumps over the lazy dog. " * 800,
-    "words": "fox " * 9_000,
-    "one word": "x" * 60_000,
-    "no spaces": "文" * 7_000,
-    "emoji": "🙂" * 9_000,
-    "new lines": "\n" * 30_000 + "end",
-}
+ODDITIES = [*EMBEDDED_ODDITIES, "\x1c\u2028", "ข้อมูลที่ถูกลบ", "[UNK]", "...!?"]
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.model import (
-    AlignedSentence,
     Assessment,
-    Evidence,
     Match,
-    MissingFact,
     Origin,
     Probabilities,
     Reason,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.classify import refusal
+from monitor.classify import clauses, refusal
 from monitor.classify.refusal import LONGEST, LONGEST_COURTESY, LONGEST_SENTENCE, read_answer, refusal_kind
 from monitor.model import RefusalKind
 
@@ -106,7 +106,7 @@ NESTED = ["not not not ", '"not "', '“"not', "«「not", "I can't, but ", "i d
 @pytest.mark.parametrize("unit", [".", "not ", *NESTED])
 def test_the_patterns_see_no_more_of_a_megabyte_than_of_its_start_and_end(unit, monkeypatch):
     looked_at = []
-    cue, polite = refusal._cue, refusal._polite
+    cue, polite = clauses._cue, refusal._polite
 
     def counted_cue(piece, start, end, wording):
         looked_at.append(end - start)
@@ -117,7 +117,7 @@ def test_the_patterns_see_no_more_of_a_megabyte_than_of_its_start_and_end(unit, 
             looked_at.append(min(end - start, LONGEST_COURTESY))
         return polite(said, start, end)
 
-    monkeypatch.setattr(refusal, "_cue", counted_cue)
+    monkeypatch.setattr(clauses, "_cue", counted_cue)
     monkeypatch.setattr(refusal, "_polite", counted_polite)
     refusal_kind((unit * (1_000_000 // len(unit) + 1))[:1_000_000])
     languages, looks = 9, 2  # a clause is looked at alone and in its sentence

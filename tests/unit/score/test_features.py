@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from monitor.classify.refusal import Role, read_answer
 from monitor.embed.batch import encode_batch
 from monitor.embed.hashing import HashEmbedder
-from monitor.model import MissingFact, Origin, Support, SupportingDocument
+from monitor.evidence import MissingFact
+from monitor.model import Origin, Support, SupportingDocument
 from monitor.score import features as module
 from monitor.score.alignment import align
 from monitor.score.features import FEATURES, Judged, evidence, passages_of
