@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,14 +18,7 @@ from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.language_models import LanguageModels
 from monitor.model import Batch, Tally
 from monitor.pipeline import Pipeline
-from monitor.ports import (
-    Completer,
-    Embedder,
-    Receiver,
-    Source,
-    Store,
-    TokenEncoder,
-)
+from monitor.ports import Completer, Embedder, Receiver, Source, Store, TokenEncoder
 from monitor.providers import embedder, token_encoder
 from monitor.retry import Retry
 from monitor.sections import TopicSettings
@@ -46,8 +38,6 @@ if TYPE_CHECKING:
     from monitor.store.queries import Queries
     from monitor.store.review import Reviews
     from monitor.store.writer import Writer
-
-log = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:

@@ -1,0 +1,22 @@
+"""A detector that the settings name: its score joins the features of an assessment."""
+
+from __future__ import annotations
+
+from monitor.app import Application
+from monitor.settings import load_settings
+from tests.unit.builders import interaction
+from tests.unit.detect.tiny_model import TinyModel, byte_tokenizer
+
+
+def test_the_score_of_a_configured_detector_is_a_feature(tmp_path):
+    folder = TinyModel(tokenizer=byte_tokenizer()).write(tmp_path / "model")
+    settings = load_settings(
+        state_dir=tmp_path / "state", embedding={"provider": "hash"}, detector={"path": folder, "device": "cpu"}
+    )
+    with Application(settings) as application:
+        (with_documents, without) = application.pipeline.assess(
+            [interaction("Where?", "Here.", ["Here it is."]), interaction("Where?", "Here.", [])]
+        )
+        assert application.detector.device == "cpu"
+    assert 0 <= with_documents.evidence.features["detector"] <= 1
+    assert without.evidence.features["detector"] is None
