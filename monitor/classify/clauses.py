@@ -13,8 +13,8 @@ LEAST_CLAUSE = 3  # words of a clause that is told from its neighbour
 
 _COMMA = re.compile(r"[,，、] ?")
 _MARKS = " \t\n,;:–—-，；、"
-_WORD = re.compile(r"\w+")
-_UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
+WORD = re.compile(r"\w+")
+UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
 
 
 class Clause(NamedTuple):
@@ -28,7 +28,7 @@ class Clause(NamedTuple):
 
 def word_count(text: str) -> int:
     """How many words, two characters of Chinese or Japanese counting as one."""
-    return len((_WORD if text.isascii() else _UNSPACED_WORD).findall(text))
+    return len((WORD if text.isascii() else UNSPACED_WORD).findall(text))
 
 
 def refusing_clauses(piece: str, wording: Wording) -> list[Clause]:

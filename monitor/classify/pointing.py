@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from monitor.classify.clauses import UNSPACED_WORD
 from monitor.classify.lexicon.wording import words
 
 LONGEST = 400  # characters with the addresses
@@ -17,7 +18,6 @@ _POINTING: Final = words(
 )
 _ADDRESS = re.compile(r"https?://[^\s)]+")
 _LINK = re.compile(r"\[[^\]\n]{1,80}\]\([^)\s]{1,300}\)|https?://[^\s)]+")
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
 _FIGURE = re.compile(r"\d")
 
 
@@ -25,7 +25,7 @@ def points_elsewhere(sentence: str) -> bool:
     """Whether the sentence, in small letters, has a link, a word that points to it, few others, and no figure."""
     if len(sentence) > LONGEST or "://" not in sentence:
         return False
-    around = set(_WORD.findall(_LINK.sub(" ", sentence)))
+    around = set(UNSPACED_WORD.findall(_LINK.sub(" ", sentence)))
     if len(around) > MOST_AROUND or around.isdisjoint(_POINTING):
         return False
     return _FIGURE.search(_ADDRESS.sub(" ", sentence)) is None

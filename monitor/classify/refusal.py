@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from monitor.classify.clauses import Clause, after_lead, refusing_clauses, word_count
+from monitor.classify.clauses import UNSPACED_WORD, WORD, Clause, after_lead, refusing_clauses, word_count
 from monitor.classify.lexicon import BARE, CUE_PIECES, CUES, OPENER_PIECES, OPENERS, UNSPACED, WORDINGS, fold, unspaced
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
@@ -32,8 +32,6 @@ STEM = 5  # letters by which a word of the answer is found in the question
 LEAST_NEW = 4  # letters of a word that may be content
 SHORT = 3  # sentences of an answer whose closeness is asked
 
-_WORD = re.compile(r"\w+")
-_UNSPACED_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|\w+")
 LONGEST_HEAD = 90  # characters of a polite head before a colon
 _CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is no courtesy
 _QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
@@ -90,7 +88,7 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
     """
     said = fold(answer)
     head = said[:LONGEST]
-    cued = not CUES.keys().isdisjoint(_WORD.findall(head)) or bool(unspaced(head) and CUE_PIECES.search(head))
+    cued = not CUES.keys().isdisjoint(WORD.findall(head)) or bool(unspaced(head) and CUE_PIECES.search(head))
     sentences: list[Sentence] = []
     contrasted: set[int] = set()  # where content begins that stands in one sentence with a refusal
     for start, end in sentence_spans(answer):
@@ -122,7 +120,7 @@ def _stating(said: str, start: int, end: int) -> list[Sentence]:
     """The sentence as content, but for a polite head that ends in a colon ("Here is what I found: …")."""
     if polite := _polite(said, start, end):
         return [polite]
-    if BARE.issuperset(_WORD.findall(said, start, end)) or points_elsewhere(said[start:end]):
+    if BARE.issuperset(WORD.findall(said, start, end)) or points_elsewhere(said[start:end]):
         return [Sentence(start=start, end=end, role=Role.COURTESY, cue=(start, end), language=None)]
     colon = said.find(":", start, min(end, start + LONGEST_HEAD))
     if 0 <= colon < end - 1 and (head := _polite(said, start, colon)):
@@ -135,7 +133,7 @@ def _polite(said: str, start: int, end: int) -> Sentence | None:
     """The sentence as a courtesy or a hedge, when that is all it is."""
     if end - start > LONGEST_COURTESY or LONGEST < start < len(said) - LONGEST:
         return None
-    if not (first := _WORD.search(said, start, end)):
+    if not (first := WORD.search(said, start, end)):
         return None
     wordings = OPENERS.get(first.group())
     if wordings is None:
@@ -165,7 +163,7 @@ def _refusing(said: str, start: int, end: int) -> list[Sentence]:
     """
     stop = end if end - start <= LONGEST_SENTENCE else start + LONGEST_SENTENCE
     piece = _unquoted(said[start:stop])
-    found = {w.code for word in _WORD.findall(piece) for w in CUES.get(word, ())}
+    found = {w.code for word in WORD.findall(piece) for w in CUES.get(word, ())}
     if unspaced(piece) and CUE_PIECES.search(piece):
         found.update(w.code for w in UNSPACED)
     for wording in WORDINGS:
@@ -225,14 +223,14 @@ def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:STEM] for word in _UNSPACED_WORD.findall(fold(text[:LONGEST])))
+    return frozenset(word[:STEM] for word in UNSPACED_WORD.findall(fold(text[:LONGEST])))
 
 
 def _new(text: str, known: frozenset[str]) -> bool:
     """Whether the text has a figure or a longer word that is not among the known ones."""
     return any(
         word[:STEM] not in known and (len(word) >= LEAST_NEW or word.isdecimal() or not word.isascii())
-        for word in _UNSPACED_WORD.findall(text)
+        for word in UNSPACED_WORD.findall(text)
     )
 
 

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import fsum, log1p
 
 from monitor.complete.locate import locate
 from monitor.model import Document, Interaction, Match, Origin, Support, SupportingDocument
+from monitor.recurring import recurring
 from monitor.sentences import Span, sentence_spans
 from monitor.words import stems
 
 MOST_SENTENCES = 5
 QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
 LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
-REMEMBERED = 512  # documents whose sentences are kept, at some 20 bytes a character:
-LONGEST_REMEMBERED = 10_000  # of these at most so many characters, so about 100 MB at the worst
 Segmented = tuple[tuple[Span, frozenset[str]], ...]
 
 
@@ -87,13 +85,7 @@ def _piece(document: Document, span: Span) -> SupportingDocument:
     )
 
 
+@recurring
 def _segmented(text: str) -> Segmented:
-    """Sentences and their words; documents come again and again, so the last ones are remembered."""
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _segment(text)
-
-
-def _segment(text: str) -> Segmented:
+    """Sentences and their words."""
     return tuple((span, frozenset(stems(text[span[0] : span[1]]))) for span in sentence_spans(text))
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(_segment)

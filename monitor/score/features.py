@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from monitor.embed.batch import Encoded
 from monitor.embed.tokens import Tokens
 from monitor.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.model import Interaction, Metrics, Support
+from monitor.recurring import recurring
 from monitor.score.alignment import SentenceAlignment, Source
 from monitor.score.facts import Fact, FactIndex, FactKind, conflicts, missing
 from monitor.score.facts.negation import contradicts
@@ -52,8 +52,6 @@ FEATURES: Final = {
 
 LIKE: Final = 0.6  # score of a sentence whose passage speaks of the same
 MOST_PAIRS = 500  # sentences of an answer whose passages are kept
-REMEMBERED = 512  # documents whose sentences are kept, at some 100 bytes a sentence:
-LONGEST_REMEMBERED = 10_000  # of these at most so many characters
 
 
 class Judged(NamedTuple):
@@ -222,13 +220,7 @@ def _elsewhere(support: Support) -> float | None:
     return sum(d.start is None for d in pieces) / len(pieces) if pieces else None
 
 
+@recurring
 def passages_of(text: str) -> Sequence[Span]:
-    """The sentences of a document; documents come again and again, so the last ones are remembered."""
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _spans(text)
-
-
-def _spans(text: str) -> tuple[Span, ...]:
+    """The sentences of a document."""
     return tuple(sentence_spans(text))
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(_spans)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.recurring import recurring
 from monitor.score.facts.language import listed
 from monitor.words import STEM, stems
 
 T = TypeVar("T")
 
 GRAM: Final = 8  # characters of a quoted piece; the paper's 25 sees nothing in short answers
-REMEMBERED = 512  # documents whose words are kept, at some 100 bytes a word:
-LONGEST_REMEMBERED = 10_000  # of these at most so many characters
 
 # Articles, pronouns, prepositions, conjunctions and auxiliaries.
 _COMMON: Final = frozenset(
@@ -110,16 +108,10 @@ def _longest_run(found: NDArray[np.bool_]) -> int:
     return int((edges[1::2] - edges[0::2]).max(initial=0))
 
 
+@recurring
 def _held(text: str) -> _Held:
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _read(text)
-
-
-def _read(text: str) -> _Held:
     words = stems(text)
     return _Held(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(_read)
 
 
 def _grams(text: str) -> NDArray[np.uint64]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 
+from monitor.recurring import recurring
 from monitor.score.facts.agree import Quantities
 from monitor.score.facts.dates import Moment, implied
 from monitor.score.facts.extract import facts, read
@@ -16,8 +16,6 @@ from monitor.score.facts.names import acronyms, alone, identifier, kin, words_of
 from monitor.score.facts.numbers import Quantity
 from monitor.sentences import sentence_spans
 
-REMEMBERED = 512  # documents whose facts are kept, at some 20 bytes a character:
-LONGEST_REMEMBERED = 10_000  # of these at most so many characters, so about 100 MB at the worst
 MOST_APART = 8  # dates and years of one sentence that are put together
 _SHORT = 2  # letters of a country's acronym: "us" is more often a pronoun
 _PREFIX = 5  # letters at least that America and American share
@@ -48,7 +46,7 @@ class FactIndex:
     @classmethod
     def of(cls, texts: Iterable[str]) -> FactIndex:
         """The index of `texts`: the documents, and the question where its facts are to count as held."""
-        return cls(parts=tuple([_remembered(t) if len(t) <= LONGEST_REMEMBERED else _hold(t) for t in texts]))
+        return cls(parts=tuple(map(_hold, texts)))
 
     def holds(self, fact: Fact) -> bool:
         """One of the texts states the fact, in whatever form, at the fact's own precision or a finer one.
@@ -109,6 +107,7 @@ def _holds_moment(part: _Held, moment: Moment) -> bool:
     return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
 
 
+@recurring
 def _hold(text: str) -> _Held:
     quantities: list[Quantity] = []
     dated: list[tuple[int, Moment]] = []
@@ -130,9 +129,6 @@ def _hold(text: str) -> _Held:
         acronyms=frozenset(acronyms(text)),
         identifiers=frozenset(identifiers),
     )
-
-
-_remembered = lru_cache(maxsize=REMEMBERED)(_hold)
 
 
 def _put_together(text: str, dated: list[tuple[int, Moment]]) -> Iterator[Moment]:

@@ -14,7 +14,7 @@ from monitor.embed.batch import encode_batch
 from monitor.embed.hashing import HashEmbedder
 from monitor.evidence import MissingFact
 from monitor.model import Origin, Support, SupportingDocument
-from monitor.score import features as module
+from monitor.recurring import LONGEST
 from monitor.score.alignment import align
 from monitor.score.features import FEATURES, Judged, evidence, passages_of
 from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
@@ -281,7 +281,5 @@ def test_passages_are_the_sentences(text):
 
 
 def test_a_document_too_long_to_be_remembered_is_cut_all_the_same():
-    text = f"{KEPT} " * (module.LONGEST_REMEMBERED // len(KEPT) + 1)
-    before = module._remembered.cache_info().currsize
+    text = f"{KEPT} " * (LONGEST // len(KEPT) + 1)
     assert list(passages_of(text)) == sentence_spans(text)
-    assert module._remembered.cache_info().currsize == before
