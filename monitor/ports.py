@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
@@ -237,3 +237,17 @@ class Receiver(Protocol):
         Raises:
             Retriable, Fatal: as `send` does.
         """
+
+
+class Actions(Protocol):
+    """What a person may do about an episode from where they are told of it. Methods may raise `Retriable`.
+
+    `by` names the person as the place knows them (`slack:U123 (ada)`), which the audit trail keeps. Each returns one
+    plain line that says what came of it, also when there was nothing to do.
+    """
+
+    def acknowledge(self, episode: str, *, by: str) -> str:
+        """Somebody is at it: the episode is not repeated any more."""
+
+    def silence(self, episode: str, length: timedelta, *, by: str) -> str:
+        """Nothing more is told of the episode's alerts for `length`."""

@@ -2,171 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from monitor.alert.state import State, Transition
+from pydantic import TypeAdapter
+
 from monitor.model import Json
 
-if TYPE_CHECKING:
-    from monitor.alert.rule import Severity
+Severity: TypeAlias = Literal["critical", "warning", "info"]
+Unit: TypeAlias = Literal["share", "number", "seconds"]
+Status: TypeAlias = Literal["firing", "no_data", "error", "resolved"]
+# Why receivers are told: an episode begins, alerts joined or left it, it goes on, somebody acted on it, it is over.
+News: TypeAlias = Literal["firing", "changed", "repeated", "acknowledged", "silenced", "resolved"]
 
-Status: TypeAlias = Literal["firing", "resolved"]
-
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")  # from worst to least
 MAX_EXAMPLES = 3
 MAX_EXAMPLE_CHARS = 4_000  # a receiver shows less; an answer of a megabyte has no business in the outbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One bad answer, with the verdict on it. `id` is the interaction's."""
+    """One bad answer, with the verdict on it. `id` is the interaction's; `url` leads to it."""
 
     id: str
     question: str
     answer: str
     verdict: str
     reasons: tuple[str, ...] = ()
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One alert as a notification tells of it.
+
+    `value`, `lower`, `upper` and `bound` (the line it is held against) are in `unit`: a share in [0, 1], a number as it
+    is, or seconds; the bounds are None where nothing bounds it. `below`: it fires under the line, not above it.
+    `samples` is what was counted in `window`.
+    """
+
+    fingerprint: str
+    episode: str
+    rule: str
+    signal: str  # as `Signal` says it: "rate of negative", "mean of sda", "lag"
+    method: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    severity: Severity
+    status: Status
+    unit: Unit
+    value: float | None
+    lower: float | None
+    upper: float | None
+    bound: float
+    below: bool = False
+    samples: int
+    window: timedelta
+    detail: str | None = None
+    started_at: datetime  # when the breach began
+    fired_at: datetime
+    resolved_at: datetime | None = None
+    acknowledged_by: str | None = None
+    silenced_until: datetime | None = None
+    note: str | None = None  # why it ended, where that is not plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What was counted from `at` on, up to the next point."""
+
+    at: datetime
+    value: float | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How the signal went before and while the alert fired, for a chart."""
+
+    points: tuple[Point, ...]
+    bound: float
+    unit: Unit
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One message to one receiver about one episode of an alert.
+    """One message to one receiver about one episode of a group of alerts; most groups hold one alert.
 
-    `id`, `attempts` and `previous` belong to the outbox row: None, 0 and None until it is stored. `previous` is the
-    last receipt that this receiver gave for this episode. Rates are in [0, 1]; times are timezone-aware.
+    `episode` names the run of the group from the first alert that was told to when all are over: one Slack thread, one
+    PagerDuty incident. `number` counts its notifications to this receiver from 0. `alerts` are all of the group that
+    are not over and those that ended since the notification before, the worst first; never empty. Times are aware.
+
+    `id`, `attempts`, `in_doubt` and `previous` belong to the outbox row. `in_doubt`: an attempt may have arrived though
+    nothing is known of it. `previous` is the last receipt that this receiver gave for this episode.
     """
 
     receiver: str
+    group: str
     episode: str
-    fingerprint: str
-    rule: str
-    signal: str
-    labels: Mapping[str, str]
-    status: Status
-    severity: Severity
-    value: float | None
-    lower: float
-    upper: float
-    samples: int
-    threshold: float
-    window: timedelta
-    started_at: datetime  # when the breach began
-    at: datetime  # when the alert came to this status
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    number: int
+    news: News
+    group_labels: Mapping[str, str]
+    alerts: tuple[Told, ...]
+    at: datetime
+    by: str | None = None  # who acted, for `acknowledged` and `silenced`
+    changes: tuple[str, ...] = ()  # what changed, a sentence each, the most telling first
     examples: tuple[Example, ...] = ()
-    note: str | None = None
+    course: Course | None = None
     url: str | None = None
     id: int | None = None
     attempts: int = 0
-    previous: Mapping[str, Json] | None = None
+    in_doubt: bool = False
+    previous: Mapping[str, Any] | None = None
+
+    @property
+    def leading(self) -> Told:
+        """The alert that the heading is about."""
+        return self.alerts[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing of the group fires any more."""
+        return all(alert.status == "resolved" for alert in self.alerts)
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of what is not over, of all once everything is."""
+        burning = [a.severity for a in self.alerts if a.status != "resolved"] or [a.severity for a in self.alerts]
+        return min(burning, key=SEVERITIES.index)
+
+    @property
+    def started_at(self) -> datetime:
+        """When the first of its breaches began."""
+        return min(alert.started_at for alert in self.alerts)
 
     def to_json(self) -> dict[str, Json]:
-        """The payload of an outbox row, without `id`, `attempts` and `previous`, which are the row's own."""
-        return {
-            "receiver": self.receiver,
-            "episode": self.episode,
-            "fingerprint": self.fingerprint,
-            "rule": self.rule,
-            "signal": self.signal,
-            "labels": dict(self.labels),
-            "status": self.status,
-            "severity": self.severity,
-            "value": self.value,
-            "lower": self.lower,
-            "upper": self.upper,
-            "samples": self.samples,
-            "threshold": self.threshold,
-            "window_seconds": self.window.total_seconds(),
-            "started_at": self.started_at.isoformat(),
-            "at": self.at.isoformat(),
-            "annotations": dict(self.annotations),
-            "examples": [
-                {"id": e.id, "question": e.question, "answer": e.answer, "verdict": e.verdict, "reasons": [*e.reasons]}
-                for e in self.examples
-            ],
-            "note": self.note,
-            "url": self.url,
-        }
+        """The payload of an outbox row."""
+        payload: dict[str, Json] = _NOTIFICATION.dump_python(self, mode="json", exclude=set(_OF_THE_ROW))
+        return payload
 
     @classmethod
-    def from_json(
-        cls,
-        payload: Mapping[str, Any],
-        *,
-        id: int,  # noqa: A002  the field's name
-        attempts: int = 0,
-        previous: Mapping[str, Json] | None = None,
-    ) -> Notification:
-        """The reverse of `to_json`, with what the outbox row adds. Keys it does not know are ignored."""
-        examples = (Example(**{**example, "reasons": tuple(example["reasons"])}) for example in payload["examples"])
-        return cls(
-            receiver=payload["receiver"],
-            episode=payload["episode"],
-            fingerprint=payload["fingerprint"],
-            rule=payload["rule"],
-            signal=payload["signal"],
-            labels=payload["labels"],
-            status=payload["status"],
-            severity=payload["severity"],
-            value=payload["value"],
-            lower=payload["lower"],
-            upper=payload["upper"],
-            samples=payload["samples"],
-            threshold=payload["threshold"],
-            window=timedelta(seconds=payload["window_seconds"]),
-            started_at=datetime.fromisoformat(payload["started_at"]),
-            at=datetime.fromisoformat(payload["at"]),
-            annotations=payload["annotations"],
-            examples=tuple(examples),
-            note=payload["note"],
-            url=payload["url"],
-            id=id,
-            attempts=attempts,
-            previous=previous,
-        )
+    def from_json(cls, payload: Mapping[str, Any], **of_the_row: Any) -> Notification:
+        """The reverse, with what the outbox row adds."""
+        return _NOTIFICATION.validate_python({**payload, **of_the_row})
 
 
-def notifications_of(
-    change: Transition, *, examples: Sequence[Example] = (), url: str | None = None
-) -> tuple[Notification, ...]:
-    """One notification per receiver of the alert, none where the transition tells nobody."""
-    if not change.notifies:
-        return ()
-    alert = change.alert
-    return tuple(
-        Notification(
-            receiver=receiver,
-            episode=alert.episode,
-            fingerprint=alert.fingerprint,
-            rule=alert.rule,
-            signal=alert.signal,
-            labels=alert.labels,
-            status="firing" if alert.state is State.FIRING else "resolved",
-            severity=alert.severity,
-            value=alert.value,
-            lower=alert.lower,
-            upper=alert.upper,
-            samples=alert.samples,
-            threshold=alert.threshold,
-            window=alert.window,
-            started_at=alert.active_since,
-            at=change.at,
-            annotations=alert.annotations,
-            examples=tuple(_shortened(example) for example in examples[:MAX_EXAMPLES]),
-            note=change.note,
-            url=url,
-        )
-        for receiver in alert.receivers
-    )
-
-
-def _shortened(example: Example) -> Example:
-    return Example(
-        id=example.id,
-        question=example.question[:MAX_EXAMPLE_CHARS],
-        answer=example.answer[:MAX_EXAMPLE_CHARS],
-        verdict=example.verdict,
-        reasons=example.reasons,
-    )
+_OF_THE_ROW = ("id", "attempts", "in_doubt", "previous")
+_NOTIFICATION = TypeAdapter(Notification)
