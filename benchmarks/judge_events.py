@@ -18,7 +18,7 @@ from traffic import event
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application, utc_now
 from monitor.errors import Fenced
-from monitor.message import Message, Offset, Position
+from monitor.message import Message, Offset, Position, Progress
 from monitor.model import Batch, Tally
 from monitor.pending.process import worked_beside
 from monitor.settings import Settings
@@ -68,6 +68,9 @@ class Paced:
 
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  it stores no offsets
         raise error
+
+    def progress(self) -> tuple[Progress, ...]:
+        return ()
 
     def close(self) -> None: ...
 

@@ -11,7 +11,9 @@ import os
 from alembic import context
 from sqlalchemy import Connection, create_engine, text
 
-import monitor.store.tables_review  # noqa: F401  its tables join the metadata
+import monitor.store.tables_alerts  # these three for their tables, which join the metadata
+import monitor.store.tables_review
+import monitor.store.tables_signals  # noqa: F401
 from monitor.store.tables import metadata
 
 MIGRATION_LOCK = 7_305_101  # any number that nothing else in the database uses

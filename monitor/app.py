@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,15 +10,14 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
-from monitor.alert.rule import Rule
-from monitor.alert.rules_file import load_rules
+from monitor.alerting import Alerting
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.language_models import LanguageModels
 from monitor.model import Batch, Tally
 from monitor.pipeline import Pipeline
-from monitor.ports import Completer, Embedder, Receiver, Source, Store, TokenEncoder
+from monitor.ports import Completer, Embedder, Source, Store, TokenEncoder
 from monitor.providers import embedder, token_encoder
 from monitor.retry import Retry
 from monitor.sections import TopicSettings
@@ -29,11 +28,9 @@ from monitor.store.database import connect, migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.alert.state import Alert
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.span import Span
-    from monitor.store.alerts import PostgresAlertStore
     from monitor.store.group import Group
     from monitor.store.queries import Queries
     from monitor.store.review import Reviews
@@ -107,13 +104,6 @@ class Application:
         writer = Writer(self.database_url, self.now, follow_ups=self.language_models.follow_ups)
         self._closing.callback(writer.close)
         return writer
-
-    @cached_property
-    def alert_store(self) -> PostgresAlertStore:
-        """What the alert loop reads and writes."""
-        from monitor.store.alerts import PostgresAlertStore  # noqa: PLC0415
-
-        return PostgresAlertStore(self.engine)
 
     @cached_property
     def queries(self) -> Queries:
@@ -292,18 +282,6 @@ class Application:
         )
 
     @cached_property
-    def receivers(self) -> Mapping[str, Receiver]:
-        """Who is told, by the names that rules use."""
-        from monitor.alert.receivers import configured  # noqa: PLC0415
-
-        return configured(self.settings)
-
-    @cached_property
-    def rules(self) -> Sequence[Rule]:
-        """The alert rules of the configured file, or the set that ships."""
-        return load_rules(self.settings.rules, receivers=tuple(self.receivers))
-
-    def link(self, alert: Alert) -> str | None:
-        """Where people look at an alert, once the address of this installation is set."""
-        base = self.settings.public_url
-        return f"{base.rstrip('/')}/alerts/{alert.fingerprint}" if base else None
+    def alerting(self) -> Alerting:
+        """Rules, receivers, and what people do about alerts."""
+        return Alerting(self.settings, lambda: self.engine, lambda: self.embedder, self._closing, self.now)

@@ -12,12 +12,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli_alerts import alerts_app
 from monitor.cli_calibrate import calibrate, profiles
 from monitor.cli_deadletters import deadletters_app
 from monitor.cli_evaluate import evaluate
-from monitor.cli_groups import alerts_app, rules_app
 from monitor.cli_pending import pending_app
 from monitor.cli_review import review_app
+from monitor.cli_rules import rules_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings

@@ -133,12 +133,12 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
 
 
 def _rules(application: Application) -> str:
-    rules = application.rules
+    rules = application.alerting.rules.rules
     return f"{len(rules)}: {', '.join(rule.name for rule in rules)}"
 
 
 def _receivers(application: Application) -> str:
-    found = [f"{name}: {receiver.check()}" for name, receiver in application.receivers.items()]
+    found = [f"{name}: {receiver.check()}" for name, receiver in application.alerting.receivers.items()]
     return "; ".join(found)
 
 
@@ -153,6 +153,6 @@ _CHECKS = (
         name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"
     ),
     _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md"),
-    _Check(name="receivers", run=_receivers, mended_by="see docs/alerts.md for how to set up Slack"),
+    _Check(name="receivers", run=_receivers, mended_by="see docs/receivers.md"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names", needs="receivers"),
 )

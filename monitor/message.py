@@ -46,6 +46,20 @@ class Offset:
     received: int = 0
     skipped: Mapping[Skip, int] = field(default_factory=dict)
     topic_id: str = ""
+    arrived: datetime | None = None  # when the last of its messages did, where the source says so
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a partition was read and stored: all of it that had arrived by `through`, with `behind` messages left.
+
+    A file is one partition, under its path; what is left of it counts as 0 or 1.
+    """
+
+    topic: str
+    partition: int
+    through: datetime
+    behind: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,22 +11,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from monitor.alert.dispatch import Group
+    from monitor.alert.memory import Round, RuleMemory
     from monitor.alert.notification import Notification
-    from monitor.alert.rule import Selector
+    from monitor.alert.signal import Signal
+    from monitor.alert.silence import Silence
     from monitor.alert.state import Alert, Transition
-    from monitor.alert.window import WindowCount
+    from monitor.alert.window import Counts, Span
     from monitor.detect.detection import Claim, Detection
     from monitor.embed.tokens import Tokens
     from monitor.errors import Fenced
     from monitor.llm.exchange import Form, Purpose, Reply, Request, Spend
-    from monitor.message import Message, Offset, StoredOffset
+    from monitor.message import Message, Offset, Progress, StoredOffset
     from monitor.model import Batch, Interaction, Json, Support, Tally
 
 T = TypeVar("T", bound="Form")
 
 
 class Source(Protocol):
-    """Where messages come from. One thread calls it, but for `stored` and `fenced`, which the writing one calls."""
+    """Where messages come from.
+
+    One thread calls it, but for `stored` and `fenced`, which the writing one calls, and `progress`, which any may.
+    """
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """The next messages in order, empty when none came within `timeout` seconds, None at the end of the input.
@@ -56,6 +62,12 @@ class Source(Protocol):
 
         Raises:
             Fenced: `error` itself, from a source that cannot be shared.
+        """
+
+    def progress(self) -> Sequence[Progress]:
+        """How far the partitions that are its own were stored; empty for a source that ends by itself.
+
+        One of which nothing is known yet is left out.
         """
 
     def close(self) -> None:
@@ -174,54 +186,120 @@ class Store(Protocol):
         """
 
 
-class AlertStore(Protocol):
-    """What the alert loop reads and writes. Every method may raise `Retriable`, and then has changed nothing."""
+class Counting(Protocol):
+    """What alert rules look at. Every method may raise `Retriable`."""
+
+    def counts(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    ) -> list[Counts]:
+        """What was counted of `signal` in each of `spans`, one `Counts` per combination of the `by` labels that occurs.
+
+        `selector` says which values of a label count. A label that the answers do not have is ``""``. A combination
+        without anything in any span is left out; with `by` empty there is always one.
+        """
+
+    def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
+        """The state of a momentary signal, one `Counts` of one count per source."""
+
+    def active_spans(self, rule_digest: str, since: datetime) -> Mapping[str, Sequence[Span]]:
+        """When the alerts of a rule were active since then, by fingerprint."""
+
+
+class AlertStore(Counting, Protocol):
+    """What the evaluation reads and writes. Every method may raise `Retriable`, and then has changed nothing."""
 
     def evaluating(self) -> AbstractContextManager[bool]:
         """Holds the evaluator's lock for the block; yields False when another replica holds it."""
 
-    def delivering(self) -> AbstractContextManager[bool]:
-        """The same with the deliverer's lock, another one: a slow receiver must not hold up the evaluation."""
-
-    def window_counts(
-        self, selector: Selector, signal: str, by: Sequence[str], start: datetime, end: datetime
-    ) -> list[WindowCount]:
-        """Counts from the minute rollup over [start, end), one per combination of the `by` labels that occurs.
-
-        `signal` is one of `monitor.alert.rule.SIGNALS`. A combination without any answer in the span is left out, so
-        with `by` empty there is one count without labels or none; a label that the answers do not have is ``""``.
-        """
+    def watermark(self, now: datetime) -> datetime | None:
+        """Up to when all that had arrived is stored; None where nothing is being read."""
 
     def alerts(self) -> list[Alert]:
-        """The current row of every fingerprint that is pending, firing or resolved."""
+        """The current row of every fingerprint that is pending, active or resolved."""
 
-    def save(self, transitions: Sequence[Transition], notifications: Sequence[Notification]) -> None:
-        """Writes alerts, their history and the outbox rows of `notifications` in one transaction.
+    def memory(self, rule_digest: str) -> RuleMemory:
+        """What is remembered of a rule; empty of one never evaluated."""
 
-        An alert is stored under its fingerprint. A notification whose (episode, receiver, status) is in the outbox
-        already is left out, so that no episode is announced twice.
+    def save(self, done: Round) -> None:
+        """Writes what one rule came to: alerts, their history, what is remembered; in one transaction.
 
         Raises:
             Retriable: the stored state and episode of an alert are not those of its transition's `previous` any more
                 (the lock was lost and another replica evaluated): nothing was stored, the next round sees the truth.
         """
 
+    def end(self, transitions: Sequence[Transition]) -> None:
+        """Writes the end of alerts whose rule is gone, as `save` does."""
+
+
+class Outbox(Protocol):
+    """What was told, what is to be told, and by whom it is to be left alone. Every method may raise `Retriable`."""
+
+    def groups(self) -> list[Group]:
+        """Those that are not over."""
+
+    def silences(self, now: datetime) -> list[Silence]:
+        """Those that have not ended."""
+
+    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+        """Writes the notification and the group as it stands after it, or its end, in one transaction.
+
+        Raises:
+            Retriable: the stored group does not stand where it stood: another replica has told of it.
+        """
+
+    def delivering(self) -> AbstractContextManager[bool]:
+        """Holds the deliverer's lock, another one than the evaluator's; yields False when another replica holds it."""
+
     def due(self, now: datetime) -> list[Notification]:
-        """Outbox rows that wait for delivery, oldest first; of one fingerprint and receiver only the first.
+        """Rows that wait for delivery, oldest first; of one group and receiver only the first.
 
         Where that first one waits for its `retry_at`, the later ones wait behind it; one given up makes way. Each comes
-        with its `id`, its `attempts`, and as `previous` the newest receipt of the same episode and receiver.
+        with its `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and receiver.
         """
+
+    def attempting(self, notification: Notification) -> None:
+        """Notes, before it is sent, that it may have been."""
 
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
         """Marks one as sent and keeps the receiver's receipt."""
 
-    def failed(self, notification: Notification, error: str, retry_at: datetime | None) -> None:
-        """Counts an attempt and keeps the error; `retry_at` None gives up for good, and the row keeps its error."""
+    def failed(
+        self,
+        notification: Notification,
+        error: str,
+        retry_at: datetime | None,
+        *,
+        instead: Notification | None = None,
+    ) -> None:
+        """Counts an attempt and keeps the error; `retry_at` None gives up for good.
+
+        `instead` is put into the outbox with it, unless its episode, receiver and number are there.
+        """
+
+
+class Responses(Protocol):
+    """What people do about alerts, each kept with who did it and when. Every method may raise `Retriable`."""
+
+    def told_of(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
+        """The labels of the group that has this episode, and its alerts that are active; empty where it is over."""
+
+    def acknowledge(self, alerts: Sequence[Alert], *, by: str, now: datetime, comment: str = "") -> int:
+        """Marks those that are not acknowledged yet; how many."""
+
+    def silence(self, silence: Silence, *, now: datetime) -> None:
+        """Keeps a silence."""
+
+    def unsilence(self, silence_id: str, *, by: str, now: datetime) -> bool:
+        """Ends one that has not ended; whether there was one."""
 
 
 class Receiver(Protocol):
     """Sends one notification once; `notify.py` owns the retries."""
+
+    @property
+    def resend(self) -> timedelta | None:
+        """How often it is to be told again of what still fires, where it forgets that otherwise."""
 
     def send(self, notification: Notification) -> Mapping[str, Json] | None:
         """Delivers, and returns a receipt that later notifications of the same episode are given back, or None.

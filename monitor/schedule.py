@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 from typing import TypeVar
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from monitor.alert.evaluate import Examples, Link, evaluate
-from monitor.alert.notify import Delivery, deliver
-from monitor.alert.rule import Rule
+from monitor.alert.evaluate import evaluate
+from monitor.alert.notify import Delivery, Patience, deliver
+from monitor.alert.outbox import Describe, Link, dispatch
+from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Transition
 from monitor.errors import MonitorError
-from monitor.ports import AlertStore, Receiver
+from monitor.ports import AlertStore, Outbox, Receiver
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -25,23 +26,40 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertLoop:
-    """One round of alerting at a given time; the scheduler and the demo both turn this handle."""
+    """One round of alerting at a given time; the scheduler and the demo both turn this handle.
 
-    rules: Sequence[Rule]
+    `rules` gives the rules that hold now, `describe` says what changed about an alert under its rule.
+    """
+
+    rules: Callable[[], RuleSet]
     store: AlertStore
+    outbox: Outbox
     receivers: Mapping[str, Receiver]
-    examples: Examples
+    describe: Callable[[Sequence[Rule]], Describe]
     link: Link
+    patience: Patience = field(default_factory=Patience)
     random: Random = field(default_factory=Random)
 
     def evaluate(self, now: datetime) -> list[Transition]:
-        """See `monitor.alert.evaluate`."""
-        names: Collection[str] = tuple(self.receivers)
-        return evaluate(self.rules, self.store, now, names, self.examples, link=self.link)
+        """Evaluates the rules and puts into the outbox what is to be told; nothing where another replica does it."""
+        with self.store.evaluating() as ours:
+            if not ours:
+                return []
+            rules = self.rules()
+            changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
+            dispatch(
+                rules, self.store.alerts(), self.outbox, now,
+                describe=self.describe(rules.rules), link=self.link, resend=self._resend,
+            )  # fmt: skip
+            return changes
 
     def deliver(self, now: datetime) -> Delivery:
         """See `monitor.alert.notify`."""
-        return deliver(self.store, self.receivers, now, random=self.random)
+        return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
+
+    @property
+    def _resend(self) -> dict[str, timedelta]:
+        return {name: often for name, its in self.receivers.items() if (often := its.resend) is not None}
 
 
 @contextmanager
@@ -54,6 +72,7 @@ def scheduled(loop: AlertLoop, *, interval: float, now: Callable[[], datetime]) 
     def evaluate_once() -> None:
         for change in _survive(lambda: loop.evaluate(now())) or ():
             log.info("alert %s: %s", change.alert.rule, change.alert.state)
+        deliver_once()  # what was found is told at once
 
     def deliver_once() -> None:
         _survive(lambda: loop.deliver(now()))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -17,7 +18,12 @@ from monitor.ingest.follow import FollowSource
 from monitor.model import Batch, Tally
 from monitor.pending.process import worked_beside
 from monitor.ports import Source, Store
+from monitor.progress import noted
 from monitor.schedule import AlertLoop, scheduled
+from monitor.store.progress import ReadingStore
+from monitor.store.telemetry import TelemetryStore
+from monitor.store.writer import GROUP
+from monitor.telemetry import StoreCollector, served
 from monitor.terminal import ledger_line, readable
 from monitor.wire import rejection
 
@@ -66,15 +72,7 @@ def serve(
     if not files and not settings.kafka.bootstrap_servers:
         raise WrongSettings("nothing to read: name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS and …_TOPICS")
     application.prepare()
-    loop = AlertLoop(
-        rules=application.rules,
-        store=application.alert_store,
-        receivers=application.receivers,
-        examples=application.queries.examples,
-        link=application.link,
-    )
-    log.info("rules: %s; told: %s", ", ".join(r.name for r in loop.rules), ", ".join(loop.receivers))
-    alerts = scheduled(loop, interval=settings.evaluation_interval, now=application.now)
+    alerts = _alerts(application, application.alerting.loop())
     source: Source
     store: Store
     if files:
@@ -82,6 +80,16 @@ def serve(
     else:
         store, source = application.kafka_store(rescore=False), _topics(application)
     return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
+
+
+@contextmanager
+def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
+    """Evaluates the rules, tells people, and listens to what they do, while the block runs."""
+    rules = ", ".join(rule.name for rule in loop.rules().rules)
+    log.info("rules: %s; told: %s", rules, ", ".join(loop.receivers))
+    interval = application.settings.evaluation_interval
+    with application.alerting.listening(), scheduled(loop, interval=interval, now=application.now):
+        yield
 
 
 def consume(
@@ -130,10 +138,24 @@ def _flow(
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
     log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
-        with beside, worked_beside(application) if set_aside else nullcontext():
+        live = worked_beside(application) if set_aside else nullcontext()
+        group = GROUP if isinstance(source, FollowSource) else application.settings.kafka.group_id
+        with _metrics(application), beside, live, _noted(application, source, group) if set_aside else nullcontext():
             return stages.run()
     finally:
         source.close()
+
+
+@contextmanager
+def _metrics(application: Application) -> Iterator[None]:
+    settings = application.settings.metrics
+    collector = StoreCollector(TelemetryStore(application.engine).figures, application.now)
+    with served(collector, settings.host, settings.port):
+        yield
+
+
+def _noted(application: Application, source: Source, group: str) -> AbstractContextManager[None]:
+    return noted(source, partial(ReadingStore(application.engine).note, group), application.now)
 
 
 def _topics(application: Application, span: Span | None = None) -> Source:

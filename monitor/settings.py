@@ -28,15 +28,21 @@ from pydantic_settings import (
 
 from monitor.errors import WrongSettings
 from monitor.sections import (
+    AlertmanagerSettings,
     DetectorSettings,
+    EmailSettings,
     EmbeddingSettings,
     IngestSettings,
     JudgeSettings,
     KafkaSettings,
     LLMSettings,
+    MetricsSettings,
+    NotifySettings,
+    PagerDutySettings,
     PendingSettings,
     SidecarSettings,
     SlackSettings,
+    WebhookSettings,
 )
 
 PREFIX = "MONITOR_"
@@ -71,8 +77,14 @@ class Settings(BaseSettings):
     sidecar: SidecarSettings = SidecarSettings()
     judge: JudgeSettings = JudgeSettings()
     pending: PendingSettings = PendingSettings()
+    notify: NotifySettings = NotifySettings()
     slack: SlackSettings = SlackSettings()
+    alertmanager: AlertmanagerSettings = AlertmanagerSettings()
+    pagerduty: PagerDutySettings = PagerDutySettings()
+    webhook: WebhookSettings = WebhookSettings()
+    email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     @classmethod
     def settings_customise_sources(

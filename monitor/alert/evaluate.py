@@ -1,118 +1,211 @@
-"""One round over all rules: count, observe, change state, queue the notifications."""
+"""One round over all rules: count, observe, change states, save. Who is told of it stands in `dispatch.py`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import TypeAlias
+from datetime import datetime, timedelta
 
-from monitor.alert.methods import METHODS
-from monitor.alert.notification import Example, Notification, notifications_of
+from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.methods.method import Memory
 from monitor.alert.rule import Rule
-from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, lapsed, transition
-from monitor.alert.window import minutes
+from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
+from monitor.alert.target import LEARNT_OVER, Baseline, learn
+from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span
 from monitor.errors import Fatal, Retriable
-from monitor.ports import AlertStore
+from monitor.ports import AlertStore, Counting
 
 log = logging.getLogger(__name__)
 
-# Bad answers that show the rule's signal, with these labels of the answers, in [start, end); three are used.
-Examples: TypeAlias = Callable[[Rule, Mapping[str, str], datetime, datetime], Sequence[Example]]
-Link: TypeAlias = Callable[[Alert], str | None]
+# How far reading may be behind before windows count as incomplete: its progress is told every few seconds.
+BEHIND = timedelta(seconds=60)
+LEARN_AGAIN = timedelta(hours=1)
+FORGET_AFTER = timedelta(days=1)
+SEEN_AGAIN = timedelta(minutes=5)  # how exactly `seen_at` is kept, so that not every round writes every row
 
 
-def evaluate(
-    rules: Sequence[Rule],
-    store: AlertStore,
-    now: datetime,
-    receivers: Collection[str],
-    examples: Examples,
-    *,
-    link: Link | None = None,
-) -> list[Transition]:
-    """Evaluates every rule at `now` and returns what changed; nothing when another replica holds the evaluator's lock.
+def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers: Collection[str]) -> list[Transition]:
+    """Evaluates every rule at `now` and returns the changes of state; the caller holds the evaluator's lock.
 
-    The transitions of one rule and their notifications are saved in one transaction. A round killed at any point may
-    be evaluated again. A rule that fails is logged and tried again in the next round; the others go on. `receivers`
-    are the names configured; `link` says where people look at an alert.
+    What one rule came to is saved in one transaction. A round killed at any point may be evaluated again. A rule that
+    fails counts as `error` and is tried again in the next round; the others go on. `receivers` are the names
+    configured.
 
     Raises:
         Retriable: the store is out of reach; what was saved before stays.
         Fatal: it will not come back.
     """
-    with store.evaluating() as ours:
-        if not ours:
-            return []
-        known = {alert.fingerprint: alert for alert in store.alerts()}
-        changes: list[Transition] = []
-        for rule in rules:
-            addressed = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
-            try:
-                changes += _evaluate_rule(addressed, store, known, now, examples=examples, link=link)
-            except (Retriable, Fatal):
-                raise
-            except Exception:  # one rule's failure must not silence the others
-                log.exception("alert rule %r failed; it is tried again in the next round", rule.name)
-        changes += _end_abandoned(rules, store, known, now, link)
-        return changes
-
-
-def _evaluate_rule(
-    rule: Rule,
-    store: AlertStore,
-    known: Mapping[str, Alert],
-    now: datetime,
-    *,
-    examples: Examples,
-    link: Link | None,
-) -> list[Transition]:
-    """Of alerts whose labels do not occur in the window, firing ones hold and pending ones end."""
-    start, end = minutes(rule.window, now)
+    alerts = store.alerts()
+    watermark = store.watermark(now)
     changes: list[Transition] = []
-    notifications: list[Notification] = []
-    seen: set[str] = set()
-    for count in store.window_counts(rule.selector, rule.signal, rule.by, start, end):
-        observation = METHODS[rule.method](rule, count)
-        identity = fingerprint(rule, count.labels)
-        seen.add(identity)
-        change = transition(rule, known.get(identity), observation, now)
-        if change is None:
-            continue
-        changes.append(change)
-        if change.notifies:
-            # from the window that began the breach, so that the message keeps its examples when it is resolved
-            first, _ = minutes(rule.window, change.alert.active_since)
-            shown = _examples(examples, rule, count.labels, min(first, start), end)
-            notifications += notifications_of(change, examples=shown, url=link(change.alert) if link else None)
-    changes += [
-        lapsed(alert, now)
-        for alert in known.values()
-        if alert.rule_digest == rule.digest and alert.state is State.PENDING and alert.fingerprint not in seen
-    ]
-    if changes:
-        store.save(changes, notifications)
-    return changes
-
-
-def _end_abandoned(
-    rules: Sequence[Rule], store: AlertStore, known: Mapping[str, Alert], now: datetime, link: Link | None
-) -> list[Transition]:
+    for rule in rules:
+        told = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
+        known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == rule.digest}
+        done = _round(told, store, known, watermark, now)
+        store.save(done)
+        changes += [change for change in done.transitions if change.changed]
     measured = {rule.digest for rule in rules}
-    orphans = (alert for alert in known.values() if alert.rule_digest not in measured)
-    changes = [change for alert in orphans if (change := abandoned(alert, now))]
-    if changes:
-        told = (notifications_of(change, url=link(change.alert) if link else None) for change in changes)
-        store.save(changes, [notification for notifications in told for notification in notifications])
-    return changes
+    orphans = [alert for alert in alerts if alert.rule_digest not in measured]
+    ended = [change for alert in orphans if (change := abandoned(alert, now))]
+    store.end(ended)
+    return changes + ended
 
 
-def _examples(
-    examples: Examples, rule: Rule, labels: Mapping[str, str], start: datetime, end: datetime
-) -> Sequence[Example]:
+def _round(
+    rule: Rule, store: AlertStore, known: Mapping[str, Alert], watermark: datetime | None, now: datetime
+) -> Round:
+    memory = store.memory(rule.digest)
     try:
-        return examples(rule, labels, start, end)
-    except Exception:  # a page without examples beats no page
-        log.exception("alert rule %r: no examples could be read", rule.name)
-        return ()
+        if not rule.signal.is_momentary and watermark is not None and watermark < now - max(rule.lateness, BEHIND):
+            return Round(rule=rule.name, rule_digest=rule.digest, at=now, memory=memory, stale=True)
+        return evaluate_rule(rule, store, memory, known, now)
+    except (Retriable, Fatal):
+        raise
+    except Exception as error:  # one rule's failure must not silence the others
+        log.exception("alert rule %r failed; it is tried again in the next round", rule.name)
+        return _failed(rule, memory, known, type(error).__name__, now)
+
+
+def evaluate_rule(
+    rule: Rule, counting: Counting, memory: RuleMemory, known: Mapping[str, Alert], now: datetime
+) -> Round:
+    """What one rule comes to at `now`, from its memory and the alerts `known` of it; saves nothing."""
+    stored = memory.by_fingerprint
+    memory = _learnt(rule, counting, memory, now)
+    counted, spans = _counts(rule, counting, memory, now)
+    remembered: dict[str, Remembered] = {}
+    transitions: list[Transition] = []
+    for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
+        identity = fingerprint(rule, counts.labels)
+        before = memory.by_fingerprint.get(identity)
+        observation, kept = _observed(rule, counts, before, now)
+        change = transition(rule, known.get(identity), observation, now)
+        if change is not None:
+            transitions.append(change)
+        after = _remembered(counts, before, kept, now)
+        if after != stored.get(identity):
+            remembered[identity] = after
+    forgotten = [
+        identity
+        for identity, its in memory.by_fingerprint.items()
+        if its.seen_at < now - FORGET_AFTER and identity not in known
+    ]
+    return Round(
+        rule=rule.name,
+        rule_digest=rule.digest,
+        at=now,
+        memory=replace(memory, until=now),
+        transitions=tuple(transitions),
+        remembered={identity: its for identity, its in remembered.items() if identity not in forgotten},
+        forgotten=tuple(forgotten),
+    )
+
+
+def _counts(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
+    """What is counted, and how many counts each has."""
+    if rule.signal.is_momentary:
+        return _worst(counting.momentary(rule.signal, now), rule), 1
+    spans = rule.method.spans(now, lateness=rule.lateness, until=memory.until)
+    return counting.counts(rule.signal, rule.selector, rule.by, spans), len(spans)
+
+
+def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:
+    """Those that the rule selects, the largest of each combination of its labels."""
+    worst: dict[tuple[str, ...], Count] = {}
+    for counted in counts:
+        if all(counted.labels.get(label, "") in values for label, values in rule.selector.items()):
+            key = tuple(counted.labels.get(label, "") for label in rule.by)
+            worst[key] = max(worst.get(key, counted.counts[0]), counted.counts[0], key=lambda count: count.sum)
+    return [Counts(labels=dict(zip(rule.by, key, strict=True)), counts=(count,)) for key, count in worst.items()]
+
+
+def _silent(
+    rule: Rule, counted: Sequence[Counts], spans: int, memory: RuleMemory, known: Mapping[str, Alert]
+) -> list[Counts]:
+    """Counts of nothing, for labels that had something before."""
+    seen = {fingerprint(rule, counts.labels) for counts in counted}
+    labels = {identity: its.labels for identity, its in memory.by_fingerprint.items()}
+    for identity, alert in known.items():
+        if alert.state.active or alert.state is State.PENDING:
+            labels[identity] = _own(alert, rule)
+    nothing = (Count(),) * spans
+    return [Counts(labels=its, counts=nothing) for identity, its in labels.items() if identity not in seen]
+
+
+def _observed(
+    rule: Rule, counts: Counts, before: Remembered | None, now: datetime
+) -> tuple[Observation, Memory | None]:
+    memory = before.memory if before else None
+    bound = rule.method.target.bound(before.baseline if before else None)
+    if bound is None:
+        return _unsure(counts, "what is usual is not learnt yet"), memory
+    return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
+
+
+def _remembered(counts: Counts, before: Remembered | None, memory: Memory | None, now: datetime) -> Remembered:
+    something = any(count.total for count in counts.counts)
+    if before is None:
+        return Remembered(labels=counts.labels, seen_at=now, memory=memory)
+    again = something and before.seen_at < now - SEEN_AGAIN
+    return replace(before, memory=memory, seen_at=now if again else before.seen_at)
+
+
+def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -> RuleMemory:
+    """With baselines learnt anew, where the rule's line depends on them and the last time is a while ago.
+
+    Hours in which the alert was active are left out: an incident is not what is usual.
+    """
+    if not rule.method.target.is_learnt:
+        return memory
+    if memory.learnt_at is not None and now - memory.learnt_at < LEARN_AGAIN:
+        return memory
+    end = now.replace(minute=0, second=0, microsecond=0)
+    hours = [Span(start=end - HOUR * back, end=end - HOUR * (back - 1)) for back in range(LEARNT_OVER // HOUR, 0, -1)]
+    active = counting.active_spans(rule.digest, hours[0].start)
+    by_fingerprint = dict(memory.by_fingerprint)
+    for counts in counting.counts(rule.signal, rule.selector, rule.by, hours):
+        identity = fingerprint(rule, counts.labels)
+        spans = active.get(identity, ())
+        usual = [
+            count
+            for hour, count in zip(hours, counts.counts, strict=True)
+            if not any(span.start < hour.end and hour.start < span.end for span in spans)
+        ]
+        baseline: Baseline | None = learn(usual, now)
+        before = by_fingerprint.get(identity) or Remembered(labels=counts.labels, seen_at=now)
+        by_fingerprint[identity] = replace(before, baseline=baseline or before.baseline)
+    return replace(memory, learnt_at=now, by_fingerprint=by_fingerprint)
+
+
+def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:
+    """Every alert of the rule is told of the error, or one without labels where there is none."""
+    labels = [_own(alert, rule) for alert in known.values()] or [{}]
+    found = [
+        Observation(
+            labels=its, outcome=Outcome.ERROR, value=None, samples=0, lower=0.0, upper=1.0, bound=0.0,
+            detail=f"the rule cannot be evaluated: {error}",
+        )
+        for its in labels
+    ]  # fmt: skip
+    changes = [transition(rule, known.get(fingerprint(rule, o.labels)), o, now) for o in found]
+    return Round(
+        rule=rule.name,
+        rule_digest=rule.digest,
+        at=now,
+        memory=memory,
+        transitions=tuple(change for change in changes if change),
+        error=error,
+    )
+
+
+def _own(alert: Alert, rule: Rule) -> dict[str, str]:
+    """The labels of the answers, without the rule's own."""
+    return {label: alert.labels[label] for label in rule.by if label in alert.labels}
+
+
+def _unsure(counts: Counts, detail: str) -> Observation:
+    return Observation(
+        labels=counts.labels, outcome=Outcome.UNSURE, value=None, samples=counts.counts[0].total,
+        lower=0.0, upper=1.0, bound=0.0, detail=detail,
+    )  # fmt: skip

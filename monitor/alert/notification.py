@@ -89,6 +89,15 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What is known of an episode beside its figures: what changed, a sentence each, the most telling first."""
+
+    changes: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    course: Course | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
     """One message to one receiver about one episode of a group of alerts; most groups hold one alert.
 
@@ -109,6 +118,7 @@ class Notification:
     alerts: tuple[Told, ...]
     at: datetime
     by: str | None = None  # who acted, for `acknowledged` and `silenced`
+    instead_of: str | None = None  # the receiver that should have been told, and why it could not be
     changes: tuple[str, ...] = ()  # what changed, a sentence each, the most telling first
     examples: tuple[Example, ...] = ()
     course: Course | None = None

@@ -1,4 +1,4 @@
-"""The life of an alert: inactive → pending → firing → resolved, in Prometheus's words (`rules/alerting.go`).
+"""The life of an alert: inactive → pending → firing → resolved (Prometheus), with Grafana's `no_data` and `error`.
 
 Everything here is pure: the same rule, alert, observation and time give the same transition, so a round that was
 killed before it was saved can be evaluated again.
@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from monitor.alert.window import Observation
+from monitor.alert.notification import Severity, Unit
+from monitor.alert.rule import Rule
+from monitor.alert.window import Observation, Outcome
 
-if TYPE_CHECKING:
-    from monitor.alert.rule import Rule, Severity
+# An evaluation that fails once is no news; one that goes on failing means that nobody is watching.
+ERROR_FOR = timedelta(minutes=5)
 
 
 class State(StrEnum):
@@ -26,15 +27,26 @@ class State(StrEnum):
     INACTIVE = "inactive"
     PENDING = "pending"
     FIRING = "firing"
+    NO_DATA = "no_data"
+    ERROR = "error"
     RESOLVED = "resolved"
+
+    @property
+    def active(self) -> bool:
+        """Whether it is told of."""
+        return self in (State.FIRING, State.NO_DATA, State.ERROR)
+
+
+_ACTIVE = {Outcome.BREACHING: State.FIRING, Outcome.NO_DATA: State.NO_DATA, Outcome.ERROR: State.ERROR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One combination of labels under one rule, as of its last transition.
+    """One combination of labels under one rule, as of its last evaluation that saw it.
 
     `fingerprint` stays over all its episodes; `episode` names one run of pending and firing. `labels` are those of the
     answers and the rule's own. `receivers` are the names told when it fired, so that the same are told when it ends.
+    `normal_since`: it fires on for a while though nothing breaches (`keep_firing_for`).
     """
 
     fingerprint: str
@@ -42,86 +54,135 @@ class Alert:
     rule: str
     rule_digest: str
     signal: str
+    method: str
+    unit: Unit
+    below: bool
     labels: Mapping[str, str]
     severity: Severity
-    threshold: float
     window: timedelta
     annotations: Mapping[str, str]
     receivers: tuple[str, ...]
     state: State
     active_since: datetime
     fired_at: datetime | None = None
+    normal_since: datetime | None = None
     resolved_at: datetime | None = None
+    acknowledged_by: str | None = None
+    acknowledged_at: datetime | None = None
     value: float | None
     samples: int
     lower: float
     upper: float
+    bound: float
+    detail: str | None = None
+    note: str | None = None
+
+    @property
+    def matched(self) -> Mapping[str, str]:
+        """The labels that matchers and grouping see."""
+        return {**self.labels, "rule": self.rule, "severity": self.severity}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transition:
-    """A change of state. `previous` is None for an alert never seen; `note` says why, where it is not obvious."""
+    """An alert after an evaluation. `previous` is None for an alert never seen."""
 
     previous: Alert | None
     alert: Alert
     at: datetime
-    note: str | None = None
 
     @property
-    def notifies(self) -> bool:
-        """Whether receivers are told: an alert that came to fire, or one that fired and ended."""
-        return self.alert.state in (State.FIRING, State.RESOLVED)
+    def changed(self) -> bool:
+        """Whether the state did, and not only the figures."""
+        return self.before is not self.alert.state
+
+    @property
+    def before(self) -> State:
+        """The state that it had."""
+        return self.previous.state if self.previous else State.INACTIVE
 
 
 def fingerprint(rule: Rule, labels: Mapping[str, str]) -> str:
     """Identity of the alert that `rule` raises for answers with `labels`; 32 hex digits."""
-    return _digest([rule.digest, dict(labels)])
+    return digest_of([rule.digest, dict(labels)])
 
 
-def episode_of(alert_fingerprint: str, active_since: datetime) -> str:
+def episode_of(alert_fingerprint: str, since: datetime) -> str:
     """Identity of one episode. It follows from its beginning, so evaluating twice cannot make two; 32 hex digits."""
-    return _digest([alert_fingerprint, active_since.astimezone(UTC).isoformat()])
+    return digest_of([alert_fingerprint, since.astimezone(UTC).isoformat()])
 
 
 def transition(rule: Rule, previous: Alert | None, observation: Observation, now: datetime) -> Transition | None:
-    """What `observation` changes about `previous` (None: never seen), or None when its state stays.
+    """What `observation` makes of `previous` (None: never seen); None where there is nothing to keep.
 
-    An alert fires once it has been breaching for `rule.for_` at every observation, and begins a new episode after it
-    was resolved. Without enough samples a pending one becomes inactive, since it is not known to breach any more, and
-    a firing one holds, since it is not known to have ended.
+    An alert fires once it has been breaching for `rule.for_` at every observation, goes on for `rule.keep_firing_for`
+    after it was last breaching, and begins a new episode when it breaches after it was resolved. What is `unsure` ends
+    a pending alert, which is not known to breach any more, and leaves a firing one, which is not known to have ended.
+    On `stale` counts nothing begins and nothing ends.
     """
+    outcome = _meant(rule, observation.outcome)
     state = previous.state if previous else State.INACTIVE
-    match observation.breaching, state:
-        case True, State.INACTIVE | State.RESOLVED:
-            begun = _begun(rule, observation, now)
-            alert = begun if rule.for_ > timedelta() else _fired(begun, rule, now)
-        case True, State.PENDING if previous and now - previous.active_since >= rule.for_:
-            alert = _fired(_seen(previous, rule, observation), rule, now)
-        case False | None, State.PENDING if previous:
-            alert = replace(_seen(previous, rule, observation), state=State.INACTIVE)
-        case False, State.FIRING if previous:
-            alert = replace(_seen(previous, rule, observation), state=State.RESOLVED, resolved_at=now)
-        case _:
+    if outcome is Outcome.STALE:
+        return None
+    if state in (State.INACTIVE, State.RESOLVED) or previous is None:
+        if outcome not in _ACTIVE:
             return None
-    return Transition(previous=previous, alert=alert, at=now)
+        alert = _begun(rule, observation, now)
+        after = _activated(alert, rule, outcome, now)
+    elif state is State.PENDING:
+        alert = _seen(previous, rule, observation)
+        after = _activated(alert, rule, outcome, now) if outcome in _ACTIVE else replace(alert, state=State.INACTIVE)
+    else:
+        after = _active(_seen(previous, rule, observation), rule, outcome, now)
+    return Transition(previous=previous, alert=after, at=now)
 
 
-def lapsed(previous: Alert, now: datetime) -> Transition:
-    """The end of a pending alert of which no answers came any more."""
-    alert = replace(previous, state=State.INACTIVE)
-    return Transition(previous=previous, alert=alert, at=now, note="no answers came any more")
+def _activated(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
+    wait = max(rule.for_, ERROR_FOR) if outcome is Outcome.ERROR else rule.for_
+    if now - alert.active_since < wait:
+        return alert
+    return replace(alert, state=_ACTIVE[outcome], fired_at=now, receivers=rule.receivers or ())
+
+
+def _active(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
+    match outcome:
+        case Outcome.BREACHING:
+            return replace(alert, state=State.FIRING, normal_since=None)
+        case Outcome.NO_DATA:
+            return replace(alert, state=State.NO_DATA, normal_since=None)
+        case Outcome.NORMAL if alert.state is State.FIRING:
+            since = alert.normal_since or now
+            if now - since < rule.keep_firing_for:
+                return replace(alert, normal_since=since)
+            return replace(alert, state=State.RESOLVED, resolved_at=now, normal_since=None)
+        case Outcome.NORMAL | Outcome.UNSURE if alert.state is not State.FIRING:  # there is data again
+            return replace(alert, state=State.RESOLVED, resolved_at=now)
+    return alert  # unsure, or an error: not known to have ended
 
 
 def abandoned(previous: Alert, now: datetime) -> Transition | None:
     """The end of an alert whose rule was removed or came to measure something else; None where it had ended."""
     note = f"the rule {previous.rule!r} was removed or measures something else now"
-    if previous.state is State.FIRING:
-        alert = replace(previous, state=State.RESOLVED, resolved_at=now)
+    if previous.state.active:
+        alert = replace(previous, state=State.RESOLVED, resolved_at=now, note=note)
     elif previous.state is State.PENDING:
-        alert = replace(previous, state=State.INACTIVE)
+        alert = replace(previous, state=State.INACTIVE, note=note)
     else:
         return None
-    return Transition(previous=previous, alert=alert, at=now, note=note)
+    return Transition(previous=previous, alert=alert, at=now)
+
+
+def _meant(rule: Rule, outcome: Outcome) -> Outcome:
+    """The outcome, with what the rule wants no data and errors to count as."""
+    if outcome is Outcome.NO_DATA:
+        return {"keep_last": Outcome.UNSURE, "normal": Outcome.NORMAL, "alerting": Outcome.BREACHING}.get(
+            rule.no_data, outcome
+        )
+    if outcome is Outcome.ERROR:
+        return {"keep_last": Outcome.STALE, "normal": Outcome.NORMAL, "alerting": Outcome.BREACHING}.get(
+            rule.error, outcome
+        )
+    return outcome
 
 
 def _begun(rule: Rule, observation: Observation, now: datetime) -> Alert:
@@ -131,11 +192,13 @@ def _begun(rule: Rule, observation: Observation, now: datetime) -> Alert:
         episode=episode_of(identity, now),
         rule=rule.name,
         rule_digest=rule.digest,
-        signal=rule.signal,
+        signal=str(rule.signal),
+        method=rule.method.name,
+        unit=rule.unit,
+        below=rule.method.fires_below,
         labels={**observation.labels, **rule.labels},
         severity=rule.severity,
-        threshold=rule.above,
-        window=rule.window,
+        window=rule.method.window,
         annotations=rule.annotations,
         receivers=(),
         state=State.PENDING,
@@ -144,28 +207,36 @@ def _begun(rule: Rule, observation: Observation, now: datetime) -> Alert:
         samples=observation.samples,
         lower=observation.lower,
         upper=observation.upper,
+        bound=observation.bound,
+        detail=observation.detail,
     )
 
 
 def _seen(alert: Alert, rule: Rule, observation: Observation) -> Alert:
-    """The alert with the figures of now, and with what may have been tuned in its rule meanwhile."""
-    return replace(
+    """The alert with the figures of now, and with what may have been tuned in its rule meanwhile.
+
+    Where nothing could be counted the figures of before stay: they are the last that are known.
+    """
+    tuned = replace(
         alert,
         labels={**observation.labels, **rule.labels},
         severity=rule.severity,
-        threshold=rule.above,
-        window=rule.window,
+        window=rule.method.window,
         annotations=rule.annotations,
+        detail=observation.detail,
+    )
+    if observation.outcome is Outcome.ERROR:
+        return tuned
+    return replace(
+        tuned,
         value=observation.value,
         samples=observation.samples,
         lower=observation.lower,
         upper=observation.upper,
+        bound=observation.bound,
     )
 
 
-def _fired(alert: Alert, rule: Rule, now: datetime) -> Alert:
-    return replace(alert, state=State.FIRING, fired_at=now, receivers=rule.receivers or ())
-
-
-def _digest(parts: list[object]) -> str:
+def digest_of(parts: list[object]) -> str:
+    """32 hex digits that stand for `parts`."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import isfinite, sqrt
+from statistics import NormalDist
 
-from monitor.alert.window import Count
+from monitor.alert.window import CONFIDENCE, Count, wilson
+from monitor.model import Json
 
 LEARNT_OVER = timedelta(days=28)
-_BASELINE = re.compile(r"baseline\s*([+-])\s*([0-9]{1,2}(?:\.[0-9]{1,4})?)\s*pp")
+LEAST_HOURS = 24  # with fewer hours of answers, or fewer answers, nothing is learnt
+LEAST_SAMPLES = 200
+LOWEST, HIGHEST = 0.001, 0.999  # a learnt line stays between them: a past without any bad answer promises none
+_BASELINE = re.compile(r"baseline(?:\s*([+-])\s*([0-9]{1,2}(?:\.[0-9]{1,4})?)\s*pp)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +30,36 @@ class Baseline:
     hours: int
     learnt_at: datetime
 
+    def to_json(self) -> dict[str, Json]:
+        """As it is stored; `from_json` turns it back."""
+        return {
+            "rate": self.rate,
+            "lower": self.lower,
+            "upper": self.upper,
+            "samples": self.samples,
+            "hours": self.hours,
+            "learnt_at": self.learnt_at.isoformat(),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Json]) -> Baseline:
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        try:
+            return cls(
+                rate=float(str(stored["rate"])),
+                lower=float(str(stored["lower"])),
+                upper=float(str(stored["upper"])),
+                samples=int(str(stored["samples"])),
+                hours=int(str(stored["hours"])),
+                learnt_at=datetime.fromisoformat(str(stored["learnt_at"])),
+            )
+        except KeyError as missing:
+            raise ValueError(f"a baseline without {missing}") from None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -31,3 +67,67 @@ class Target:
 
     value: float | None = None
     margin: float = 0.0
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether it takes a baseline."""
+        return self.value is None
+
+    def bound(self, baseline: Baseline | None) -> float | None:
+        """The line itself; None where it is to be learnt and there is no baseline yet."""
+        if self.value is not None:
+            return self.value
+        if baseline is None:
+            return None
+        return min(max(baseline.upper + self.margin, LOWEST), HIGHEST)
+
+    def __str__(self) -> str:
+        """As a rule writes it: `0.06`, `baseline`, `baseline + 1pp`."""
+        if self.value is not None:
+            return f"{self.value:g}"
+        return "baseline" + (f" {'+' if self.margin > 0 else '-'} {abs(self.margin) * 100:g}pp" if self.margin else "")
+
+
+def parse_target(text: str | float) -> Target:
+    """The target that a rule's value names: a number, `baseline`, or `baseline + 1pp` (percentage points).
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(text, str):
+        match = _BASELINE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no target: write a number, or baseline + 1pp")
+        sign, points = match.groups()
+        return Target(margin=float(f"{sign}{points}") / 100 if sign else 0.0)
+    if isinstance(text, bool) or not isfinite(text):
+        raise ValueError(f"{text!r} is no target: write a number, or baseline + 1pp")
+    return Target(value=float(text))
+
+
+def learn(counts: Sequence[Count], now: datetime) -> Baseline | None:
+    """The usual rate from the counts of single hours up to `now`; None of too little.
+
+    The rate is the ratio r = Σk/Σn over the hours with answers. Hours differ by more than chance, so the interval is
+    the wider one, on each side, of Wilson's and r ± z·√v with the ratio estimator's variance between m hours,
+    v = m/(m − 1) · Σ(kᵢ − r·nᵢ)² / (Σn)². Source: W. G. Cochran, Sampling Techniques, 3rd edition, 1977, §6.3. Hours
+    are taken as independent: a bad spell of many hours makes the interval too narrow.
+    """
+    hours = [count for count in counts if count.total]
+    samples = sum(count.total for count in hours)
+    if len(hours) < LEAST_HOURS or samples < LEAST_SAMPLES:
+        return None
+    matching = sum(count.sum for count in hours)
+    rate = matching / samples
+    residual = sum((count.sum - rate * count.total) ** 2 for count in hours)
+    spread = sqrt(len(hours) / (len(hours) - 1) * residual) / samples
+    margin = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread
+    lower, upper = wilson(round(matching), samples)
+    return Baseline(
+        rate=rate,
+        lower=max(min(lower, rate - margin), 0.0),
+        upper=min(max(upper, rate + margin), 1.0),
+        samples=samples,
+        hours=len(hours),
+        learnt_at=now,
+    )

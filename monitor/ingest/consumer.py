@@ -13,16 +13,18 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
-from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
 from kafka.structs import MemberState
 
 from monitor.errors import Fenced, Retriable
 from monitor.ingest.kafka import kafka_errors, message_of, topics_seen
 from monitor.ingest.logs import Logs
 from monitor.ingest.offsets import Partition, Places
+from monitor.ingest.reading import Reading
+from monitor.ingest.rebalance import Listener
 from monitor.ingest.start import Refused, start_of
 from monitor.ingest.unreadable import Unreadable
-from monitor.message import Message, Offset
+from monitor.message import Message, Offset, Progress
 from monitor.ports import GroupOffsets
 from monitor.sections import KafkaSettings
 
@@ -30,8 +32,8 @@ log = logging.getLogger(__name__)
 
 _DRAIN = 3.0  # seconds that a partition which moves away may still take to be stored; later the fence holds it off
 _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
-_TELL_ALL = 5.0  # seconds
-_PLACE_AGAIN = 2.0
+_TELL_ALL, _PLACE_AGAIN = 5.0, 2.0  # seconds
+_LOOK = 2.0  # seconds between two looks at the ends of the logs
 _CLOSE_MS = 3_000
 _FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
 
@@ -59,10 +61,11 @@ class KafkaSource:
         self._bounds = bounds
         self._from_end = kafka.auto_offset_reset == "latest"
         self._places = Places()
+        self._reading = Reading()
         self._refused: dict[Partition, Refused] = {}
         self._unreadable = Unreadable(now)
         self._logs = Logs(consumer)
-        self._place_at = 0.0
+        self._place_at = self._look_at = 0.0
         self._offsets: tuple[Offset, ...] = ()
         self._told: dict[Partition, int] = {}
         self._tell_all = monotonic() + _TELL_ALL
@@ -73,9 +76,9 @@ class KafkaSource:
             consumer.assign([TopicPartition(*partition) for partition in bounds])
             self.assigned(bounds)
         elif kafka.topic_pattern is not None:
-            consumer.subscribe(pattern=kafka.topic_pattern, listener=_Listener(self))
+            consumer.subscribe(pattern=kafka.topic_pattern, listener=Listener(self))
         else:
-            consumer.subscribe(topics=kafka.topics, listener=_Listener(self))
+            consumer.subscribe(topics=kafka.topics, listener=Listener(self))
             if missing := set(kafka.topics) - topics_seen(consumer):
                 log.warning("%s: not there yet, so it is waited for", ", ".join(sorted(missing)))
 
@@ -126,6 +129,11 @@ class KafkaSource:
     def stored(self, offsets: Sequence[Offset]) -> None:
         """They are told to Kafka with the next poll."""
         self._places.stored(offsets)
+        self._reading.stored(offsets)
+
+    def progress(self) -> tuple[Progress, ...]:
+        """As the port says; a span has none."""
+        return () if self._bounds is not None else self._reading.progress()
 
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
         """Reads on where the store says, once all that is on its way has come through.
@@ -161,6 +169,7 @@ class KafkaSource:
     def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
         """Waits a little for what is on its way, so that the next owner goes on behind it and nothing is done twice."""
         self._places.revoke(partitions)
+        self._reading.forget(partitions)
         log.info("%s: %s", "taken away" if lost else "given up", _named(partitions))
         if not lost and not self._closing:
             self._places.wait_landed(partitions, _DRAIN)
@@ -178,6 +187,9 @@ class KafkaSource:
         reading = ours & set(map(_partition, self._places.reading()))
         self._consumer.pause(*(ours - reading))
         self._consumer.resume(*reading)
+        if self._bounds is None and reading and monotonic() >= self._look_at:
+            self._reading.looked(self._now(), self._logs.last(reading))
+            self._look_at = monotonic() + _LOOK
 
     def _commit(self) -> None:
         """Tells Kafka what is stored, now and then all of it: only so does a member learn that another replaced it."""
@@ -214,12 +226,14 @@ class KafkaSource:
                 raise
             return [(p, message) for p, message in [unreadable] if self._places.take(p, message.position.offset)]
         now = self._now()
-        return [
+        messages = [
             (partition, message_of(record, now))
             for partition, records in polled.items()
             for record in records
             if self._places.take(partition, record.offset, tombstone=record.value is None)
         ]
+        self._places.arrived((partition, min(message.received_at, now)) for partition, message in messages)
+        return messages
 
     def _reach(self) -> None:
         """Where nothing comes, there may still be markers of transactions between us and the end."""
@@ -265,21 +279,8 @@ class KafkaSource:
                 expired=start.expired, end=None if self._bounds is None else self._bounds[partition][1],
                 topic_id=found.topic_id,
             )  # fmt: skip
+            self._reading.placed(partition, start.at)
         return not self._places.waiting()
-
-
-class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # the client has no types
-    def __init__(self, source: KafkaSource) -> None:
-        self._source = source
-
-    def on_partitions_assigned(self, assigned: Iterable[Partition]) -> None:
-        self._source.assigned(assigned)
-
-    def on_partitions_revoked(self, revoked: Iterable[Partition]) -> None:
-        self._source.revoked(set(revoked), lost=False)
-
-    def on_partitions_lost(self, lost: Iterable[Partition]) -> None:
-        self._source.revoked(set(lost), lost=True)
 
 
 def _partition(partition: Partition) -> TopicPartition:

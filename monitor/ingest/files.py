@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Protocol, cast
 
 from monitor.errors import Fatal, Fenced, WrongSettings
-from monitor.message import Message, Offset, Position
+from monitor.message import Message, Offset, Position, Progress
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -132,6 +132,10 @@ class FileSource:
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  it stores no offsets
         """Cannot come to pass."""
         raise error
+
+    def progress(self) -> tuple[Progress, ...]:
+        """None: the input ends."""
+        return ()
 
     def close(self) -> None:
         """Closes the file at hand; may be called twice. Polls after it return None."""

@@ -17,7 +17,8 @@ from pathlib import Path
 from threading import Event
 
 from monitor.errors import Fatal, Fenced, WrongSettings
-from monitor.message import Message, Offset, Position
+from monitor.ingest.reading import InOrder
+from monitor.message import Message, Offset, Position, Progress
 
 DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
 _CHUNK_BYTES = 256 * 1024
@@ -56,10 +57,10 @@ class FollowSource:
                 raise WrongSettings(f"{_storable(path)}: is the same file as {_storable(seen[real])}; name it once")
             seen[real] = path
         self._places = _Places(known)
-        self._tails = [_Tail(path, self._places, max_message_bytes, stop) for path in paths]
+        self._reading = InOrder()
+        self._tails = [_Tail(path, real, self._places, max_message_bytes, stop) for real, path in seen.items()]
         self._first = 0
-        self._now = now
-        self._stop = stop
+        self._now, self._stop = now, stop
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """As the port says; None once `stop` is set.
@@ -79,19 +80,28 @@ class FollowSource:
                     self._places.received[position.topic] += 1
                 if len(messages) >= max_messages or size >= max_bytes:
                     return messages
+            if not self._stop.is_set():
+                self._reading.at_end(tail.name, received_at)
         if not messages:
             self._stop.wait(timeout)
         return messages
 
     def offsets(self) -> tuple[Offset, ...]:
         """How far each file was read since the last call, counting what every poll so far has given."""
-        return tuple(self._places.advanced())
+        offsets = tuple(self._places.advanced())
+        self._reading.handed_on(offsets)
+        return offsets
 
     def hold(self) -> None:
         """Nothing to do: nobody else reads here."""
 
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """Nothing to do: the offsets went into the transaction."""
+        """They went into the transaction; only `progress` has to know."""
+        self._reading.stored(offsets)
+
+    def progress(self) -> tuple[Progress, ...]:
+        """As the port says: each path, whichever files have stood there."""
+        return self._reading.progress()
 
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  whichever they are
         """Two processes cannot share a file."""
@@ -131,8 +141,8 @@ class _Places:
 class _Tail:
     """One path: the file that stands there, and those it has replaced that may still be written to."""
 
-    def __init__(self, path: Path, places: _Places, limit: int, stop: Event) -> None:
-        self._path = path
+    def __init__(self, path: Path, real: Path, places: _Places, limit: int, stop: Event) -> None:
+        self.name, self._path = _storable(real), path
         self._places = places
         self._limit = limit
         self._stop = stop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from kafka import KafkaConsumer, TopicPartition
 
@@ -14,6 +14,7 @@ from monitor.message import Offset
 
 log = logging.getLogger(__name__)
 _LOOK_UP_MS = 2_000
+_LOOK_MS = 1_000  # for where the logs end, which is asked again and again
 
 
 class Logs:
@@ -42,6 +43,16 @@ class Logs:
             for p, end in found
             if end is not None
         ]
+
+    def last(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Where they end for readers like us, before transactions that are open; nothing while one has no leader."""
+        try:
+            with kafka_errors():
+                found: Mapping[TopicPartition, int] = self._consumer.end_offsets(partitions, timeout_ms=_LOOK_MS)
+                return found
+        except (Retriable, KeyError) as error:
+            log.debug("the ends of the logs are not known: %s", error)
+            return {}
 
     def topic_id(self, topic: str) -> str:
         """What tells it from a topic of the same name that was deleted, empty where that is not known."""

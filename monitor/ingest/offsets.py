@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Condition
 from typing import TypeAlias
 
@@ -28,6 +29,7 @@ class _Place:
     topic_id: str
     received: int = 0
     skipped: Counter[Skip] = field(default_factory=Counter)
+    arrived: datetime | None = None  # the latest of the messages
 
     @property
     def moved(self) -> bool:
@@ -137,6 +139,14 @@ class Places:
                 place.received += 1
             return not tombstone
 
+    def arrived(self, messages: Iterable[tuple[Partition, datetime]]) -> None:
+        """Notes when messages that were taken last had arrived."""
+        with self._condition:
+            for partition, at in messages:
+                place = self._places.get(partition)
+                if place is not None:
+                    place.arrived = at if place.arrived is None else max(place.arrived, at)
+
     def reach(self, positions: Mapping[Partition, int]) -> None:
         """Notes where the client will read on: what lies before that gave no message."""
         with self._condition:
@@ -165,10 +175,11 @@ class Places:
                     Offset(
                         topic=topic, partition=number, expected=place.expected, next=place.next,
                         begin=place.begin, received=place.received, skipped=skipped, topic_id=place.topic_id,
+                        arrived=place.arrived,
                     )
                 )  # fmt: skip
                 place.expected = place.begin = place.next
-                place.pinned, place.received, place.skipped = True, 0, Counter()
+                place.pinned, place.received, place.skipped, place.arrived = True, 0, Counter(), None
                 self._flying[topic, number] += 1
             self._in_hand = tuple(offsets)
             return self._in_hand, frozenset(p for p, place in self._places.items() if place is not None)

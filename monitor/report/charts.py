@@ -1,7 +1,8 @@
-"""Charts as SVG: Vega-Lite by altair, drawn in this process by vl-convert; nothing is fetched.
+"""Charts as SVG and PNG: Vega-Lite by altair, drawn in this process by vl-convert; nothing is fetched.
 
-Lines and texts take the colour of the text around them (`currentColor`) on no background, and the colours of the marks
-stand off from white and from black, so a chart inlined in a page reads in light and dark and in print.
+Lines and texts of an SVG take the colour of the text around them (`currentColor`) on no background, and the colours of
+the marks stand off from white and from black, so a chart inlined in a page reads in light and dark and in print. A PNG
+stands alone, on white.
 """
 
 from __future__ import annotations
@@ -9,15 +10,21 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, timedelta
 from typing import Any, TypeAlias
 
 import altair as alt
+
+from monitor.alert.notification import Course
 
 SIDE = 300  # pixels of a square plot
 COLOURS = ("#2f7fd6", "#d9731a", "#4f9d50", "#a464c4")
 _GUIDE = "currentColor"
 _SHARE = alt.Scale(domain=[0, 1], nice=False)
 _TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+_INK, _GREY, _FAINT = "#333333", "#7c8894", "#d5dde5"
+_LONGEST_IN_HOURS = timedelta(hours=36)
+COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
 # How many points of a curve are drawn: more cannot be told apart on a plot of this size.
 _MOST_POINTS = 300
 
@@ -69,6 +76,51 @@ def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -
     size = size.legend(title="rows", orient="bottom", symbolFillColor=COLOURS[0], symbolStrokeWidth=0, tickCount=3)
     dots = whole.mark_point(filled=True, color=COLOURS[0], opacity=1).encode(x, y, size)
     return _svg(alt.layer(_diagonal(), bars, line, dots), description)
+
+
+def course_chart(course: Course) -> bytes:
+    """The signal of an alert over time (UTC) with its bound dashed, over faint bars of how many were counted: a PNG.
+
+    A point without a value leaves a gap in the line.
+    """
+    form = {"share": ".0%", "seconds": ",.0f", "number": "~g"}[course.unit]
+    name = f"{course.name}, seconds" if course.unit == "seconds" else course.name
+    # JavaScript's dates have no zone of ours: what is written is UTC, and read as local time by a drawing in UTC
+    rows = [
+        {"at": f"{point.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z", "value": point.value, "total": point.total}
+        for point in course.points
+    ]
+    days = bool(rows) and course.points[-1].at - course.points[0].at > _LONGEST_IN_HOURS
+    time = alt.X("at:T", title="UTC", scale=alt.Scale(type="utc"))
+    time = time.axis(format="%b %-d" if days else "%H:%M", tickCount=6, grid=False)
+    # three times as high as the bars, which are to stay below the line
+    ceiling = 3 * max([1, *(point.total for point in course.points)])
+    counted = alt.Y("total:Q", title="counted", scale=alt.Scale(domain=[0, ceiling], nice=False))
+    value = alt.Y("value:Q", title=name, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
+    whole = alt.Chart(_data(rows))
+    bars = whole.mark_bar(color=_FAINT, size=max(1.0, 0.8 * COURSE_WIDTH / max(len(rows), 1))).encode(
+        time, counted.axis(orient="right", titleColor=_GREY, labelColor=_GREY, values=[0, ceiling // 3], grid=False)
+    )
+    line = whole.mark_line(color=COLOURS[0], strokeWidth=2.5, point=alt.OverlayMarkDef(color=COLOURS[0], size=30))
+    bound = alt.Chart(_data([{"bound": course.bound}])).mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[6, 4])
+    both = alt.layer(
+        line.encode(time, value.axis(format=form, tickCount=5)), bound.encode(alt.Y("bound:Q", title=name))
+    )
+    drawn = (
+        alt.layer(bars, both)
+        .resolve_scale(y="independent")
+        .properties(width=COURSE_WIDTH, height=COURSE_HEIGHT, background="white", padding=12)
+        .configure_axis(labelColor=_INK, titleColor=_INK, labelFontSize=14, titleFontSize=14, titleFontWeight="normal")
+        .configure_view(stroke=None)
+    )
+    out = io.BytesIO()
+    drawn.save(out, format="png", scale_factor=2)
+    return out.getvalue()
+
+
+def _positive(course: Course) -> bool:
+    """Whether the axis of the values may begin at nothing."""
+    return min([course.bound, *(point.value for point in course.points if point.value is not None)]) >= 0
 
 
 def thinned(line: Sequence[XY]) -> list[XY]:

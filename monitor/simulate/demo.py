@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from random import Random
 from time import monotonic as clock
 
 from pydantic import SecretStr
@@ -25,7 +24,6 @@ from monitor.app import Application
 from monitor.explain import COLOURS, explanation
 from monitor.model import Assessment, Batch, Interaction, Verdict
 from monitor.ports import Receiver
-from monitor.schedule import AlertLoop
 from monitor.settings import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.slack_preview import SlackPreview
@@ -37,6 +35,7 @@ APP = "quillmere-support"
 BAR = 40  # characters
 BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # told apart without colours too
 RULES = """
+grouping: {wait: 0s, interval: 30s}
 rules:
   - name: negative-rate
     by: [app]
@@ -46,6 +45,7 @@ rules:
     min_samples: 30
     confident: true
     for: 1m
+    keep_firing_for: 1m
     severity: critical
     annotations:
       summary: More than 30 % of answers are refusals or not carried by their documents.
@@ -132,16 +132,10 @@ def _play(
 ) -> list[Told]:
     preview = SlackPreview(console)
     receivers: dict[str, Receiver] = {"slack preview": preview}
-    if "slack" in application.receivers:
-        receivers["slack"] = application.receivers["slack"]
-    loop = AlertLoop(
-        rules=parse_rules(RULES, name="the demo's rules", receivers=tuple(receivers)),
-        store=application.alert_store,
-        receivers=receivers,
-        examples=application.queries.examples,
-        link=application.link,
-        random=Random(seed),  # noqa: S311  repeatable by its seed
-    )
+    if "slack" in application.alerting.receivers:
+        receivers["slack"] = application.alerting.receivers["slack"]
+    rules = parse_rules(RULES, name="the demo's rules", receivers=tuple(receivers))
+    loop = application.alerting.loop(rules=lambda: rules, receivers=receivers)
     start = application.now().replace(second=0, microsecond=0) - scenario.lasts
     told: list[Told] = []
     minute: list[Verdict] = []

@@ -1,11 +1,12 @@
-"""What Slack would receive, shown on the terminal: the same blocks that the Slack receiver posts."""
+"""What Slack would show, on the terminal: the same blocks that the Slack receiver posts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from html import unescape
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 from rich.panel import Panel
@@ -19,18 +20,21 @@ _WIDTH = 100
 
 
 class SlackPreview:
-    """A `Receiver` that prints: the root message when an alert fires, the line in its thread when it is resolved."""
+    """A `Receiver` that prints: the root message when an episode begins, then the lines in its thread."""
+
+    resend: ClassVar[timedelta | None] = None
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def send(self, notification: Notification) -> None:
         """Prints the message in a frame."""
-        firing = notification.status == "firing"
-        blocks: list[Any] = (root_message if firing else thread_message)(notification).blocks
+        first = notification.number == 0
+        message = root_message(notification, buttons=True) if first else thread_message(notification)
+        blocks: list[Any] = message.blocks
         lines = [line for block in blocks for line in _lines(block)]
-        title = "Slack would receive" if firing else "Slack would receive, in the thread of the first message"
-        colour = "red" if firing else "green"
+        title = "Slack would receive" if first else "Slack would receive, in the thread of the first message"
+        colour = "green" if notification.over else "red"
         panel = Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour, width=_WIDTH)
         self._console.print(panel)
 
@@ -50,6 +54,8 @@ def _lines(block: Mapping[str, Any]) -> list[Text]:
             return [Text(_plain(block["text"]).strip("*")), Text()]
         case "context":
             return [Text(" · ".join(_plain(element) for element in block["elements"]), style="dim")]
+        case "actions":
+            return [Text(" ".join(f"[ {_plain(button['text'])} ]" for button in block["elements"]), style="cyan")]
         case _:
             return []
 

@@ -1,28 +1,34 @@
-"""The `AlertStore` port on PostgreSQL: counts from the rollup, alerts with their history, and the outbox."""
+"""The `AlertStore` port on PostgreSQL: what rules look at, their alerts with their history, and what is remembered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, and_, case, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
-from monitor.alert.notification import Notification
-from monitor.alert.rule import LABELS, Selector
+from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
-from monitor.alert.window import WindowCount
+from monitor.alert.target import Baseline
+from monitor.alert.window import Counts, Span
 from monitor.errors import Retriable
-from monitor.model import Json
+from monitor.store.counts import SpanCounts
 from monitor.store.database import retriable
-from monitor.store.tables import alert, alert_event, outbox, verdict_minute
+from monitor.store.progress import ReadingStore
+from monitor.store.tables_alerts import alert, alert_event, alert_memory, rule_state
 
 EVALUATOR_LOCK = 7_305_103
-DELIVERER_LOCK = 7_305_104
-_SAME = ("fingerprint", "episode", "rule", "rule_digest", "signal", "severity", "threshold", "window", "state")
-_SEEN = ("active_since", "fired_at", "resolved_at", "value", "samples", "lower", "upper")
+# Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
+_PLAIN = (
+    *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
+    *("state", "active_since", "fired_at", "normal_since", "resolved_at", "acknowledged_by", "acknowledged_at"),
+    *("value", "samples", "lower", "upper", "detail", "note"),
+)
 
 
 class PostgresAlertStore:
@@ -30,133 +36,130 @@ class PostgresAlertStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._counts = SpanCounts(engine)
+        self._reading = ReadingStore(engine)
 
-    @contextmanager
-    def evaluating(self) -> Iterator[bool]:
+    def evaluating(self) -> AbstractContextManager[bool]:
         """As the port says; the lock is the session's, so it is free as soon as this process is gone."""
-        with self._lock(EVALUATOR_LOCK) as ours:
-            yield ours
+        return advisory_lock(self._engine, EVALUATOR_LOCK)
 
-    @contextmanager
-    def delivering(self) -> Iterator[bool]:
+    def counts(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    ) -> list[Counts]:
         """As the port says."""
-        with self._lock(DELIVERER_LOCK) as ours:
-            yield ours
+        return self._counts.counts(signal, selector, by, spans)
 
-    @contextmanager
-    def _lock(self, number: int) -> Iterator[bool]:
-        with retriable():
-            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        try:
-            with retriable():
-                ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
-            yield ours
-        finally:
-            connection.invalidate()  # closes the session, and with it the lock
-            connection.close()
-
-    def window_counts(
-        self, selector: Selector, signal: str, by: Sequence[str], start: datetime, end: datetime
-    ) -> list[WindowCount]:
+    def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         """As the port says."""
-        v = verdict_minute.c
-        matching = v.refusal + v.self_generated if signal == "negative" else v[signal]
-        labels = [v[label] for label in by]
-        wanted = [v[label].in_(values) for label in LABELS if (values := getattr(selector, label))]
-        query = (
-            select(*labels, func.sum(matching), func.sum(v.total))
-            .where(v.minute >= start, v.minute < end, *wanted)
-            .group_by(*labels)
-            .having(func.sum(v.total) > 0)
-            .order_by(*labels)
-        )
-        with retriable(), self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-        return [
-            WindowCount(labels=dict(zip(by, row, strict=False)), matching=int(row[-2]), total=int(row[-1]))
-            for row in rows
-        ]
+        return self._reading.lags(now) if signal.kind is SignalKind.LAG else self._reading.imbalances()
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """As the port says."""
+        return self._reading.watermark(now)
 
     def alerts(self) -> list[Alert]:
         """As the port says."""
         query = select(alert).where(alert.c.state != State.INACTIVE).order_by(alert.c.active_since.desc())
         with retriable(), self._engine.connect() as connection:
-            return [_alert(row) for row in connection.execute(query)]
+            return [alert_of(row) for row in connection.execute(query)]
 
-    def save(self, transitions: Sequence[Transition], notifications: Sequence[Notification]) -> None:
+    def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
+        """As the port says, from the history; one that is active still lasts for ever."""
+        e = alert_event.c
+        until = func.lead(e.at, 1, "infinity").over(partition_by=e.fingerprint, order_by=e.id)
+        events = (
+            select(e.fingerprint, e.at, until.label("until"), e.to_state)
+            .join(alert, alert.c.fingerprint == e.fingerprint)
+            .where(alert.c.rule_digest == rule_digest)
+            .subquery()
+        )
+        active = [state for state in State if state.active]
+        query = select(events.c.fingerprint, events.c.at, case((events.c.until < "infinity", events.c.until))).where(
+            events.c.to_state.in_(active), events.c.until > since
+        )
+        spans: dict[str, list[Span]] = {}
+        with retriable(), self._engine.connect() as connection:
+            for fingerprint, start, end in connection.execute(query):
+                last = end or datetime.max.replace(tzinfo=start.tzinfo)
+                spans.setdefault(fingerprint, []).append(Span(start=start, end=last))
+        return spans
+
+    def memory(self, rule_digest: str) -> RuleMemory:
         """As the port says."""
+        state = select(rule_state.c.until, rule_state.c.learnt_at).where(rule_state.c.rule_digest == rule_digest)
+        remembered = select(alert_memory).where(alert_memory.c.rule_digest == rule_digest)
+        with retriable(), self._engine.connect() as connection:
+            known = connection.execute(state).one_or_none()
+            rows = connection.execute(remembered).all()
+        return RuleMemory(
+            until=known.until if known else None,
+            learnt_at=known.learnt_at if known else None,
+            by_fingerprint={row.fingerprint: _remembered(row) for row in rows},
+        )
+
+    def save(self, done: Round) -> None:
+        """As the port says."""
+        with retriable(), self._engine.begin() as connection:
+            for change in done.transitions:
+                _save(connection, change)
+            _save_rule(connection, done)
+            if done.remembered:
+                rows = [_memory_row(done.rule_digest, identity, its) for identity, its in done.remembered.items()]
+                write = postgresql.insert(alert_memory)
+                changed = {name: write.excluded[name] for name in ("seen_at", "memory", "baseline")}
+                connection.execute(write.on_conflict_do_update(index_elements=["fingerprint"], set_=changed), rows)
+            if done.forgotten:
+                connection.execute(delete(alert_memory).where(alert_memory.c.fingerprint.in_(done.forgotten)))
+
+    def end(self, transitions: Sequence[Transition]) -> None:
+        """As the port says."""
+        if not transitions:
+            return
+        digests = {change.alert.rule_digest for change in transitions}
         with retriable(), self._engine.begin() as connection:
             for change in transitions:
                 _save(connection, change)
-            if notifications:
-                rows = [
-                    {
-                        "fingerprint": n.fingerprint, "episode": n.episode, "receiver": n.receiver, "status": n.status,
-                        "payload": n.to_json(), "attempts": 0, "given_up": False,
-                    }
-                    for n in notifications
-                ]  # fmt: skip
-                statement = postgresql.insert(outbox).on_conflict_do_nothing(
-                    index_elements=["episode", "receiver", "status"]
-                )
-                connection.execute(statement, rows)
+            connection.execute(delete(rule_state).where(rule_state.c.rule_digest.in_(digests)))
+            connection.execute(delete(alert_memory).where(alert_memory.c.rule_digest.in_(digests)))
 
-    def due(self, now: datetime) -> list[Notification]:
-        """As the port says."""
-        waiting = and_(outbox.c.delivered_at.is_(None), outbox.c.given_up.is_(False))
-        first = (
-            select(outbox)
-            .where(waiting)
-            .ext(postgresql.distinct_on(outbox.c.fingerprint, outbox.c.receiver))
-            .order_by(outbox.c.fingerprint, outbox.c.receiver, outbox.c.id)
-            .subquery()
-        )
-        earlier = outbox.alias()
-        receipt = (
-            select(earlier.c.receipt)
-            .where(
-                earlier.c.episode == first.c.episode,
-                earlier.c.receiver == first.c.receiver,
-                earlier.c.delivered_at.is_not(None),
-                func.jsonb_typeof(earlier.c.receipt) == "object",
-            )
-            .order_by(earlier.c.id.desc())
-            .limit(1)
-            .scalar_subquery()
-        )
-        ready = first.c.retry_at.is_(None) | (first.c.retry_at <= now)
-        query = select(first.c.id, first.c.payload, first.c.attempts, receipt).where(ready).order_by(first.c.id)
-        with retriable(), self._engine.connect() as connection:
-            return [
-                Notification.from_json(payload, id=number, attempts=attempts, previous=previous)
-                for number, payload, attempts, previous in connection.execute(query)
-            ]
 
-    def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
-        """As the port says."""
-        kept = None if receipt is None else dict(receipt)
-        self._mark(notification, delivered_at=now, receipt=kept, last_error=None)
+@contextmanager
+def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
+    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held."""
+    with retriable():
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        with retriable():
+            ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
+        yield ours
+    finally:
+        connection.invalidate()  # closes the session, and with it the lock
+        connection.close()
 
-    def failed(self, notification: Notification, error: str, retry_at: datetime | None) -> None:
-        """As the port says."""
-        self._mark(
-            notification,
-            attempts=outbox.c.attempts + 1,
-            last_error=error,
-            retry_at=retry_at,
-            given_up=retry_at is None,
-        )
 
-    def _mark(self, notification: Notification, **values: object) -> None:
-        with retriable(), self._engine.begin() as connection:
-            connection.execute(update(outbox).where(outbox.c.id == notification.id).values(**values))
+def alert_of(row: Row[Any]) -> Alert:
+    """The alert that a row of its table holds."""
+    values = {name: getattr(row, name) for name in _PLAIN}
+    return Alert(
+        **{
+            **values,
+            "state": State(row.state),
+            "labels": row.labels,
+            "annotations": row.annotations,
+            "receivers": tuple(row.receivers),
+            "bound": row.threshold,
+        }
+    )
 
 
 def _save(connection: Connection, change: Transition) -> None:
-    """Writes one transition where the stored alert is still the one it started from."""
+    """Writes one transition where the stored alert is still the one it started from; what people did to it stays."""
     new, previous = change.alert, change.previous
-    values = {name: getattr(new, name) for name in (*_SAME, *_SEEN)}
-    values |= {"labels": dict(new.labels), "annotations": dict(new.annotations), "receivers": list(new.receivers)}
+    values: dict[str, Any] = {name: getattr(new, name) for name in _PLAIN}
+    values |= {
+        "labels": dict(new.labels), "annotations": dict(new.annotations), "receivers": list(new.receivers),
+        "threshold": new.bound,
+    }  # fmt: skip
     write: ReturningInsert[tuple[str]] | ReturningUpdate[tuple[str]]
     if previous is None:
         write = (
@@ -171,25 +174,46 @@ def _save(connection: Connection, change: Transition) -> None:
             alert.c.episode == previous.episode,
             alert.c.state == previous.state,
         )
+        if new.episode == previous.episode:  # somebody may have acknowledged it since it was read
+            del values["acknowledged_by"], values["acknowledged_at"]
         write = update(alert).where(known).values(**values).returning(alert.c.fingerprint)
     if connection.execute(write).first() is None:
         raise Retriable(f"the alert {new.fingerprint} was changed by another evaluator")
-    connection.execute(
-        insert(alert_event).values(
-            fingerprint=new.fingerprint,
-            episode=new.episode,
-            at=change.at,
-            from_state=previous.state if previous else State.INACTIVE,
-            to_state=new.state,
-            value=new.value,
-            samples=new.samples,
-            lower=new.lower,
-            upper=new.upper,
-            note=change.note,
-        )
-    )
+    if change.changed:
+        connection.execute(
+            insert(alert_event).values(
+                fingerprint=new.fingerprint, episode=new.episode, at=change.at, from_state=change.before,
+                to_state=new.state, value=new.value, samples=new.samples, lower=new.lower, upper=new.upper,
+                note=new.note,
+            )
+        )  # fmt: skip
 
 
-def _alert(row: Row[tuple[object, ...]]) -> Alert:
-    values = dict(row._mapping)  # noqa: SLF001  SQLAlchemy's documented name
-    return Alert(**{**values, "state": State(values["state"]), "receivers": tuple(values["receivers"])})
+def _save_rule(connection: Connection, done: Round) -> None:
+    now = done.at
+    fresh: dict[str, Any] = {
+        "rule": done.rule, "evaluated_at": now, "until": done.memory.until, "learnt_at": done.memory.learnt_at,
+        "stale_since": now if done.stale else None, "error": done.error, "error_since": now if done.error else None,
+    }  # fmt: skip
+    kept = {
+        "stale_since": func.coalesce(rule_state.c.stale_since, now) if done.stale else None,
+        "error_since": func.coalesce(rule_state.c.error_since, now) if done.error else None,
+    }
+    write = postgresql.insert(rule_state).values(rule_digest=done.rule_digest, **fresh)
+    connection.execute(write.on_conflict_do_update(index_elements=["rule_digest"], set_={**fresh, **kept}))
+
+
+def _memory_row(rule_digest: str, identity: str, its: Remembered) -> dict[str, Any]:
+    return {
+        "fingerprint": identity,
+        "rule_digest": rule_digest,
+        "labels": dict(its.labels),
+        "seen_at": its.seen_at,
+        "memory": None if its.memory is None else dict(its.memory),
+        "baseline": None if its.baseline is None else its.baseline.to_json(),
+    }
+
+
+def _remembered(row: Row[Any]) -> Remembered:
+    baseline = None if row.baseline is None else Baseline.from_json(row.baseline)
+    return Remembered(labels=row.labels, seen_at=row.seen_at, memory=row.memory, baseline=baseline)

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Engine, and_, func, select
+from sqlalchemy import Engine, and_, func, select
 from sqlalchemy.dialects import postgresql
 
-from monitor.alert.notification import MAX_EXAMPLES, Example
 from monitor.classify.profile import Profile
-from monitor.model import Reason, Verdict, Work
+from monitor.model import Work
 from monitor.store.database import retriable
-from monitor.store.rollup import OTHER
 from monitor.store.tables import (
-    alert,
-    alert_event,
     assessment,
     consumer_offset,
     interaction,
     judgement,
-    outbox,
     pending,
     profile,
 )
 from monitor.store.writer import GROUP
-
-if TYPE_CHECKING:
-    from monitor.alert.rule import Rule
 
 _JOINED = and_(
     interaction.c.app == assessment.c.app,
     interaction.c.id == assessment.c.id,
     interaction.c.occurred_at == assessment.c.occurred_at,
 )
-_LABEL_COLUMNS = {
-    "app": interaction.c.app,
-    "environment": interaction.c.environment,
-    "model": func.coalesce(interaction.c.model, ""),
-    "topic": func.coalesce(interaction.c.tags["topic"].astext, ""),
-}
 
 
 class Queries:
@@ -88,49 +74,6 @@ class Queries:
         with retriable(), self._engine.connect() as connection:
             return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
 
-    def examples(self, rule: Rule, labels: Mapping[str, str], start: datetime, end: datetime) -> Sequence[Example]:
-        """The most certain answers that show the rule's signal, of each verdict in turn, in [start, end)."""
-        a, i = assessment.c, interaction.c
-        wanted: list[ColumnElement[bool]] = [
-            _LABEL_COLUMNS[name].in_(values) for name, values in _selected(rule).items()
-        ]
-        wanted += [_LABEL_COLUMNS[name] == value for name, value in labels.items() if value != OTHER]
-        certainty = func.greatest(a.p_refusal, a.p_self_generated)
-        rank = func.row_number().over(partition_by=a.verdict, order_by=[certainty.desc(), i.id])
-        query = (
-            select(i.id, i.question, i.answer, a.verdict, a.reasons)
-            .join_from(interaction, assessment, _JOINED)
-            .where(i.occurred_at >= start, i.occurred_at < end, a.live, *wanted, _shows(rule.signal))
-            .order_by(rank, a.verdict.desc())
-            .limit(MAX_EXAMPLES)
-        )
-        with retriable(), self._engine.connect() as connection:
-            return [
-                Example(id=id_, question=question, answer=answer, verdict=verdict, reasons=tuple(reasons))
-                for id_, question, answer, verdict, reasons in connection.execute(query)
-            ]
-
-    def alerts(self) -> list[Mapping[str, Any]]:
-        """Every alert that was ever pending, the most recent first, with what waits in the outbox or was given up."""
-        unsent = [outbox.c.fingerprint == alert.c.fingerprint, outbox.c.delivered_at.is_(None)]
-        waiting = select(func.count()).where(*unsent, ~outbox.c.given_up).scalar_subquery().label("waiting")
-        lost = select(func.count()).where(*unsent, outbox.c.given_up).scalar_subquery().label("lost")
-        query = select(*alert.c, waiting, lost).order_by(alert.c.active_since.desc())
-        with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
-
-    def alert_history(self, name: str) -> list[Mapping[str, Any]]:
-        """The transitions of the alerts called so (rule, or fingerprint or episode, also shortened), oldest first."""
-        by_rule = select(alert.c.fingerprint).where(alert.c.rule == name)
-        named = (
-            alert_event.c.fingerprint.in_(by_rule)
-            | alert_event.c.fingerprint.startswith(name, autoescape=True)
-            | alert_event.c.episode.startswith(name, autoescape=True)
-        )
-        query = select(*alert_event.c).where(named).order_by(alert_event.c.id)
-        with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
-
     def offsets(self, group: str = GROUP) -> dict[tuple[str, int], int]:
         """How far the group has read each partition of each topic; a followed file is partition 0 of a topic."""
         c = consumer_offset.c
@@ -156,16 +99,3 @@ class Queries:
         }  # fmt: skip
         with retriable(), self._engine.begin() as connection:
             connection.execute(postgresql.insert(profile).values(row).on_conflict_do_nothing())
-
-
-def _selected(rule: Rule) -> dict[str, tuple[str, ...]]:
-    chosen = {name: getattr(rule.selector, name) for name in _LABEL_COLUMNS}
-    return {name: values for name, values in chosen.items() if values}
-
-
-def _shows(signal: str) -> ColumnElement[bool]:
-    if signal == "negative":
-        return assessment.c.verdict != Verdict.GROUNDED
-    if signal in set(Verdict):
-        return assessment.c.verdict == signal
-    return assessment.c.reasons.contains([Reason(signal).value])

@@ -1,12 +1,16 @@
-"""The minute rollup: what an alert reads instead of the rows, so that it costs the same at any number of rows."""
+"""The rollups by minute and hour: what alerts read instead of the rows, so that they cost the same at any number."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from monitor.message import Position
 from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
 
@@ -15,12 +19,14 @@ if TYPE_CHECKING:
 
 KEY = ("minute", "app", "environment", "model", "topic")
 OTHER = "other"
+_FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what a followed file's topic has behind its path
 _REAL = Struct("f")  # in which a row keeps a similarity
 _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's end
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
-MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000}  # of each label; more become OTHER
+LONGEST_SOURCE = 400
+MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +42,12 @@ class Counted:
 class Minute:
     """The sums of one minute under one set of labels."""
 
-    __slots__ = ("bins", "counts", "sums")
+    __slots__ = ("bins", "counts", "squares", "sums")
 
     def __init__(self) -> None:
         self.counts = [0] * len(_COUNTS)
         self.sums = [0.0] * len(METRICS)
+        self.squares = [0.0] * len(METRICS)
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
 
     def add(self, assessment: Assessment | Counted, sign: int = 1) -> None:
@@ -55,12 +62,13 @@ class Minute:
             if value is not None:
                 (kept,) = _REAL.unpack(_REAL.pack(value))
                 self.sums[place] += sign * kept
+                self.squares[place] += sign * kept * kept
                 self.bins[place][histogram_bin(kept)] += sign
 
     def values(self) -> tuple[object, ...]:
         """In the order of the columns after the key, arrays in Postgres's form."""
         bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
-        return (*self.counts, *map(sum, self.bins), *self.sums, *bins)
+        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.squares)
 
 
 def histogram_bin(value: float) -> int:
@@ -106,6 +114,7 @@ class LabelCap:
 def prepare(connection: psycopg.Connection) -> None:
     """Makes the session's temporary table that `write_rollup` copies into; once per connection."""
     connection.execute(_INCOMING)
+    connection.execute("SET monitor.hours = 'written'")  # by us, and not by the triggers of migration 0007
 
 
 def write_rollup(
@@ -132,6 +141,32 @@ def write_rollup(
             for key, sums in minutes.items():
                 copy.write_row((*key, *sums.values()))
         cursor.execute(_UPSERT)
+        cursor.execute(_UPSERT_HOURS)
+
+
+def write_ingest(
+    connection: psycopg.Connection, now: datetime, arrived: Iterable[Position], dead: Iterable[Position], cap: LabelCap
+) -> None:
+    """Counts messages that arrived, by where they stood, and those of them that became dead letters, at `now`."""
+    received = Counter(source_of(at.topic) for at in set(arrived))
+    if not received:
+        return
+    buried = Counter(source_of(at.topic) for at in dead)
+    names = cap.resolve(connection, (("source", source) for source in received))
+    sums: dict[str, list[int]] = {}
+    for source, number in received.items():
+        row = sums.setdefault(names["source", source], [0, 0])
+        row[0] += number
+        row[1] += buried[source]
+    minute = now.replace(second=0, microsecond=0)
+    with connection.cursor() as cursor:
+        cursor.executemany(_INGESTED, [(minute, source, *sums[source]) for source in sorted(sums)])
+
+
+def source_of(topic: str) -> str:
+    """What messages are counted under by where they came from: the Kafka topic, or the path of the file."""
+    path = _FILE.sub("", topic)
+    return path if len(path) <= LONGEST_SOURCE else OTHER
 
 
 def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
@@ -146,10 +181,16 @@ def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
 
 _ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
 _BINS = tuple(f"{m}_bins" for m in METRICS)
+_SQUARES = tuple(f"{m}_squares" for m in METRICS)
 _COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
+_LABELS = ", ".join(KEY[1:])
 # made of this file's own constants
-_INCOMING = "CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute INCLUDING DEFAULTS) ON COMMIT DELETE ROWS"
-_COPY = f"COPY incoming_minute ({_COLUMNS}) FROM STDIN"
+_INCOMING = f"""
+    CREATE TEMPORARY TABLE incoming_minute
+    (LIKE verdict_minute INCLUDING DEFAULTS, {", ".join(f"{name} double precision" for name in _SQUARES)})
+    ON COMMIT DELETE ROWS
+"""
+_COPY = f"COPY incoming_minute ({_COLUMNS}, {', '.join(_SQUARES)}) FROM STDIN"
 _UPSERT = f"""
     INSERT INTO verdict_minute AS v ({_COLUMNS})
     SELECT {_COLUMNS} FROM incoming_minute ORDER BY {", ".join(KEY)}
@@ -157,3 +198,14 @@ _UPSERT = f"""
     {", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED)},
     {", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS)}
 """  # noqa: S608
+_UPSERT_HOURS = f"""
+    INSERT INTO verdict_hour AS v (hour, {_LABELS}, {", ".join((*_ADDED, *_SQUARES))})
+    SELECT date_trunc('hour', minute, 'UTC'), {_LABELS}, {", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES))}
+    FROM incoming_minute GROUP BY 1, {_LABELS} ORDER BY 1, {_LABELS}
+    ON CONFLICT (hour, {_LABELS}) DO UPDATE SET
+    {", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES))}
+"""  # noqa: S608
+_INGESTED = """
+    INSERT INTO ingest_minute AS i (minute, source, received, dead) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (minute, source) DO UPDATE SET received = i.received + excluded.received, dead = i.dead + excluded.dead
+"""

@@ -20,7 +20,7 @@ from monitor.store.offsets import advance, count, reached
 from monitor.store.partitions import Partitions, month_of
 from monitor.store.pending import FollowUps, enqueue
 from monitor.store.rescore import add_assessments
-from monitor.store.rollup import Counted, LabelCap, prepare, write_rollup
+from monitor.store.rollup import Counted, LabelCap, prepare, write_ingest, write_rollup
 from monitor.store.rows import (
     ASSESSMENT_COLUMNS,
     INTERACTION_COLUMNS,
@@ -167,6 +167,10 @@ class Writer:
                 ("dead", (at for i, at in enumerate(letters) if i in buried)),
                 ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
             ))  # fmt: skip
+            if not self._rescore:
+                read = [*(at for it in its if (at := it.position) is not None), *letters]
+                dead = (at for i, at in enumerate(letters) if i in buried)
+                write_ingest(connection, self._now(), read, dead, self._labels)
         return Tally(
             received=batch.received,
             assessed=len(new),

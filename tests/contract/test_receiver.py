@@ -1,49 +1,42 @@
-"""What every receiver promises: to send once, to say whether a failure may pass, to be steered by no foreign text."""
+"""What every receiver promises: to send once, to say whether a failure may pass, to be steered by no foreign text.
+
+Adding a receiver is one bench and one line in `BENCHES`. What only one of them does is tested beside its own module.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import logging
-import os
 import re
-import socket
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta
+from html.parser import HTMLParser
+from typing import Any, Protocol
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monitor.alert.notification import Notification
-from monitor.alert.receivers import configured
+from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.console import Console
-from monitor.alert.receivers.slack import SlackBot, SlackWebhook
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.alert.receivers.email import Email
+from monitor.alert.receivers.pagerduty import PagerDuty
+from monitor.alert.receivers.webhook import Webhook
+from monitor.alert.wording import title
+from monitor.errors import Fatal, Retriable
 from monitor.ports import Receiver
-from monitor.settings import Settings
 from monitor.testing import MemoryReceiver
-from tests.slack_server import (
-    BROKEN,
-    CHANNEL,
-    CHANNEL_NAME,
-    HANG_UP,
-    HOOK_PATH,
-    PING,
-    RATE_LIMITED,
-    SENT_BUT_LOST,
-    TOKEN,
-    SlackServer,
-    Trouble,
-    problems,
-    shown,
-    slack_server,
-    texts,
-)
-from tests.unit.alert.factories import a_notification, an_example, at
+from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
+from tests.slack_server.bench import slack_bot, slack_webhook
+from tests.smtp_server import SmtpServer, smtp_server
+from tests.unit.alert.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
+from tests.webhook_server import BROKEN, PATH, SECRET, TOKEN, Answer, HttpServer, http_server, signed
 
 BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]")
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+LABEL_NAME = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 
 HOSTILE = [
     "<!channel> <!here> @here @channel",
@@ -57,16 +50,23 @@ HOSTILE = [
     "👩‍👩‍👧‍👦🔥" * 5_000,
     "\u202egnp.exe\u202c \u2066abc\u2069 \u200f",
     "\x1b[31mred\x1b[0m\x07\r\n\n\ttab",
+    "a\r\nBcc: everybody@evil.example\r\n\r\n<b>",
+    "\r\n.\r\nMAIL FROM:<a@evil.example>",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "\"'><a href=javascript:alert(1)>",
+    "javascript:alert(1)",
+    'https://evil.example/"onmouseover="alert(1)',
     "",
     " \u200b\u200d ",
     "\u0301" * 500,
     "\x00",
     "a\ud800b",
+    '"},{"routing_key":"x',
 ]
 texts_from_outside = st.one_of(
     st.sampled_from(HOSTILE),
     st.text(max_size=200),
-    st.text(alphabet="<>!@#|&;ltgamp*_~`\u202e\u200d🔥 \n", max_size=400),
+    st.text(alphabet="<>!@#|&;ltgamp*_~`'\"\r\n\u202e\u200d🔥 ", max_size=400),
     st.builds(lambda text, times: text * times, st.text(min_size=1, max_size=5), st.integers(1, 5_000)),
 )
 
@@ -77,7 +77,7 @@ class Bench(Protocol):
     receiver: Receiver
 
     def received(self) -> list[str]:
-        """What arrived, as people see it, oldest first."""
+        """What arrived, as people or programs see it, oldest first."""
 
     def fail(self, *, for_good: bool) -> None:
         """Makes the next `send` meet a failure."""
@@ -85,19 +85,25 @@ class Bench(Protocol):
     def check(self) -> None:
         """Asserts that nothing that arrived does harm."""
 
+    def forget(self) -> None:
+        """Drops what arrived."""
+
 
 class MemoryBench:
     def __init__(self) -> None:
         self.receiver = MemoryReceiver()
 
     def received(self) -> list[str]:
-        return [f"{n.status} {n.rule} {[e.answer for e in n.examples]}" for n in self.receiver.sent]
+        return [f"{title(n)} {[a.rule for a in n.alerts]} {[e.answer for e in n.examples]}" for n in self.receiver.sent]
 
     def fail(self, *, for_good: bool) -> None:
         self.receiver.failures.append(Fatal("no") if for_good else Retriable("not now"))
 
     def check(self) -> None:
         """It renders nothing."""
+
+    def forget(self) -> None:
+        self.receiver.sent.clear()
 
 
 class BrokenPipe(io.StringIO):
@@ -120,96 +126,268 @@ class ConsoleBench:
         self.receiver = Console(stream)
 
     def check(self) -> None:
-        assert not BIDI.search(self.stream.getvalue())
-        assert not CONTROL.search(self.stream.getvalue())
+        harmless(self.stream.getvalue())
+
+    def forget(self) -> None:
+        self.stream.seek(0)
+        self.stream.truncate()
 
 
-class SlackBench:
-    def __init__(self, server: SlackServer, receiver: Receiver) -> None:
+class AlertmanagerBench:
+    def __init__(self, server: HttpServer) -> None:
         self.server = server
-        self.receiver = receiver
+        self.receiver = Alertmanager([server.url], clock=lambda: at(21))
+
+    def alerts(self) -> list[dict[str, Any]]:
+        return [alert for request in self.server.requests for alert in request.json]
 
     def received(self) -> list[str]:
-        return [shown(payload) for path, payload in self.server.requests if not path.endswith("auth.test")]
+        over = at(21).isoformat().replace("+00:00", "Z")
+        return [("resolved " if alert["endsAt"] <= over else "firing ") + json.dumps(alert) for alert in self.alerts()]
 
     def fail(self, *, for_good: bool) -> None:
-        gone = Trouble(error="channel_not_found", status=404 if isinstance(self.receiver, SlackWebhook) else 200)
-        self.server.script.append(gone if for_good else BROKEN)
+        self.server.script.append(Answer(status=400) if for_good else BROKEN)
 
     def check(self) -> None:
-        for _, payload in self.server.requests:
-            assert not problems(payload)
-            assert payload["blocks"]
-            for text in (*texts(payload["blocks"]), payload["text"]):
-                assert not PING.search(text)
-                assert not BIDI.search(text)
-                assert not CONTROL.search(text)
-            assert not re.search(r"[<>`*_~]|@(?!\u2060)|#(?!\u2060)", payload["text"])
-            for item in mrkdwn(payload["blocks"]):
-                assert "evil" not in item
-                assert not re.search(r"<(?!https?://[^\s<>|]+\|(Runbook|Open in monitor)>)", item)
+        for alert in self.alerts():
+            assert set(alert) <= {"labels", "annotations", "startsAt", "endsAt", "generatorURL"}
+            assert datetime.fromisoformat(alert["startsAt"]).tzinfo
+            assert datetime.fromisoformat(alert["endsAt"]).tzinfo
+            for text in (*label_sets(alert["labels"]), *label_sets(alert["annotations"])):
+                assert text
+                harmless(text)
+                assert len(text) <= 4_000
+
+    def forget(self) -> None:
+        self.server.reset()
 
 
-def mrkdwn(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        if value.get("type") == "mrkdwn":
-            yield value["text"]
-        for child in value.values():
-            yield from mrkdwn(child)
+class PagerDutyBench:
+    def __init__(self, server: PagerDutyServer) -> None:
+        self.server = server
+        self.receiver = PagerDuty(routing_key=KEY, url=server.http.url)
+
+    def received(self) -> list[str]:
+        return [
+            json.dumps(event).replace("resolve", "resolved").replace("trigger", "firing")
+            for event in self.server.events
+        ]
+
+    def fail(self, *, for_good: bool) -> None:
+        self.server.http.script.append(Answer(status=400) if for_good else BROKEN)
+
+    def check(self) -> None:
+        for event in self.server.events:
+            for text in strings(event):
+                harmless(text)
+
+    def forget(self) -> None:
+        self.server.reset()
+
+
+class WebhookBench:
+    def __init__(self, server: HttpServer) -> None:
+        self.server = server
+        self.receiver = Webhook(url=server.url + PATH, secret=SECRET, bearer_token=TOKEN)
+
+    def received(self) -> list[str]:
+        return [request.body.decode() for request in self.server.requests]
+
+    def fail(self, *, for_good: bool) -> None:
+        self.server.script.append(Answer(status=410) if for_good else BROKEN)
+
+    def check(self) -> None:
+        for request in self.server.requests:
+            payload = request.json
+            for text in strings(payload):
+                harmless(text)
+                assert len(text) <= 4_000
+            for alert in payload["alerts"]:
+                assert all(label_sets(alert["labels"]))
+
+    def forget(self) -> None:
+        self.server.reset()
+
+
+class EmailBench:
+    OWN = frozenset({"from", "to", "subject", "date", "message-id", "in-reply-to", "references", "auto-submitted"})
+    HEADERS = OWN | {"x-auto-response-suppress", "mime-version", "content-type"}
+    ADDED = frozenset({"x-peer", "x-mailfrom", "x-rcptto"})  # by the server
+
+    def __init__(self, server: SmtpServer) -> None:
+        self.server = server
+        self.receiver = Email(
+            server.server(),
+            sender="monitor@quillmere.example",
+            recipients=("ada@quillmere.example", "team@quillmere.example"),
+            draw=lambda _: b"\x89PNG\r\n\x1a\nmade up",
+        )
+
+    def received(self) -> list[str]:
+        return [f"{mail.message['Subject']}\n{part(mail.message, 'plain')}" for mail in self.server.mails]
+
+    def fail(self, *, for_good: bool) -> None:
+        self.server.script["MAIL"] = "550 5.7.1 go away" if for_good else "451 4.3.0 later"
+
+    def check(self) -> None:
+        for mail in self.server.mails:
+            assert {name.lower() for name in mail.message} <= self.HEADERS | self.ADDED
+            assert mail.recipients == ("ada@quillmere.example", "team@quillmere.example")
+            harmless(str(mail.message["Subject"]))
+            assert max(map(len, mail.raw.splitlines())) <= 998
+            harmless(part(mail.message, "plain"))
+            html = Tags(part(mail.message, "html"))
+            harmless("".join(html.text))
+            assert html.names <= ALLOWED_TAGS
+            for name, value in html.attributes:
+                assert name in ("style", "lang", "charset", "href", "src", "alt")
+                if name == "href":
+                    assert re.fullmatch(r"https?://[^\s<>\"]+", value)
+                if name == "src":
+                    assert value.startswith("cid:chart.")
+
+    def forget(self) -> None:
+        self.server.reset()
+
+
+ALLOWED_TAGS = frozenset(
+    {"html", "head", "meta", "body", "h2", "h3", "p", "table", "tr", "th", "td", "img", "ul", "ol", "li"}
+    | {"strong", "br", "a"}
+)
+
+
+class Tags(HTMLParser):
+    """What a browser makes of a page: the tags, their attributes, and the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.text: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def part(mail: Any, kind: str) -> str:
+    found = mail.get_body(preferencelist=(kind,))
+    return str(found.get_content()).replace("\r\n", "\n")
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            yield from strings(name)
+            yield from strings(child)
     elif isinstance(value, list):
         for child in value:
-            yield from mrkdwn(child)
+            yield from strings(child)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[SlackServer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        patch.setenv("no_proxy", "127.0.0.1")
-        with slack_server() as server:
-            yield server
+def label_sets(values: Mapping[str, str]) -> Iterator[str]:
+    for name, value in values.items():
+        assert LABEL_NAME.fullmatch(name)
+        yield value
 
 
-@pytest.fixture
-def server(running: SlackServer) -> SlackServer:
-    running.reset()
-    return running
+def harmless(text: str) -> None:
+    assert not BIDI.search(text)
+    assert not CONTROL.search(text)
 
 
-@pytest.fixture
-def bot(server: SlackServer) -> SlackBot:
-    return SlackBot(token=TOKEN, channel="#alerts", api_url=server.url)
+@contextmanager
+def memory() -> Iterator[Bench]:
+    yield MemoryBench()
 
 
-@pytest.fixture
-def webhook(server: SlackServer) -> SlackWebhook:
-    return SlackWebhook(url=server.hook)
+@contextmanager
+def console() -> Iterator[Bench]:
+    yield ConsoleBench()
 
 
-@pytest.fixture(params=["memory", "console", "slack bot", "slack webhook"])
-def bench(request: pytest.FixtureRequest, server: SlackServer, bot: SlackBot, webhook: SlackWebhook) -> Bench:
-    if request.param == "memory":
-        return MemoryBench()
-    if request.param == "console":
-        return ConsoleBench()
-    return SlackBench(server, bot if request.param == "slack bot" else webhook)
+@contextmanager
+def alertmanager() -> Iterator[Bench]:
+    with http_server() as server:
+        yield AlertmanagerBench(server)
 
 
-def resolved(firing: Notification, receipt: object) -> Notification:
-    return replace(firing, status="resolved", at=at(20), value=0.05, previous=receipt)
+@contextmanager
+def pagerduty() -> Iterator[Bench]:
+    with pagerduty_server() as server:
+        yield PagerDutyBench(server)
 
 
-# --- every receiver ---
+@contextmanager
+def webhook() -> Iterator[Bench]:
+    with http_server(signed) as server:
+        yield WebhookBench(server)
+
+
+@contextmanager
+def email() -> Iterator[Bench]:
+    with smtp_server() as server:
+        yield EmailBench(server)
+
+
+BENCHES: Mapping[str, Callable[[], AbstractContextManager[Bench]]] = {
+    "memory": memory,
+    "console": console,
+    "slack bot": slack_bot,
+    "slack webhook": slack_webhook,
+    "alertmanager": alertmanager,
+    "pagerduty": pagerduty,
+    "webhook": webhook,
+    "email": email,
+}
+
+
+@pytest.fixture(params=BENCHES)
+def bench(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    with BENCHES[request.param]() as made:
+        yield made
+
+
+def the_end(receipt: object, **changes: Any) -> Any:
+    known = {"number": 1, "news": "resolved", "alerts": (a_resolved_told(),), "at": at(20), "previous": receipt}
+    return a_notification(**known | changes)
 
 
 def test_firing_then_resolved_arrive_in_this_order(bench):
     receipt = bench.receiver.send(a_notification())
-    bench.receiver.send(resolved(a_notification(), receipt))
+    bench.receiver.send(the_end(receipt))
     seen = bench.received()
     assert "negative-rate" in seen[0]
     assert "firing" in seen[0].lower()
     assert "two hours" in seen[0]
     assert "resolved" in seen[-1].lower()
+    bench.check()
+
+
+def test_every_news_of_a_group_is_taken(bench):
+    worst, other = a_told(), a_told(fingerprint="b" * 32, rule="no-answers", severity="warning", fired_at=at(5))
+    receipt = bench.receiver.send(a_notification(alerts=(worst,)))
+    alerts = {
+        "changed": (worst, other),
+        "repeated": (worst, other),
+        "acknowledged": (a_told(acknowledged_by="ada"), other),
+        "silenced": (a_told(silenced_until=at(80)), other),
+    }
+    for number, (news, those) in enumerate(alerts.items(), start=1):
+        told = a_notification(number=number, news=news, alerts=those, at=at(5 * number), by="ada", previous=receipt)
+        receipt = bench.receiver.send(told) or receipt
+    bench.receiver.send(the_end(receipt, number=5))
+    assert "no-answers" in "".join(bench.received())
+    assert "resolved" in bench.received()[-1].lower()
     bench.check()
 
 
@@ -225,212 +403,54 @@ def test_a_failure_that_will_not_pass_is_fatal(bench):
         bench.receiver.send(a_notification())
 
 
-@given(foreign=st.tuples(*[texts_from_outside] * 4), firing=st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_text_from_outside_does_harm(bench, foreign, firing):
-    question, answer, name, label = foreign
-    example = an_example(id=name, question=question, answer=answer, verdict=name, reasons=(label, name))
-    notification = a_notification(
-        rule=name or "x",
-        labels={"app": name, label or "x": question, **{f"l{n}": answer for n in range(6)}},
-        annotations={"summary": question, "description": answer, "runbook": label, name or "y": answer},
-        note=label,
-        url=question,
-        examples=(example, example, example),
-    )
-    if not firing:
-        notification = resolved(notification, None)
-    receipt = bench.receiver.send(notification)
-    bench.receiver.send(resolved(notification, receipt))
-    bench.check()
-    if isinstance(bench, SlackBench):
-        bench.server.reset()
-
-
-# --- Slack ---
-
-
 def test_it_says_where_messages_go_without_sending_one(bench):
     assert bench.receiver.check()
+    bench.forget()
     assert bench.received() == []
 
 
-def test_checking_the_bot_tries_its_token(server, bot):
-    assert bot.check() == f"bot monitor of Quillmere, for channel {CHANNEL_NAME}"
-    with pytest.raises(Fatal, match="invalid_auth"):
-        SlackBot(token="xoxb-wrong", channel=CHANNEL, api_url=server.url).check()
-
-
-def test_the_root_is_updated_and_the_thread_tells_the_history(server, bot):
-    receipt = bot.send(a_notification())
-    assert receipt["channel"] == CHANNEL
-    assert bot.send(resolved(a_notification(), receipt)) == receipt
-    (root,) = server.roots()
-    (reply,) = server.thread(root.ts)
-    assert root.edits == 1
-    assert "Resolved: negative-rate" in shown(root.payload)
-    assert "two hours" in shown(root.payload)
-    assert "after 20m" in shown(reply.payload)
-
-
-def test_a_root_that_was_deleted_is_posted_anew(server, bot):
-    receipt = bot.send(a_notification())
-    server.delete(receipt["ts"])
-    again = bot.send(resolved(a_notification(), receipt))
-    assert again != receipt
-    assert [root.ts for root in server.roots()] == [again["ts"]]
-
-
-def test_a_root_that_may_not_be_edited_still_gets_its_thread(server, bot):
-    receipt = bot.send(a_notification())
-    server.script.append(Trouble(error="edit_window_closed"))
-    bot.send(resolved(a_notification(), receipt))
-    assert len(server.thread(receipt["ts"])) == 1
-
-
-def test_nobody_is_pinged_and_nothing_unfurls(server, bot, webhook):
-    receipt = bot.send(a_notification())
-    bot.send(resolved(a_notification(), receipt))
-    webhook.send(a_notification())
-    for path, payload in server.requests:
-        assert (payload["parse"], payload["link_names"]) == ("none", False)
-        if path != "/api/chat.update":
-            assert (payload["unfurl_links"], payload["unfurl_media"], payload["mrkdwn"]) == (False, False, False)
-
-
-def test_retry_after_is_passed_on(server, bot, webhook):
-    for receiver in (bot, webhook):
-        server.script.append(RATE_LIMITED)
-        with pytest.raises(Retriable) as caught:
-            receiver.send(a_notification())
-        assert caught.value.retry_after == 30
-
-
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        BROKEN,
-        HANG_UP,
-        SENT_BUT_LOST,
-        Trouble(status=503, error="service_unavailable"),
-        Trouble(status=429, headers={"Retry-After": "soon"}),
-        Trouble(status=403, body="<html>the proxy says no</html>"),
-        Trouble(status=200, body="<html>welcome to the hotel's network</html>"),
-        Trouble(status=200, body="\udcff".encode("utf-8", "surrogateescape").decode("latin-1")),
-        Trouble(error="a_word_that_is_new"),
-    ],
-    ids=lambda trouble: f"{trouble.status} {trouble.error or trouble.body or 'hang up'}"[:30],
-)
-def test_trouble_that_may_pass_is_retriable(server, bot, webhook, trouble):
-    for receiver in (bot, webhook):
-        server.script.append(trouble)
-        with pytest.raises(Retriable):
-            receiver.send(a_notification())
-
-
-def test_a_timeout_is_retriable(bot, webhook, monkeypatch):
-    def late(*_, **__):
-        raise TimeoutError("timed out")
-
-    monkeypatch.setattr("slack_sdk.web.base_client.urlopen", late)
-    monkeypatch.setattr("slack_sdk.webhook.client.urlopen", late)
-    for receiver in (bot, webhook):
-        with pytest.raises(Retriable, match="TimeoutError"):
-            receiver.send(a_notification())
-
-
-@pytest.mark.parametrize(
-    ("error", "mend"),
-    [
-        ("invalid_auth", "MONITOR_SLACK__BOT_TOKEN"),
-        ("account_inactive", "MONITOR_SLACK__BOT_TOKEN"),
-        ("channel_not_found", "MONITOR_SLACK__CHANNEL"),
-        ("not_in_channel", "/invite"),
-        ("missing_scope", "chat:write"),
-        ("is_archived", "MONITOR_SLACK__CHANNEL"),
-    ],
-)
-def test_a_refusal_of_the_bot_says_how_to_mend_it(server, bot, error, mend):
-    server.script.append(Trouble(error=error))
-    with pytest.raises(Fatal, match=mend):
-        bot.send(a_notification())
-
-
-@pytest.mark.parametrize(
-    ("status", "word"), [(404, "no_service"), (403, "invalid_token"), (410, "channel_is_archived")]
-)
-def test_a_refusal_of_the_webhook_says_how_to_mend_it(server, webhook, status, word):
-    server.script.append(Trouble(status=status, body=word))
-    with pytest.raises(Fatal, match="MONITOR_SLACK__"):
-        webhook.send(a_notification())
-
-
-def test_a_wrong_token_is_refused(server):
-    with pytest.raises(Fatal, match="invalid_auth"):
-        SlackBot(token="xoxb-wrong", channel="#alerts", api_url=server.url).send(a_notification())
-
-
-def test_blocks_that_are_refused_leave_the_line_of_text(server, bot, webhook):
-    for receiver in (bot, webhook):
-        server.script.append(Trouble(status=200 if receiver is bot else 400, error="invalid_blocks"))
-        receiver.send(a_notification())
-    assert [("blocks" in payload, "negative-rate" in payload["text"]) for _, payload in server.requests] == [
-        (False, True),
-        (False, True),
-    ]
-
-
-@pytest.mark.parametrize("trouble", [BROKEN, HANG_UP, RATE_LIMITED, Trouble(status=404, error="channel_not_found")])
-def test_no_secret_is_told(server, bot, webhook, trouble, caplog):
+@pytest.mark.parametrize("for_good", [False, True])
+def test_no_secret_is_told(bench, for_good, caplog):
     caplog.set_level(logging.DEBUG)
-    # a token that HTTP does not let through: the error of the standard library quotes it
-    garbled = SlackBot(token=f"{TOKEN}\nx", channel="#alerts", api_url=server.url)
-    for receiver in (bot, webhook, garbled):
-        server.script[:] = [trouble]
-        with pytest.raises((Retriable, Fatal)) as caught:
-            receiver.send(a_notification())
-        logging.getLogger("loop").error("as the loop would log it", exc_info=caught.value)
-        told = f"{caught.value} {caught.value!r} {vars(caught.value)} {receiver!r} {caplog.text}"
-        assert not any(secret in told for secret in (TOKEN[5:], HOOK_PATH, "TopSecret"))
+    bench.receiver.send(a_notification())
+    bench.fail(for_good=for_good)
+    with pytest.raises((Retriable, Fatal)) as caught:
+        bench.receiver.send(a_notification())
+    logging.getLogger("loop").error("as the loop would log it", exc_info=caught.value)
+    told = f"{caught.value} {caught.value!r} {vars(caught.value)} {bench.receiver!r} {caplog.text}"
+    assert "TopSecret" not in told
 
 
-@pytest.mark.usefixtures("running")  # keeps a proxy out of the way
-def test_an_unreachable_server_is_retriable_and_its_url_kept_out():
-    with socket.socket() as taken:  # bound, but not listening
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/services/TopSecretHookPath"
-        with pytest.raises(Retriable, match="out of reach: Connection refused"):
-            SlackWebhook(url=url).send(a_notification())
-
-
-def test_what_is_no_url_is_a_wrong_setting():
-    with pytest.raises(WrongSettings) as caught:
-        SlackWebhook(url="file:///etc/TopSecret")
-    assert "TopSecret" not in str(caught.value)
-
-
-def test_settings_choose_the_receivers(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)  # away from any monitor.toml
-    for name in [name for name in os.environ if name.startswith("MONITOR_")]:
-        monkeypatch.delenv(name)
-    slack = {"bot_token": TOKEN, "channel": CHANNEL, "webhook_url": "https://hooks.example/x"}
-    assert set(configured(Settings())) == {"console"}
-    assert isinstance(configured(Settings(slack=slack))["slack"], SlackBot)
-    assert isinstance(configured(Settings(slack={"webhook_url": slack["webhook_url"]}))["slack"], SlackWebhook)
-    with pytest.raises(WrongSettings, match="MONITOR_SLACK__CHANNEL"):
-        configured(Settings(slack={"bot_token": TOKEN}))
-
-
-# --- the console ---
-
-
-def test_the_console_writes_to_a_stream_in_ascii():
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding="ascii")
-    Console(stream).send(a_notification(examples=(an_example(question="退款要多久？"),)))
-    assert b"Question: ?" in raw.getvalue()
-
-
-def test_the_console_needs_no_stream(capsys):
-    Console().send(a_notification())
-    assert capsys.readouterr().err.startswith("[critical] Firing: negative-rate, support-bot\n")
+@given(foreign=st.tuples(*[texts_from_outside] * 4), over=st.booleans(), many=st.sampled_from([1, 1, 1, 3, 25]))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_text_from_outside_does_harm(bench, foreign, over, many):
+    question, answer, name, label = foreign
+    example = an_example(
+        id=name, question=question, answer=answer, verdict=name, reasons=(label, name), url=f"https://a.example/{name}"
+    )
+    changes: dict[str, Any] = {
+        "rule": name or "x",
+        "labels": {"app": name, label or "x": question, **{f"l{n}": answer for n in range(6)}},
+        "annotations": {"summary": question, "description": answer, "runbook": label, name or "y": answer},
+        "note": label,
+        "acknowledged_by": question,
+        "window": timedelta(minutes=5),
+    }
+    burning = tuple(a_told(**changes | {"fingerprint": f"{n:032x}"}) for n in range(many))
+    first = a_notification(
+        alerts=burning,
+        url=question,
+        examples=(example, example, example),
+        changes=(answer, label),
+        by=name,
+        instead_of=label,
+        course=a_course(name=name),
+        group_labels={label or "x": name},
+    )
+    receipt = bench.receiver.send(first)
+    if over:
+        bench.receiver.send(the_end(receipt, alerts=(a_resolved_told(**changes),), examples=(example,)))
+    else:
+        bench.receiver.send(the_end(receipt, news="changed", alerts=(*burning, a_resolved_told(**changes)), by=answer))
+    bench.check()
+    bench.forget()

@@ -61,6 +61,9 @@ class ListSource:
         if not self.shared:
             raise error
 
+    def progress(self):
+        return ()
+
     def close(self):
         """Holds nothing."""
 

@@ -1,18 +1,16 @@
-"""How a count becomes an observation. Adding a method is one file and one line in `METHODS`."""
+"""How counts become an observation. Adding a method is one file and one line in `METHODS`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
 
-from monitor.alert.methods.threshold import threshold
+from monitor.alert.methods.absence import Absence
+from monitor.alert.methods.burn_rate import BurnRate
+from monitor.alert.methods.change import Change
+from monitor.alert.methods.method import Method
+from monitor.alert.methods.sequential import Sequential
+from monitor.alert.methods.threshold import Threshold
 
-if TYPE_CHECKING:
-    from monitor.alert.rule import Rule
-    from monitor.alert.window import Observation, WindowCount
-
-Method: TypeAlias = "Callable[[Rule, WindowCount], Observation]"
-
-METHODS: Mapping[str, Method] = {
-    "threshold": threshold,
+METHODS: Mapping[str, type[Method]] = {
+    method.name: method for method in (Threshold, BurnRate, Sequential, Change, Absence)
 }

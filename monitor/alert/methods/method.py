@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypeAlias
 
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Baseline, Target
-from monitor.alert.window import Counts, Observation, Span
+from monitor.alert.window import MINUTE, Counts, Observation, Span
 from monitor.model import Json
 
 Memory: TypeAlias = Mapping[str, Json]  # what a method keeps of one set of labels between evaluations; as JSON
@@ -37,6 +37,13 @@ class Method(Protocol):
     def target(self) -> Target:
         """The line that the signal is held against, given or to be learnt from the baseline."""
 
+    @property
+    def fires_below(self) -> bool:
+        """Whether it fires under the line, not above it."""
+
+    def check(self, signal: Signal) -> None:
+        """Raises `WrongParameter` where a parameter does not suit `signal`, one of those that it `takes`."""
+
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """What is to be counted at `now`; `until` is the time of the evaluation before, None at the first."""
 
@@ -49,3 +56,27 @@ class Method(Protocol):
 def learnt(target: Target, baseline: Baseline | None) -> float | None:
     """The line itself; None where it is to be learnt and there is no baseline yet."""
     return target.bound(baseline)
+
+
+def require_share(field: str, target: Target) -> None:
+    """Raises `WrongParameter` where `target` is a number that is no share of answers; a learnt one always is."""
+    if target.value is not None and not 0 < target.value < 1:
+        raise WrongParameter(field, f"must be between 0 and 1, such as 0.06 for 6 %; it is {target}")
+
+
+def require_window(field: str, length: timedelta) -> None:
+    """Raises `WrongParameter` where `length` is not some whole minutes: answers are counted by the minute."""
+    if length < MINUTE or length % MINUTE:
+        raise WrongParameter(field, "must be a whole number of minutes, at least 1m: answers are counted by the minute")
+
+
+def require_least(field: str, value: float, least: float) -> None:
+    """Raises `WrongParameter` where `value` is below `least`."""
+    if value < least:
+        raise WrongParameter(field, f"must be {least:g} or more")
+
+
+def require_chance(field: str, value: float) -> None:
+    """Raises `WrongParameter` where `value` is no probability that a test can be held to."""
+    if not 0 < value <= 0.5:  # noqa: PLR2004  beyond it chance alone would breach more often than not
+        raise WrongParameter(field, "must be above 0 and at most 0.5: how often chance may pass for a change")

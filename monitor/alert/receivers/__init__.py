@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
-from monitor.alert.receivers import console, slack
+from monitor.alert.receivers import alertmanager, console, email, pagerduty, slack, webhook
+from monitor.alert.receivers.builder import Builder, Draw
 from monitor.ports import Receiver
 from monitor.settings import Settings
-
-# Builds the receiver from the settings, or None where they do not ask for it.
-Builder: TypeAlias = Callable[[Settings], Receiver | None]
 
 RECEIVERS: Mapping[str, Builder] = {
     "console": console.from_settings,
     "slack": slack.from_settings,
+    "alertmanager": alertmanager.from_settings,
+    "pagerduty": pagerduty.from_settings,
+    "webhook": webhook.from_settings,
+    "email": email.from_settings,
 }
 
 
-def configured(settings: Settings) -> dict[str, Receiver]:
-    """The receivers that `settings` ask for, by the name that rules use.
+def configured(settings: Settings, draw: Draw | None = None) -> dict[str, Receiver]:
+    """The receivers that `settings` ask for, by the name that rules use; `draw` makes the charts that some show.
 
     Raises:
         WrongSettings: a receiver is set up by half.
     """
-    built = ((name, build(settings)) for name, build in RECEIVERS.items())
+    built = ((name, build(settings, draw)) for name, build in RECEIVERS.items())
     return {name: receiver for name, receiver in built if receiver is not None}

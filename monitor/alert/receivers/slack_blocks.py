@@ -1,144 +1,189 @@
 """A notification as Slack's Block Kit, within Slack's limits whatever the texts are.
 
-Text from outside stands in `plain_text` objects only, where no formatting, link or mention is parsed, with `&`, `<` and
-`>` as entities. `mrkdwn` holds our own words, figures and the links of the rule's author.
-
 Limits (https://docs.slack.dev/reference/block-kit): 50 blocks; header 150; text object 3,000; field 2,000, 10 of them;
-context 10 elements. All texts together stay below 10,000, since Slack refuses messages at an undocumented total of
-about 13,000 (github.com/slackapi/bolt-js/issues/2509).
+context 10 elements; alt text 2,000; button text 75, its value 2,000, its url 3,000; 25 elements in a block of actions,
+of which we use 4. All texts together stay below 10,000, since Slack refuses messages at an undocumented total of about
+13,000 (github.com/slackapi/bolt-js/issues/2509).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import timedelta
 
-from monitor.alert.notification import MAX_EXAMPLES, Example, Notification
-from monitor.alert.wording import facts, http_url, labels_of, percent, shortened, title, units, why, words
+from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, Told
+from monitor.alert.receivers.slack_text import (
+    SlackMessage,
+    escape,
+    foreign,
+    inert,
+    link,
+    mrkdwn,
+    plain_text,
+    section,
+)
+from monitor.alert.wording import (
+    facts,
+    figure,
+    http_url,
+    labels_of,
+    name_of,
+    news_line,
+    remarks,
+    signal_words,
+    title,
+    units,
+    why,
+)
 from monitor.model import Json
 
+__all__ = ["SlackMessage", "escape", "fallback", "reply_message", "root_message", "thread_message"]
+
+ACKNOWLEDGE = "monitor_acknowledge"
+OPEN = "monitor_open"
+SILENCES = {"monitor_silence_1h": timedelta(hours=1), "monitor_silence_4h": timedelta(hours=4)}
+_SILENCE_NAMES = {"monitor_silence_1h": "Silence 1 h", "monitor_silence_4h": "Silence 4 h"}
+
 # In UTF-16 units after escaping. The sum over the largest message is below 10,000; a test holds it there.
-_HEADER, _ANNOTATION, _LABEL_NAME, _LABEL_VALUE = 150, 500, 60, 200
-_QUESTION, _ANSWER, _WHY, _NOTE, _RUNBOOK, _URL, _FALLBACK = 400, 900, 200, 300, 300, 600, 500
-_MAX_FIELDS, _MAX_LABELS = 10, 4
+_HEADER, _ANNOTATION, _FACT, _LABEL_NAME, _LABEL_VALUE, _REMARK = 150, 400, 150, 40, 120, 200
+_ALERT, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 180, 300, 600, 120
+_RUNBOOK, _RUNBOOK_TEXT, _URL, _BUTTON_URL, _FALLBACK, _REPLY = 600, 300, 300, 3_000, 500, 1_000
+_MAX_FIELDS, _MAX_LABELS, _MAX_ALERTS, _MAX_CHANGES = 10, 4, 6, 5
 
 _SIGN = {"critical": "🔴", "warning": "🟠", "info": "🔵"}
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-# The fallback text is parsed as mrkdwn where a client ignores our flags: look-alikes for the signs of formatting, and
-# a word joiner after the signs of names, so that @here and #channel stay words.
-_LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ", "@": "@\u2060", "#": "#\u2060"}
+_TOLD = ("summary", "description")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackMessage:
-    """The content of one message: `text` is what notifications and clients without blocks show."""
+def root_message(notification: Notification, *, buttons: bool = False, chart: str | None = None) -> SlackMessage:
+    """The message that stands for the episode: posted when it fires, replaced as it goes on.
 
-    text: str
-    blocks: list[Json]
-
-
-def root_message(notification: Notification) -> SlackMessage:
-    """The message that stands for the episode: posted when it fires, replaced as it goes on."""
+    With `buttons` somebody listens to them. `chart` is the id of a picture that Slack has already.
+    """
+    leading = notification.leading
     blocks: list[Json] = [_header(notification)]
-    if told := [_foreign(notification.annotations[n], _ANNOTATION) for n in _TOLD if n in notification.annotations]:
-        blocks.append(_section(_plain_text("\n".join(told))))
-    blocks.append({"type": "section", "fields": _fields(notification)})
-    if notification.note:
-        blocks.append(_section(_plain_text("Note: " + _foreign(notification.note, _NOTE))))
-    examples = notification.examples[:MAX_EXAMPLES]
-    if examples:
-        blocks += [{"type": "divider"}, _section(_mrkdwn("*Examples*"))]
-        blocks += [_example(number, example) for number, example in enumerate(examples, start=1)]
-    blocks.append({"type": "context", "elements": _context(notification)})
+    if told := [foreign(leading.annotations[name], _ANNOTATION) for name in _TOLD if name in leading.annotations]:
+        blocks.append(section(plain_text("\n".join(told))))
+    blocks.append({"type": "section", "fields": _fields(leading)})
+    said = [f"{name}: {foreign(value, _REMARK)}" for name, value in remarks(leading)]
+    if notification.instead_of:
+        said.append(f"Instead of {foreign(notification.instead_of, _REMARK)}")
+    if said:
+        blocks.append(section(plain_text("\n".join(said))))
+    if others := notification.alerts[1:]:
+        blocks.append(section(plain_text("\n".join(["Also:", *_lines(others)]))))
+    if changes := notification.changes[:_MAX_CHANGES]:
+        listed = "\n".join(f"• {foreign(change, _CHANGE)}" for change in changes)
+        blocks += [section(mrkdwn("*What changed*")), section(plain_text(listed))]
+    blocks += _examples(notification.examples[:MAX_EXAMPLES])
+    if chart is not None:
+        blocks.append({"type": "image", "slack_file": {"id": chart}, "alt_text": _alt_text(leading)})
+    blocks.append({"type": "context", "elements": _context(notification, linked=not buttons)})
+    if elements := _buttons(notification) if buttons else []:
+        blocks.append({"type": "actions", "elements": elements})
     return SlackMessage(text=fallback(notification), blocks=blocks)
 
 
 def thread_message(notification: Notification) -> SlackMessage:
     """The line in the thread that says what became of the episode."""
-    lines = [f"{name}: {value}" for name, value in facts(notification)]
-    if notification.note:
-        lines.append("Note: " + _foreign(notification.note, _NOTE))
-    heading = _foreign(title(notification), _HEADER)
-    return SlackMessage(
-        text=fallback(notification),
-        blocks=[_section(_plain_text("\n".join([f"{_sign(notification)} {heading}", *lines])))],
-    )
+    heading = f"{_sign(notification)} {foreign(news_line(notification), _FALLBACK)}"
+    lines = [heading, *_lines(notification.alerts)]
+    if note := notification.leading.note:
+        lines.append(f"Note: {foreign(note, _REMARK)}")
+    return SlackMessage(text=fallback(notification, news=True), blocks=[section(plain_text("\n".join(lines)))])
 
 
-def fallback(notification: Notification) -> str:
-    """One line for push notifications: no blocks, nothing that can be parsed."""
-    value = "unknown" if notification.value is None else percent(notification.value)
-    said = f"{words(notification.signal)} {value}, threshold {percent(notification.threshold)}"
-    return f"{_sign(notification)} {shortened(title(notification), _FALLBACK, _inert)} ({said})"
+def reply_message(line: str) -> SlackMessage:
+    """What came of a click, for the one who clicked."""
+    return SlackMessage(text=inert(line, _REPLY), blocks=[section(plain_text(foreign(line, _REPLY)))])
 
 
-def escape(text: str) -> str:
-    """`&`, `<` and `>` as the entities that Slack asks for."""
-    return "".join(_ENTITIES.get(character, character) for character in text)
-
-
-def _inert(character: str) -> str:
-    return _LOOKALIKES.get(character, escape(character))
-
-
-def _foreign(text: str, limit: int) -> str:
-    return shortened(text, limit, escape)
+def fallback(notification: Notification, *, news: bool = False) -> str:
+    """One line for push notifications: no blocks, nothing that can be parsed. With `news`, why it is told now."""
+    said = news_line(notification) if news else figure(notification.leading)
+    return f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(said, _FALLBACK)})"
 
 
 def _sign(notification: Notification) -> str:
-    return "🟢" if notification.status == "resolved" else _SIGN[notification.severity]
+    if notification.over:
+        return "🟢"
+    burning = [alert for alert in notification.alerts if alert.status != "resolved"]
+    silenced = all(alert.silenced_until is not None and alert.silenced_until > notification.at for alert in burning)
+    return "🔕" if silenced else _SIGN[notification.severity]
 
 
 def _header(notification: Notification) -> Json:
     sign = f"{_sign(notification)} "
-    return {"type": "header", "text": _plain_text(sign + _foreign(title(notification), _HEADER - 2 * len(sign)))}
+    return {"type": "header", "text": plain_text(sign + foreign(title(notification), _HEADER - 2 * len(sign)))}
 
 
-def _fields(notification: Notification) -> list[Json]:
-    labels = list(labels_of(notification).items())
-    fields: list[Json] = [_mrkdwn(f"*{name}*\n{value}") for name, value in facts(notification)]
+def _fields(told: Told) -> list[Json]:
+    fields: list[Json] = [mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(told)]
+    labels = list(labels_of(told).items())
     room = min(_MAX_LABELS, _MAX_FIELDS - len(fields))
     if len(labels) > room:  # say that there are more, in the last place
         labels[room - 1 :] = [("more labels", f"{len(labels) - room + 1}, not shown here")]
-    fields += [_plain_text(f"{_foreign(name, _LABEL_NAME)}\n{_foreign(value, _LABEL_VALUE)}") for name, value in labels]
-    return fields
+    return fields + [
+        plain_text(f"{foreign(name, _LABEL_NAME)}\n{foreign(value, _LABEL_VALUE)}") for name, value in labels
+    ]
 
 
-def _example(number: int, example: Example) -> Json:
-    lines = (
-        f"{number}. {_foreign(why(example), _WHY)}",
-        f"Question: {_foreign(example.question, _QUESTION)}",
-        f"Answer: {_foreign(example.answer, _ANSWER)}",
-    )
-    return _section(_plain_text("\n".join(lines)))
+def _lines(alerts: tuple[Told, ...]) -> list[str]:
+    """An alert a line, as many as there is room for."""
+    lines = [f"{_of(told)} {foreign(f'{name_of(told)}: {figure(told)}', _ALERT)}" for told in alerts[:_MAX_ALERTS]]
+    more = len(alerts) - len(lines)
+    return [*lines, f"and {more} more"] if more else lines
 
 
-def _context(notification: Notification) -> list[Json]:
-    """Links first, then what one needs to find the episode again."""
+def _of(told: Told) -> str:
+    return "🟢" if told.status == "resolved" else _SIGN[told.severity]
+
+
+def _examples(examples: tuple[Example, ...]) -> list[Json]:
+    if not examples:
+        return []
+    blocks: list[Json] = [{"type": "divider"}, section(mrkdwn("*Examples*"))]
+    for number, example in enumerate(examples, start=1):
+        lines = (
+            f"{number}. {foreign(why(example), _WHY)}",
+            f"Question: {foreign(example.question, _QUESTION)}",
+            f"Answer: {foreign(example.answer, _ANSWER)}",
+        )
+        blocks.append(section(plain_text("\n".join(lines))))
+    links: list[Json] = [link(one.url, f"Example {number}", _URL) for number, one in enumerate(examples, start=1)]
+    if any(links):
+        blocks.append({"type": "context", "elements": [found for found in links if found]})
+    return blocks
+
+
+def _context(notification: Notification, *, linked: bool) -> list[Json]:
+    """Links first, then what one needs to find the episode again.
+
+    A button that nobody listens to makes Slack warn the one who clicks, even a mere link: hence `linked`.
+    """
     elements: list[Json] = []
-    if link := _link(notification.url, "Open in monitor"):
-        elements.append(link)
-    if runbook := notification.annotations.get("runbook"):
-        elements.append(_link(runbook, "Runbook") or _plain_text("Runbook: " + _foreign(runbook, _RUNBOOK)))
-    elements.append(_plain_text(f"{notification.severity}, episode {_foreign(notification.episode, 12)}"))
+    if linked and (opened := link(notification.url, "Open in monitor", _URL)):
+        elements.append(opened)
+    if runbook := notification.leading.annotations.get("runbook"):
+        text = plain_text(f"Runbook: {foreign(runbook, _RUNBOOK_TEXT)}")
+        elements.append(link(runbook, "Runbook", _RUNBOOK) or text)
+    elements.append(plain_text(f"{notification.severity}, episode {foreign(notification.episode, 12)}"))
     return elements
 
 
-def _link(url: str | None, name: str) -> Json:
-    """None where `url` is no URL, or so long that it is no use to anybody."""
-    known = escape(http_url(url) or "")
-    return _mrkdwn(f"<{known}|{name}>") if 0 < units(known) <= _URL else None
+def _buttons(notification: Notification) -> list[Json]:
+    buttons: list[Json] = []
+    if not notification.over:
+        if not all(alert.acknowledged_by for alert in notification.alerts if alert.status != "resolved"):
+            buttons.append(_button("Acknowledge", ACKNOWLEDGE, notification.episode) | {"style": "primary"})
+        buttons += [_button(name, action, notification.episode) for action, name in _SILENCE_NAMES.items()]
+    url = http_url(notification.url)
+    if url is not None and units(url) <= _BUTTON_URL:
+        buttons.append(_button("Open", OPEN, notification.episode) | {"url": url})
+    return buttons
 
 
-def _section(text: Json) -> Json:
-    return {"type": "section", "text": text}
+def _button(name: str, action: str, episode: str) -> dict[str, Json]:
+    return {"type": "button", "text": plain_text(name), "action_id": action, "value": episode}
 
 
-def _plain_text(text: str) -> Json:
-    return {"type": "plain_text", "text": text, "emoji": False}
-
-
-def _mrkdwn(text: str) -> Json:
-    return {"type": "mrkdwn", "text": text, "verbatim": True}
-
-
-_TOLD = ("summary", "description")
+def _alt_text(told: Told) -> str:
+    return inert(f"Chart of the signal before and while the alert fired: {signal_words(told.signal)}", _FACT)

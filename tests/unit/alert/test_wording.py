@@ -1,15 +1,43 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+from html import escape
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.receivers.slack_blocks import escape, root_message, thread_message
-from monitor.alert.rule import SIGNALS
-from monitor.alert.wording import NOTHING, http_url, plain, shortened, units, why, words
+from monitor.alert.signal import MEANS, RATES, Signal, SignalKind
+from monitor.alert.wording import (
+    MAX_URL,
+    NOTHING,
+    amount,
+    facts,
+    figure,
+    http_url,
+    labels_of,
+    name_of,
+    news_line,
+    percent,
+    plain,
+    remarks,
+    shortened,
+    signal_words,
+    title,
+    units,
+    why,
+    words,
+)
 from monitor.model import Reason
-from tests.slack_server import problems, shown, texts
-from tests.unit.alert.factories import a_notification, an_example, at
+from tests.unit.alert.notifications import (
+    a_notification,
+    a_resolved_notification,
+    a_resolved_told,
+    a_told,
+    an_example,
+    at,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,15 +63,19 @@ def test_cleaning_twice_is_cleaning_once(text):
     assert plain(plain(text)) == plain(text)
 
 
+def entities(text: str) -> str:
+    return escape(text, quote=False)
+
+
 @given(st.text(alphabet=st.sampled_from("a&<>🔥 \u0301"), max_size=200), st.integers(10, 100))
 def test_a_cut_leaves_whole_characters_and_whole_entities(text, limit):
-    cut = shortened(text, limit, escape)
+    cut = shortened(text, limit, entities)
     assert 0 < units(cut) <= limit
     body = cut.removesuffix("…")
     read = body.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    assert escape(read) == body
+    assert entities(read) == body
     assert plain(text).startswith(read)
-    assert (cut == body) == (units(escape(plain(text))) <= limit)
+    assert (cut == body) == (units(entities(plain(text))) <= limit)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +88,10 @@ def test_a_cut_leaves_whole_characters_and_whole_entities(text, limit):
         "https://",
         "ftp://x",
         "https://a\n",
+        "https://a/\x07",
+        "https://a/\u202egpj.exe",
+        "https://a/\u200b",
+        "https://a/" + "x" * MAX_URL,
         "",
         None,
     ],
@@ -64,69 +100,173 @@ def test_what_could_break_out_of_a_link_is_no_link(url):
     assert http_url(url) is None
 
 
-def largest():
-    much = "&" * 10_000
-    example = an_example(id=much, question=much, answer=much, verdict=much, reasons=(much,))
-    return a_notification(
-        rule=much,
-        labels={"app": much} | {f"{much}{n}": much for n in range(9)},
-        annotations={"summary": much, "description": much, "runbook": "https://x/" + "&" * 118},
-        examples=(example,) * 3,
-        note=much,
-        url="https://x/" + "&" * 118,
-        status="resolved",
-        at=at(60 * 24 * 300 + 61),
+def test_a_link_is_left_as_it_is():
+    assert http_url("https://wiki.example/rag?a=1&b=2#x") == "https://wiki.example/rag?a=1&b=2#x"
+
+
+def test_a_rate_is_told_with_its_interval():
+    assert facts(a_told()) == [
+        ("Rate of negative answers", "38.2 % (95 % interval 28.5 % to 48.9 %)"),
+        ("Threshold", "above 30.0 %"),
+        ("Window", "5m"),
+        ("Answers counted", "84"),
+        ("Since", "2025-11-21 12:00 UTC"),
+    ]
+
+
+def test_the_end_is_told_with_how_long_it_lasted():
+    assert facts(a_resolved_told())[-1] == ("Resolved", "2025-11-21 12:20 UTC, after 20m")
+
+
+def test_a_mean_is_told_as_a_number():
+    told = a_told(signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True)
+    assert facts(told)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
+    assert figure(told) == "mean SDA 0.612, below 0.7"
+
+
+def test_a_state_is_told_without_interval_and_window():
+    told = a_told(signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta())
+    assert facts(told) == [
+        ("Reading is behind by", "1h30m"),
+        ("Threshold", "above 5m"),
+        ("Since", "2025-11-21 12:00 UTC"),
+    ]
+
+
+def test_what_is_not_known_is_said_to_be_unknown():
+    told = a_told(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
+    assert facts(told)[0] == ("Rate of negative answers", "unknown")
+    assert dict(facts(told))["Answers counted"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("burn_rate", "Detail"), ("sequential", "Evidence"), ("change", "Compared with"), ("new", "Detail")],
+)
+def test_what_a_method_adds_is_told_under_its_name(method, name):
+    assert (name, "14.4 over 1h") in facts(a_told(method=method, detail="14.4\nover 1h"))
+
+
+def test_a_rule_that_fails_is_held_against_nothing():
+    told = a_told(
+        status="error", method="sequential", value=None, lower=0.0, upper=1.0, bound=0.0, detail="no such rate"
     )
+    assert facts(told)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
 
 
-def test_the_largest_message_stays_within_our_budget():
-    for message in (root_message(largest()), thread_message(largest())):
-        assert not problems({"blocks": message.blocks})
-        assert sum(map(units, texts(message.blocks))) < 10_000
-        assert units(message.text) < 4_000
+def test_a_detail_is_one_short_line():
+    detail = dict(facts(a_told(detail="\x1b[31mred\n" + "x" * 40_000)))["Detail"]
+    assert detail.startswith("[31mred xxx")
+    assert units(detail) == 300
 
 
-def test_more_labels_than_there_is_room_for_are_counted():
-    labels = {"app": "a", "environment": "b", "model": "", "team": "c", "x": "d", "y": "e"}
-    assert "more labels\n2, not shown here" in shown({"blocks": root_message(a_notification(labels=labels)).blocks})
+def test_messages_are_counted_for_dead_letters():
+    told = a_told(signal="dead_letters")
+    assert facts(told)[0][0] == "Rate of dead letters"
+    assert dict(facts(told))["Messages counted"] == "84"
 
 
-READS = """\
-🔴 Firing: negative-rate, support-bot
-Too many answers are not carried.
-*Rate of negative answers*
-38.2 % (95 % Wilson interval 28.5 % to 48.9 %)
-*Threshold*
-above 30.0 %
-*Window*
-5m
-*Answers counted*
-84
-*Since*
-2025-11-21 12:00 UTC
-app
-support-bot
-environment
-production
-*Examples*
-1. self-generated: answer off support
-Question: How long does a refund take?
-Answer: Refunds arrive within two hours, guaranteed by the Galactic Bank.
-<https://wiki.example/rag?a=1&b=2|Runbook>
-critical, episode 0123456789a…"""
+def test_what_people_did_is_told_of_each_alert():
+    told = a_told(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
+    assert remarks(told) == [
+        ("Acknowledged by", "ada"),
+        ("Silenced until", "2025-11-21 13:00 UTC"),
+        ("Note", "the rule is gone"),
+    ]
+    assert remarks(a_told()) == []
 
 
-def test_a_message_reads_like_this():
-    assert shown({"blocks": root_message(a_notification()).blocks}) == READS
+def test_a_title_tells_the_state_of_the_worst():
+    assert title(a_notification()) == "Firing: negative-rate, support-bot"
+    assert title(a_resolved_notification()) == "Resolved: negative-rate, support-bot"
+    assert title(a_notification(alerts=(a_told(status="no_data"),))) == "No data: negative-rate, support-bot"
+    three = (a_told(), a_told(labels={}), a_told(rule="x"), a_resolved_told())
+    assert title(a_notification(alerts=three)) == "Firing: negative-rate, support-bot and 2 more"
+    assert title(a_notification(alerts=(a_resolved_told(), a_resolved_told()))).endswith("support-bot and 1 more")
 
 
-@pytest.mark.parametrize("signal", SIGNALS)
-def test_every_signal_is_said_in_words(signal):
-    assert "_" not in words(signal)
+def test_an_alert_of_a_source_is_named_after_it():
+    assert name_of(a_told(rule="lag", labels={"source": "answers"})) == "lag, answers"
+    assert name_of(a_told(labels={})) == "negative-rate"
 
 
-def test_every_reason_can_be_watched_and_said_of_an_example():
-    assert set(Reason) <= set(SIGNALS)
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "Firing since 2025-11-21 12:00 UTC"),
+        ({"alerts": (a_told(status="error"),)}, "Error since 2025-11-21 12:00 UTC"),
+        ({"news": "repeated", "at": at(240)}, "Still firing after 4h"),
+        ({"news": "repeated", "at": at(240), "alerts": (a_told(status="no_data"),)}, "Still no data after 4h"),
+        ({"news": "acknowledged", "by": "slack:U1 (ada)"}, "Acknowledged by slack:U1 (ada)"),
+        ({"news": "acknowledged"}, "Acknowledged"),
+        (
+            {"news": "silenced", "by": "ada", "alerts": (a_told(silenced_until=at(60)),)},
+            "Silenced by ada until 2025-11-21 13:00 UTC",
+        ),
+        ({"news": "silenced"}, "Silenced"),
+        ({"news": "resolved", "alerts": (a_resolved_told(),), "at": at(21)}, "Resolved after 20m"),
+    ],
+)
+def test_the_news_are_one_line(changes, said):
+    assert news_line(a_notification(**changes)) == said
+
+
+def test_who_joined_and_who_left_is_said():
+    first, second = a_told(), a_told(rule="no-answers", fired_at=at(7))
+    third = a_told(rule="refusals", fired_at=at(30))
+    gone = replace(second, status="resolved", resolved_at=at(25))
+    changed = {"news": "changed", "at": at(31)}
+    assert news_line(a_notification(alerts=(first, second), **changed)) == "no-answers, support-bot joined"
+    assert news_line(a_notification(alerts=(first, gone), **changed)) == "no-answers, support-bot resolved"
+    both = news_line(a_notification(alerts=(first, third, gone), **changed))
+    assert both == "refusals, support-bot joined; no-answers, support-bot resolved"
+    assert news_line(a_notification(alerts=(first,), **changed)) == "Firing: changed"
+
+
+def test_many_that_joined_are_counted():
+    joined = tuple(a_told(rule=f"r{n}", labels={}, fired_at=at(9)) for n in range(5))
+    line = news_line(a_notification(news="changed", alerts=(a_told(), *joined), at=at(10)))
+    assert line == "r0 and r1 and r2 and 2 more joined"
+
+
+def test_labels_without_a_value_are_left_out():
+    assert labels_of(a_told(labels={"app": "a", "model": ""})) == {"app": "a"}
+
+
+@pytest.mark.parametrize("name", [*RATES, *Reason])
+def test_every_rate_is_said_in_words(name):
+    assert "_" not in words(name)
+    assert signal_words(str(Signal(kind=SignalKind.RATE, name=name))) == f"Rate of {words(name)}"
+
+
+def test_every_other_signal_is_said_in_words():
+    kinds = [Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)]
+    said = [signal_words(str(signal)) for signal in (*kinds, *(Signal(kind=SignalKind.MEAN, name=n) for n in MEANS))]
+    assert len(set(said)) == len(said)
+    assert all(text[0].isupper() and "_" not in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [
+        (0.3, "share", "30.0 %"),
+        (0.0042, "share", "0.42 %"),
+        (0.0, "share", "0.0 %"),
+        (3.0, "number", "3"),
+        (1234.5, "number", "1,234.5"),
+        (90.0, "seconds", "1m30s"),
+        (0.0, "seconds", "0s"),
+    ],
+)
+def test_an_amount_reads_as_its_unit(value, unit, said):
+    assert amount(value, unit) == said
+
+
+def test_small_rates_keep_two_digits():
+    assert percent(0.00994) == "0.99 %"
+
+
+def test_an_example_says_why_it_is_bad():
     reasons = ("not_in_documents", "missing_fact", "contradicts_documents")
     said = why(an_example(verdict="self_generated", reasons=reasons))
     assert said == "self-generated: not in documents, missing fact, contradicts documents"

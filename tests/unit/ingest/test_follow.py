@@ -687,3 +687,42 @@ def test_whatever_happens_every_line_is_read_once_and_in_order(tmp_path_factory,
         got += part
     reader.source.close()
     assert got == [line for data in written for line in data.split(b"\n") if line.strip()]
+
+
+def test_how_far_was_read_is_told_by_path_whichever_file_stands_there(reader, path):
+    name = str(path.resolve())
+
+    def progress():
+        return {p.topic: (p.through, p.behind) for p in reader.source.progress()}
+
+    assert reader.read() == []
+    assert progress() == {name: (NOON, 0)}  # nothing is there yet
+    path.write_bytes(b"one\ntwo\nthr")
+    reader.now = NOON + timedelta(seconds=1)
+    assert reader.read(max_messages=1) == [b"one"]
+    assert progress() == {name: (NOON, 1)}
+    reader.now = NOON + timedelta(seconds=2)
+    assert reader.read() == [b"two"]
+    assert progress() == {name: (reader.now, 0)}
+    reader.now += timedelta(seconds=1)
+    path.rename(path.with_suffix(".1"))
+    path.write_bytes(b"new\n")
+    assert reader.read() == [b"new"]
+    assert progress() == {name: (reader.now, 0)}
+    reader.now += timedelta(seconds=1)
+    assert reader.read() == []
+    assert progress() == {name: (reader.now, 0)}
+    caught_up = reader.now
+    reader.stop.set()
+    reader.now += timedelta(seconds=1)
+    assert reader.poll() is None
+    assert progress()[name][0] == caught_up
+
+
+def test_what_is_not_stored_yet_is_not_caught_up(reader, path):
+    path.write_bytes(b"one\n")
+    assert len(reader.poll()) == 1
+    offsets = reader.source.offsets()
+    assert reader.source.progress() == ()
+    reader.source.stored(offsets)
+    assert [p.through for p in reader.source.progress()] == [NOON]

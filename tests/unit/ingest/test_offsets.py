@@ -14,7 +14,7 @@ from monitor.errors import Fenced
 from monitor.ingest.offsets import Places
 from monitor.message import Offset, Skip
 from monitor.testing import MemoryStore
-from tests.factories import a_batch
+from tests.factories import a_batch, at
 
 ONE, OTHER = ("rag", 0), ("rag", 1)
 
@@ -282,3 +282,13 @@ TestConsumers = Consumers.TestCase
 TestConsumers.settings = settings(
     max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+
+
+def test_an_offset_says_when_the_last_of_its_messages_arrived(places):
+    placed(places, stored=0)
+    for offset, minute in ((0, 2), (1, 1)):
+        places.take(ONE, offset)
+        places.arrived([(ONE, at(minute)), (OTHER, at(9))])
+    assert only(places).arrived == at(2)
+    places.take(ONE, 2)
+    assert only(places).arrived is None

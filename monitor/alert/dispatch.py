@@ -1,0 +1,265 @@
+"""Who is told what, and when: grouping, silences, inhibition and repetition, as Alertmanager has them.
+
+`plan` looks at where the alerts stand and at what was last told of them, never at single events. So a process that is
+killed anywhere finds in the next round what is still to be told, and nothing is told twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from monitor.alert.notification import SEVERITIES, Description, News, Status, Told
+from monitor.alert.rule import Grouping
+from monitor.alert.silence import Inhibition, Silence, silenced_until
+from monitor.alert.state import Alert, State, digest_of, episode_of
+
+Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What receivers were last told of one alert."""
+
+    episode: str
+    status: Status
+    acknowledged_by: str | None = None
+    silenced: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Alerts that one receiver is told of together, from the first that was told to when all are over.
+
+    `number` is that of the next notification; `told_at` the time of the last one, `paged_at` of the last that began or
+    repeated it. `said` is by fingerprint.
+    """
+
+    key: str
+    receiver: str
+    labels: Mapping[str, str]
+    episode: str
+    number: int
+    told_at: datetime
+    paged_at: datetime
+    said: Mapping[str, Said] = field(default_factory=dict)
+    description: Description | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flush:
+    """One notification to be made: the group as it stands after it, or over, and what is told.
+
+    `pages`: somebody is called, so it is worth looking again at what changed.
+    """
+
+    group: Group
+    news: News
+    alerts: tuple[Told, ...]
+    over: bool = False
+    pages: bool = False
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Member:
+    """An alert of a group, with what keeps it quiet now."""
+
+    alert: Alert
+    silenced_until: datetime | None
+    inhibited: bool
+
+    @property
+    def quiet(self) -> bool:
+        return self.inhibited or self.silenced_until is not None
+
+    @property
+    def status(self) -> Status:
+        return _STATUS[self.alert.state]
+
+    @property
+    def said(self) -> Said:
+        return Said(
+            episode=self.alert.episode,
+            status=self.status,
+            acknowledged_by=self.alert.acknowledged_by,
+            silenced=self.silenced_until is not None,
+        )
+
+
+_STATUS: Mapping[State, Status] = {
+    State.FIRING: "firing",
+    State.NO_DATA: "no_data",
+    State.ERROR: "error",
+    State.RESOLVED: "resolved",
+}
+
+
+def plan(
+    alerts: Sequence[Alert],
+    groups: Iterable[Group],
+    now: datetime,
+    *,
+    grouping: Grouping,
+    silences: Sequence[Silence] = (),
+    inhibitions: Sequence[Inhibition] = (),
+    resend: Mapping[str, timedelta] | None = None,
+) -> list[Flush]:
+    """The notifications that are to be made at `now`, at most one for a group.
+
+    `alerts` are all that are active or resolved. `resend` names receivers that forget an alert of which they hear
+    nothing, and how often they are to be told.
+    """
+    known: dict[Key, Group] = {(group.receiver, group.key): group for group in groups}
+    # told of once, an alert stays in its group until it is over, whatever the grouping becomes meanwhile
+    homes = {(g.receiver, identity): key for key, g in known.items() for identity in g.said}
+    members: dict[Key, list[_Member]] = {}
+    labels: dict[Key, Mapping[str, str]] = {}
+    for member in _members(alerts, silences, inhibitions, now):
+        shared = {name: value for name in grouping.by if (value := member.alert.matched.get(name))}
+        for receiver in member.alert.receivers:
+            key = homes.get((receiver, member.alert.fingerprint)) or (receiver, digest_of([receiver, shared]))
+            labels[key] = shared
+            members.setdefault(key, []).append(member)
+    flushes = (
+        _begun(key, labels[key], its, grouping, now)
+        if (group := known.get(key)) is None
+        else _gone_on(group, its, grouping, now, (resend or {}).get(group.receiver))
+        for key, its in members.items()
+    )
+    return [flush for flush in flushes if flush is not None]
+
+
+def _members(
+    alerts: Sequence[Alert], silences: Sequence[Silence], inhibitions: Sequence[Inhibition], now: datetime
+) -> Iterator[_Member]:
+    active = [alert for alert in alerts if alert.state is State.FIRING]
+    for alert in alerts:
+        if alert.state in _STATUS:
+            inhibited = any(
+                inhibition.holds(source.matched, alert.matched)
+                for inhibition in inhibitions
+                for source in active
+                if source.fingerprint != alert.fingerprint
+            )
+            until = silenced_until(silences, alert.matched, now)
+            yield _Member(alert=alert, silenced_until=until, inhibited=inhibited)
+
+
+def _gone_on(
+    group: Group, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
+) -> Flush | None:
+    told = {m.alert.fingerprint: m for m in members if m.alert.fingerprint in group.said}
+    fresh = [m for m in members if m.alert.fingerprint not in group.said and m.alert.state.active and not m.quiet]
+    over = not fresh and all(not m.alert.state.active for m in told.values())
+    news, by = _news(group, told, fresh, over=over, grouping=grouping, now=now)
+    pages = news == "repeated"
+    if news is None and resend is not None and not over and now - group.told_at >= resend:
+        news = "repeated"
+    if news is None:
+        return None
+    shown = [*told.values(), *(() if news in ("acknowledged", "silenced") else fresh)]
+    after = replace(
+        group,
+        number=group.number + 1,
+        told_at=now,
+        paged_at=now if pages else group.paged_at,
+        said={m.alert.fingerprint: m.said for m in shown if m.alert.state.active},
+    )
+    return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
+
+
+def _begun(
+    key: Key, labels: Mapping[str, str], members: Sequence[_Member], grouping: Grouping, now: datetime
+) -> Flush | None:
+    shown = [m for m in members if m.alert.state.active and not m.quiet]
+    first = min((m.alert.fired_at or now for m in shown), default=None)
+    if first is None or now - first < grouping.wait:
+        return None
+    receiver, identity = key
+    group = Group(
+        key=identity,
+        receiver=receiver,
+        labels=labels,
+        episode=episode_of(identity, first),
+        number=1,
+        told_at=now,
+        paged_at=now,
+        said={m.alert.fingerprint: m.said for m in shown},
+    )
+    return Flush(group=group, news="firing", alerts=_in_order(shown), pages=True)
+
+
+def _news(
+    group: Group,
+    told: Mapping[str, _Member],
+    fresh: Sequence[_Member],
+    *,
+    over: bool,
+    grouping: Grouping,
+    now: datetime,
+) -> tuple[News | None, str | None]:
+    """What is to be told of the group, and who did it."""
+    before = {identity: group.said[identity] for identity in told}
+    acted = [m for identity, m in told.items() if m.alert.state.active and m.said != before[identity]]
+    acknowledged = [m for m in acted if m.alert.acknowledged_by != before[m.alert.fingerprint].acknowledged_by]
+    if any(m.alert.acknowledged_by for m in acknowledged):
+        return "acknowledged", next(m.alert.acknowledged_by for m in acknowledged if m.alert.acknowledged_by)
+    if any(m.said.silenced and not before[m.alert.fingerprint].silenced for m in acted):
+        return "silenced", None
+    changed = bool(fresh) or any(
+        (m.said.status, m.said.episode) != (before[identity].status, before[identity].episode)
+        for identity, m in told.items()
+    )
+    if changed and now - group.told_at >= grouping.interval:
+        return ("resolved" if over else "changed"), None
+    burning = [m for m in told.values() if m.alert.state.active and not m.quiet]
+    if any(before[m.alert.fingerprint].silenced for m in burning):  # the silence is over, and it burns still
+        return "repeated", None
+    unheard = any(m.alert.acknowledged_by is None for m in burning)
+    if unheard and now - group.paged_at >= grouping.repeat:
+        return "repeated", None
+    return None, None
+
+
+def _in_order(members: Sequence[_Member]) -> tuple[Told, ...]:
+    """The worst first, what is over last."""
+
+    def order(member: _Member) -> tuple[bool, int, datetime]:
+        alert = member.alert
+        return not alert.state.active, SEVERITIES.index(alert.severity), alert.fired_at or alert.active_since
+
+    return tuple(_told(member) for member in sorted(members, key=order))
+
+
+def _told(member: _Member) -> Told:
+    alert = member.alert
+    finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
+    return Told(
+        fingerprint=alert.fingerprint,
+        episode=alert.episode,
+        rule=alert.rule,
+        signal=alert.signal,
+        method=alert.method,
+        labels=alert.labels,
+        annotations=alert.annotations,
+        severity=alert.severity,
+        status=member.status,
+        unit=alert.unit,
+        value=alert.value,
+        lower=alert.lower if finite[0] else None,
+        upper=alert.upper if finite[1] else None,
+        bound=alert.bound,
+        below=alert.below,
+        samples=alert.samples,
+        window=alert.window,
+        detail=alert.detail,
+        started_at=alert.active_since,
+        fired_at=alert.fired_at or alert.active_since,
+        resolved_at=alert.resolved_at if alert.state is State.RESOLVED else None,
+        acknowledged_by=alert.acknowledged_by,
+        silenced_until=member.silenced_until if alert.state.active else None,
+        note=alert.note,
+    )

@@ -1,0 +1,34 @@
+"""One stored answer as far as an explanation looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from monitor.model import Probabilities
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An interaction with its live assessment; `matches` says whether it shows the signal that is alerted on.
+
+    `documents` are the ids of those retrieved, and `topic` is the tag of that name, which `tags` is without. `question`
+    is None for answers of the baseline that do not match, `answer` for all but the matching ones of the window.
+    """
+
+    id: str
+    app: str
+    environment: str
+    occurred_at: datetime
+    matches: bool
+    verdict: str
+    probabilities: Probabilities
+    reasons: tuple[str, ...] = ()
+    model: str | None = None
+    prompt_version: str | None = None
+    topic: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    question: str | None = None
+    answer: str | None = None

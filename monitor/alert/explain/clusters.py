@@ -1,0 +1,109 @@
+"""Questions that are alike, by their vectors. Deterministic: the same questions give the same groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.alert.explain.finding import Cluster
+from monitor.alert.explain.wording import telling_words, words
+from monitor.redact import redact
+
+MOST = 4
+FEWEST = 3  # questions of a cluster
+FEWEST_SHARE = 0.05  # of the matching questions
+FEWEST_BEFORE = 10  # matching questions of the baseline, for a share of them to be told
+_ABOVE = 0.25  # of the way from what any two questions have in common to being the same question
+_LONGEST_EXAMPLE = 200  # characters
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A cluster with the places of its questions among those that were grouped."""
+
+    cluster: Cluster
+    members: tuple[int, ...]
+
+
+def clusters(
+    failing: Sequence[str], vectors: Vectors, *, others: Vectors, before: Vectors, background: Sequence[str]
+) -> list[Found]:
+    """The largest groups of `failing` questions, whose unit vectors are `vectors`, shape (n, d).
+
+    `others` are vectors of questions whose answers do not match: how near any two questions are decides what counts as
+    alike, since that differs from model to model. `before` are those of matching answers of the baseline, and
+    `background` all other questions of the window, which words are told against.
+    """
+    if len(failing) < FEWEST:
+        return []
+    vectors, others, before = map(_units, (vectors, others, before))
+    threshold = _threshold(vectors, others)
+    known = [words(question) for question in failing]
+    elsewhere = [words(question) for question in background]
+    found: list[Found] = []
+    for members in _groups(vectors, threshold):
+        if len(members) < max(FEWEST, FEWEST_SHARE * len(failing)) or len(found) == MOST:
+            break
+        inside = set(members)
+        rest = [w for place, w in enumerate(known) if place not in inside]
+        centre = vectors[members].mean(axis=0)
+        nearest = members[int(np.argmax(vectors[members] @ centre))]
+        alike = before @ centre >= threshold
+        cluster = Cluster(
+            words=telling_words([known[place] for place in members], [*rest, *elsewhere]),
+            questions=len(members),
+            share=len(members) / len(failing),
+            before_share=float(alike.mean()) if len(before) >= FEWEST_BEFORE else None,
+            example=redact(failing[nearest])[:_LONGEST_EXAMPLE],
+        )
+        found.append(Found(cluster=cluster, members=tuple(members)))
+    return found
+
+
+def _units(vectors: Vectors) -> Vectors:
+    """Of length 1; what is no number counts as 0."""
+    clean = np.nan_to_num(vectors, posinf=0.0, neginf=0.0).astype(np.float32)
+    lengths = np.linalg.norm(clean, axis=1, keepdims=True)
+    units: Vectors = np.divide(clean, lengths, out=np.zeros_like(clean), where=lengths > 0)
+    return units
+
+
+def _threshold(vectors: Vectors, others: Vectors) -> float:
+    """The cosine from which on questions are alike: well above what two questions have in common, one of them good.
+
+    Without good ones, above what two failing ones have in common.
+    """
+    pairs = others @ vectors.T if len(others) else (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+    usual = float(np.median(pairs))
+    return usual + _ABOVE * (1 - usual)
+
+
+def _groups(vectors: Vectors, threshold: float) -> list[list[int]]:
+    """Agglomerative with average linkage: the two groups nearest by mean cosine join until none reaches `threshold`.
+
+    Largest first, members in order. For unit vectors the mean cosine of two groups is the product of their means.
+    """
+    groups: list[list[int]] = [[place] for place in range(len(vectors))]
+    sums = vectors.astype(np.float64)
+    sizes = np.ones(len(vectors))
+    near = sums @ sums.T
+    np.fill_diagonal(near, -np.inf)
+    while True:
+        one, other = divmod(int(np.argmax(near)), len(groups))
+        if near[one, other] < threshold:
+            break
+        groups[one] += groups[other]
+        groups[other] = []
+        sums[one] += sums[other]
+        sizes[one] += sizes[other]
+        near[other] = near[:, other] = -np.inf
+        alive = np.array([bool(group) for group in groups])
+        near[one] = np.where(alive, (sums @ sums[one]) / (sizes * sizes[one]), -np.inf)
+        near[one, one] = -np.inf
+        near[:, one] = near[one]
+    return sorted((sorted(group) for group in groups if group), key=lambda group: (-len(group), group[0]))

@@ -1,0 +1,93 @@
+"""From the rows of an alert's window and of its baseline to what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.alert.explain import clusters
+from monitor.alert.explain.answered import Answered
+from monitor.alert.explain.dimensions import dimensions
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.explain.finding import Cluster, Kind
+from monitor.alert.explain.lift import lifts
+from monitor.alert.explain.telling import telling
+from monitor.alert.explain.wording import LONGEST_QUESTION
+from monitor.errors import Fatal, Retriable
+
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors, shape (n, d)
+
+# Questions that are embedded, 300 in all: an embedder on the CPU takes a second for them.
+MOST_FAILING = 200
+MOST_OTHERS = 50
+MOST_BEFORE = 50
+
+
+def explain(
+    window: Sequence[Answered], baseline: Sequence[Answered], *, signal: str = "negative", embed: Embed | None = None
+) -> Explanation:
+    """What goes with the matching answers of `window`, and how that was in `baseline`.
+
+    The same rows give the same explanation, in whatever order a side was read. Without `embed`, or while it is out of
+    reach, there are no clusters. Nothing in the rows makes it raise.
+    """
+    window, baseline = sorted(window, key=_place), sorted(baseline, key=_place)
+    matches, before = (np.array([row.matches for row in rows], bool) for rows in (window, baseline))
+    compared = lifts(matches, before, dimensions(window, baseline))
+    found = _clusters(window, baseline, embed)
+    groups = [
+        *(one.rows.tolist() for one in compared.found if one.finding.kind is not Kind.AS_BEFORE),
+        *(places for _, places in found),
+    ]
+    return Explanation(
+        signal=signal,
+        answers=len(window),
+        matching=int(matches.sum()),
+        before_answers=len(baseline),
+        before_matching=int(before.sum()),
+        looked_at=compared.looked_at,
+        findings=tuple(one.finding for one in compared.found),
+        parts=compared.parts,
+        clusters=tuple(cluster for cluster, _ in found),
+        telling=tuple(telling(window, groups)),
+    )
+
+
+def _place(row: Answered) -> tuple[int, str, str]:
+    """An order of chance that is the same for every process: each beginning of it is an even sample."""
+    return crc32(row.id.encode(errors="surrogatepass")), row.app, row.id
+
+
+def _clusters(
+    window: Sequence[Answered], baseline: Sequence[Answered], embed: Embed | None
+) -> list[tuple[Cluster, list[int]]]:
+    """Each with the places of its answers in the window."""
+    failing = [place for place, row in enumerate(window) if row.matches and _asked(row)]
+    if embed is None or len(failing) < clusters.FEWEST:
+        return []
+    chosen, rest = failing[:MOST_FAILING], failing[MOST_FAILING:]
+    good = [question for row in window if not row.matches and (question := _asked(row))]
+    earlier = [question for row in baseline if row.matches and (question := _asked(row))][:MOST_BEFORE]
+    asked = [_asked(window[place]) for place in chosen]
+    texts = [*asked, *good[:MOST_OTHERS], *earlier]
+    try:
+        vectors = embed(texts)
+    except (Retriable, Fatal):
+        return []  # the findings are worth telling without
+    others = len(asked) + len(good[:MOST_OTHERS])
+    found = clusters.clusters(
+        asked,
+        vectors[: len(asked)],
+        others=vectors[len(asked) : others],
+        before=vectors[others:],
+        background=[*good, *(_asked(window[place]) for place in rest)],
+    )
+    return [(one.cluster, [chosen[member] for member in one.members]) for one in found]
+
+
+def _asked(row: Answered) -> str:
+    return (row.question or "").strip()[:LONGEST_QUESTION]

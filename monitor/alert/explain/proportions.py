@@ -1,0 +1,104 @@
+"""Comparing two rates, many times over: the exact test, the false discovery rate, and how a rise comes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`matching` of `total` things."""
+
+    matching: int
+    total: int
+
+    @property
+    def rate(self) -> float:
+        """0 of nothing."""
+        return self.matching / self.total if self.total else 0.0
+
+    @property
+    def variance(self) -> float:
+        """Of the rate, with one thing of each sort added so that 0 and 1 have a spread (Agresti and Caffo, 2000)."""
+        smooth = (self.matching + 1) / (self.total + 2)
+        return smooth * (1 - smooth) / (self.total + 2)
+
+    def __sub__(self, part: Share) -> Share:
+        return Share(matching=self.matching - part.matching, total=self.total - part.total)
+
+
+def greater(part: Share, rest: Share) -> float:
+    """P value that the rate of `part` exceeds that of `rest` by chance: Fisher's exact two-proportion test, one-sided.
+
+    P(X ≥ k), X hypergeometric: of all things, k of n are bad in `part` and K of N altogether. Holds its level at any
+    counts, which the normal approximation does not for rare answers (R. A. Fisher, 1934). Not computed where the rate
+    does not exceed: 1 then.
+    """
+    bad, size = part.matching + rest.matching, part.total + rest.total
+    if part.rate <= rest.rate or not rest.total:
+        return 1.0
+    log = _log_factorials(1 << (size + 1).bit_length())
+    x = np.arange(part.matching, min(part.total, bad) + 1)
+    good = size - bad
+    ways = log[bad] - log[x] - log[bad - x] + log[good] - log[part.total - x] - log[good - part.total + x]
+    total: Floats = np.exp(ways - (log[size] - log[part.total] - log[size - part.total]))
+    return min(float(total.sum()), 1.0)
+
+
+def adjusted(p: Sequence[float]) -> Floats:
+    """The smallest false discovery rate at which each is a discovery: qᵢ = min over j ≥ i of p₍ⱼ₎ · m / j, at most 1.
+
+    Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society
+    B 57 (1995), 289-300.
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * len(values) / np.arange(1, len(values) + 1)
+    q = np.empty(len(values))
+    q[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return q
+
+
+def z(difference: float, *variances: float) -> float:
+    """How many standard errors the difference of rates with these variances is."""
+    return difference / sqrt(sum(variances))
+
+
+def split_rise(now: Sequence[Share], before: Sequence[Share]) -> tuple[float, float, float]:
+    """The rise of the whole rate by (new groups, changed rates within groups, changed mix); they add up to it.
+
+    One `Share` for each group in both, in order. Groups without things before are new: they raise the rate by their
+    share times what their rate is above the other groups'. The rest is by E. Kitagawa, Components of a difference
+    between two rates, Journal of the American Statistical Association 50 (1955), 1168-1194: within = Σ s̄ Δr, mix =
+    Σ r̄ Δs, with the mean over both times of share and rate; a group that is gone keeps its old rate.
+    """
+    n, k = (
+        np.array([[getattr(s, name) for s in side] for side in (now, before)], float) for name in ("total", "matching")
+    )
+    old = n[1] > 0
+    totals, kept = n.sum(axis=1), n[:, old].sum(axis=1)
+    if not totals.all():
+        return 0.0, 0.0, 0.0
+    if not kept[0]:
+        return float(k[0].sum() / totals[0] - k[1].sum() / totals[1]), 0.0, 0.0
+    new = k[0].sum() / totals[0] - k[0, old].sum() / kept[0]
+    shares = n[:, old] / kept[:, None]
+    rates = np.divide(k[:, old], n[:, old], out=np.zeros((2, int(old.sum()))), where=n[:, old] > 0)
+    rates[0] = np.where(n[0, old] > 0, rates[0], rates[1])
+    within = (shares.mean(axis=0) * (rates[0] - rates[1])).sum()
+    mix = (rates.mean(axis=0) * (shares[0] - shares[1])).sum()
+    return float(new), float(within), float(mix)
+
+
+@lru_cache(maxsize=4)
+def _log_factorials(size: int) -> Floats:
+    """Logarithms of n! for all n below `size`."""
+    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, size)))))

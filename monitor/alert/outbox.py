@@ -1,0 +1,82 @@
+"""From what is to be told to rows of the outbox: the one step between `dispatch.py` and `notify.py`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from monitor.alert.dispatch import Flush, plan
+from monitor.alert.notification import Description, Notification, Told
+from monitor.alert.rule import RuleSet
+from monitor.alert.state import Alert
+from monitor.ports import Outbox
+
+log = logging.getLogger(__name__)
+
+Describe: TypeAlias = Callable[[Told, datetime], Description]
+Link: TypeAlias = Callable[[Told], str | None]
+
+
+def dispatch(
+    rules: RuleSet,
+    alerts: Sequence[Alert],
+    outbox: Outbox,
+    now: datetime,
+    *,
+    describe: Describe,
+    link: Link,
+    resend: Mapping[str, timedelta] | None = None,
+) -> list[Notification]:
+    """Puts into the outbox what is to be told at `now` of `alerts`, as the store holds them; returns it.
+
+    Each notification is written in one transaction with what is remembered as told. A process killed before that makes
+    it again in its next round, one killed after it finds it told. `describe` says what changed, `link` where people
+    look at an alert, `resend` as in `plan`.
+
+    Raises:
+        Retriable: the store is out of reach, or another replica was at it; what was written before stays.
+    """
+    flushes = plan(alerts, outbox.groups(), outbox.silences(now), rules.inhibitions, rules.grouping, now, resend=resend)
+    described: dict[str, Description] = {}  # several receivers are told of the same alert
+    made = []
+    for flush in flushes:
+        described_group = _with_description(flush, describe, described, now)
+        notification = _notification(described_group, link, now)
+        outbox.tell(described_group.group, notification, over=flush.over)
+        made.append(notification)
+    return made
+
+
+def _with_description(flush: Flush, describe: Describe, described: dict[str, Description], now: datetime) -> Flush:
+    if not flush.pages:
+        return flush
+    leading = flush.alerts[0]
+    if leading.episode not in described:
+        try:
+            described[leading.episode] = describe(leading, now)
+        except Exception:  # a page without a description beats no page
+            log.exception("alert %r: what changed could not be found out", leading.rule)
+            described[leading.episode] = flush.group.description or Description()
+    return replace(flush, group=replace(flush.group, description=described[leading.episode]))
+
+
+def _notification(flush: Flush, link: Link, now: datetime) -> Notification:
+    group, description = flush.group, flush.group.description or Description()
+    return Notification(
+        receiver=group.receiver,
+        group=group.key,
+        episode=group.episode,
+        number=group.number - 1,
+        news=flush.news,
+        group_labels=group.labels,
+        alerts=flush.alerts,
+        at=now,
+        by=flush.by,
+        changes=description.changes,
+        examples=description.examples,
+        course=description.course,
+        url=link(flush.alerts[0]),
+    )

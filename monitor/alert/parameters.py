@@ -1,0 +1,114 @@
+"""From the keys of a rule to the fields of its method: each field's type says how its value is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import timedelta
+from math import isfinite
+from types import NoneType
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from monitor.alert.duration import parse_duration
+from monitor.alert.methods.method import WrongParameter
+from monitor.alert.target import Target, parse_target
+
+T = TypeVar("T")
+KeyPath: TypeAlias = tuple[int | str, ...]
+UNKNOWN_KEY = "unknown key"
+
+
+class WrongParameters(Exception):
+    """Values that are none of the fields' or cannot be read; `problems` names each with its path."""
+
+    def __init__(self, problems: list[tuple[KeyPath, str]]) -> None:
+        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {problem}" for path, problem in problems))
+        self.problems = problems
+
+
+def parse_parameters(of: type[T], values: Mapping[str, Any]) -> T:
+    """An `of`, a dataclass, with the fields that `values` gives and the defaults of the others.
+
+    Raises:
+        WrongParameters: some are unknown, missing or wrong.
+    """
+    hints = get_type_hints(of)
+    known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
+    problems: list[tuple[KeyPath, str]] = [((name,), UNKNOWN_KEY) for name in values if name not in known]
+    given: dict[str, Any] = {}
+    for name, field in known.items():
+        if name in values:
+            try:
+                given[name] = _read(hints[name], values[name])
+            except WrongParameters as error:
+                problems += [((name, *path), problem) for path, problem in error.problems]
+            except ValueError as error:
+                problems.append(((name,), str(error)))
+        elif field.default is MISSING and field.default_factory is MISSING:
+            problems.append(((name,), "is missing"))
+    if problems:
+        raise WrongParameters(problems)
+    try:
+        return of(**given)
+    except WrongParameter as error:
+        raise WrongParameters([((error.field,), error.problem)]) from None
+
+
+def duration(value: object) -> timedelta:
+    """A duration in Prometheus's notation, or a bare 0.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(value, str) or (value == 0 and not isinstance(value, bool)):
+        return parse_duration(str(value))
+    raise ValueError(f"{value!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
+
+
+def _read(hint: Any, value: Any) -> Any:  # noqa: PLR0911  one return for each kind of field
+    origin, choices = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in choices:
+            raise ValueError(f"must be one of {', '.join(map(str, choices))}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise ValueError("must be a list")
+        return tuple(_each(choices[0], value))
+    if NoneType in choices:
+        return _read(next(choice for choice in choices if choice is not NoneType), value)
+    if is_dataclass(hint) and hint is not Target:
+        if not isinstance(value, dict):
+            raise ValueError("must be a mapping of keys to values")
+        return parse_parameters(hint, value)  # type: ignore[arg-type]  # a dataclass, as just seen
+    return _single(hint, value)
+
+
+def _each(hint: Any, values: list[Any]) -> list[Any]:
+    read, problems = [], []
+    for place, value in enumerate(values):
+        try:
+            read.append(_read(hint, value))
+        except WrongParameters as error:
+            problems += [((place, *path), problem) for path, problem in error.problems]
+        except ValueError as error:
+            problems.append(((place,), str(error)))
+    if problems:
+        raise WrongParameters(problems)
+    return read
+
+
+def _single(hint: Any, value: Any) -> Any:
+    if hint is timedelta:
+        return duration(value)
+    if hint is Target:
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise ValueError("must be a number, or `baseline + 1pp`")
+        return parse_target(value)
+    said = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[hint]
+    wide = (int, float) if hint is float else hint
+    if not isinstance(value, wide) or (isinstance(value, bool) and hint is not bool):
+        raise ValueError(f"must be {said}")
+    if hint is float and not isfinite(value):
+        raise ValueError("must be finite")
+    return float(value) if hint is float else value

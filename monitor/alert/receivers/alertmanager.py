@@ -1,0 +1,122 @@
+"""Prometheus's Alertmanager, by its API v2: it groups, silences and tells as it is configured to.
+
+Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
+"""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import ClassVar
+
+from monitor.alert.notification import Notification
+from monitor.alert.receivers.builder import Clock, Draw, utc_now
+from monitor.alert.receivers.http import Answer, Endpoint
+from monitor.alert.receivers.prometheus import annotation_set, label_set, timestamp
+from monitor.alert.wording import http_url
+from monitor.errors import Fatal, Retriable
+from monitor.model import Json
+from monitor.ports import Receiver
+from monitor.sections import AlertmanagerSettings
+from monitor.settings import Settings
+from monitor.wire import encode
+
+log = logging.getLogger(__name__)
+
+RESEND = timedelta(minutes=1)
+_KEPT = 4 * RESEND  # an alert that is not sent again ends by itself, after as long as Prometheus's would
+_SETTING = "MONITOR_ALERTMANAGER__URLS"
+_NOT_TOLD = ("acknowledged", "silenced")  # Alertmanager knows neither from outside; it has silences of its own
+
+
+def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # noqa: ARG001  it shows no charts
+    """None without URLs."""
+    known = settings.alertmanager
+    return Alertmanager(known.urls, authorization=_authorization(known)) if known.urls else None
+
+
+def _authorization(known: AlertmanagerSettings) -> str | None:
+    if known.bearer_token is not None:
+        return f"Bearer {known.bearer_token.get_secret_value()}"
+    if known.username is not None and known.password is not None:
+        login = f"{known.username}:{known.password.get_secret_value()}"
+        return f"Basic {b64encode(login.encode()).decode()}"
+    return None
+
+
+class Alertmanager:
+    """Posts the alerts to every URL of a cluster; they are delivered once one of them took them. Gives no receipt.
+
+    Alertmanager forgets an alert that it does not hear of again, so what fires is to be sent every `resend`.
+    """
+
+    resend: ClassVar[timedelta | None] = RESEND
+
+    def __init__(self, urls: Sequence[str], *, authorization: str | None = None, clock: Clock = utc_now) -> None:
+        headers = {"Authorization": authorization} if authorization else {}
+        roots = [url.rstrip("/") for url in urls]
+
+        def endpoints(path: str) -> list[Endpoint]:
+            return [Endpoint(r + path, name="alertmanager", setting=_SETTING, headers=headers) for r in roots]
+
+        self._alerts = endpoints("/api/v2/alerts")
+        self._status = endpoints("/api/v2/status")
+        self._clock = clock
+
+    def send(self, notification: Notification) -> None:
+        """Sends once to each.
+
+        Raises:
+            Retriable: none took it, and one of them may do so later.
+            Fatal: all refuse for good.
+        """
+        if notification.news in _NOT_TOLD:
+            return
+        body = encode(self._payload(notification)).encode()
+        _reached(self._alerts, lambda endpoint: endpoint.post(body))
+
+    def check(self) -> str:
+        """As the port says: how many answer, and where."""
+        answering = _reached(self._status, Endpoint.get)
+        return (
+            f"Alertmanager at {', '.join(e.host for e in answering)} ({len(answering)} of {len(self._status)} answer)"
+        )
+
+    def _payload(self, notification: Notification) -> list[Json]:
+        alerts: list[Json] = []
+        for told in notification.alerts:
+            # from when it is sent, not from when it was decided: what waited for a retry must not arrive as over
+            kept = max(notification.at, self._clock()) + _KEPT
+            alert: dict[str, Json] = {
+                "labels": dict(label_set(told)),
+                "annotations": dict(annotation_set(told, notification)),
+                "startsAt": timestamp(told.fired_at),
+                "endsAt": timestamp((told.resolved_at or notification.at) if told.status == "resolved" else kept),
+            }
+            if url := http_url(notification.url):
+                alert["generatorURL"] = url
+            alerts.append(alert)
+        return alerts
+
+
+def _reached(endpoints: Sequence[Endpoint], ask: Callable[[Endpoint], Answer]) -> list[Endpoint]:
+    """Those that did what they were asked, one at least; the failures of the others are logged."""
+    reached: list[Endpoint] = []
+    failures: list[Retriable | Fatal] = []
+    for endpoint in endpoints:
+        try:
+            answer = ask(endpoint)
+        except Retriable as error:
+            failures.append(error)
+            continue
+        if answer.done:
+            reached.append(endpoint)
+        else:
+            failures.append(endpoint.judged(answer))
+    if not reached:
+        raise next((failure for failure in failures if isinstance(failure, Retriable)), failures[0])
+    for failure in failures:
+        log.warning("%s; another one of the cluster took it", failure)
+    return reached

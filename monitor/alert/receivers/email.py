@@ -1,0 +1,189 @@
+"""Mail, by SMTP.
+
+No error text and no log line of this module holds the password; what a server says while it is asked to let us in is
+left out, since it may repeat it.
+"""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from email.message import EmailMessage
+from typing import ClassVar, Literal
+
+from monitor.alert.notification import Notification
+from monitor.alert.receivers.builder import Draw, drawn
+from monitor.alert.receivers.email_message import message
+from monitor.alert.wording import plain
+from monitor.errors import Fatal, Retriable
+from monitor.ports import Receiver
+from monitor.settings import Settings
+
+log = logging.getLogger(__name__)
+
+TIMEOUT = 10.0  # seconds of each step
+Security = Literal["none", "starttls", "tls"]
+_PORTS: Mapping[Security, int] = {"none": 25, "starttls": 587, "tls": 465}
+_PERMANENT = 500
+_LONGEST_QUOTE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A mail server, and how to get in. `port` None is the usual one of `security`."""
+
+    host: str
+    port: int | None = None
+    security: Security = "starttls"
+    username: str | None = None
+    password: str | None = None
+
+    @property
+    def place(self) -> str:
+        """`host:port`."""
+        return f"{self.host}:{self.port or _PORTS[self.security]}"
+
+    def __repr__(self) -> str:
+        return f"Server({self.place})"
+
+
+def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:
+    """None without a host."""
+    known = settings.email
+    if known.host is None or known.sender is None:
+        return None
+    server = Server(
+        host=known.host,
+        port=known.port,
+        security=known.security,
+        username=known.username,
+        password=known.password.get_secret_value() if known.password is not None else None,
+    )
+    return Email(server, sender=known.sender, recipients=known.recipients, draw=draw)
+
+
+class Email:
+    """Sends one mail to all recipients for each notification. Gives no receipt.
+
+    Its `Message-ID` is made of episode and number, so a mail that is sent twice is known as the same.
+    """
+
+    resend: ClassVar[timedelta | None] = None
+
+    def __init__(self, server: Server, *, sender: str, recipients: Sequence[str], draw: Draw | None = None) -> None:
+        self._server = server
+        self._sender = sender
+        self._recipients = tuple(recipients)
+        self._draw = draw
+
+    def send(self, notification: Notification) -> None:
+        """Sends once. It is delivered when the server took it for one recipient; refused ones are logged.
+
+        Raises:
+            Retriable: the server is out of reach, or says 4xx.
+            Fatal: it says 5xx, or cannot do what the settings ask of it; the message says what to change.
+        """
+        chart = drawn(self._draw, notification.course)
+        mail = message(notification, sender=self._sender, recipients=self._recipients, chart=chart)
+        with self._connected() as smtp:
+            refused = self._transmit(smtp, mail)
+        for address, (code, said) in refused.items():
+            log.warning("email: %s refuses %s: %s", self._server.place, plain(address), _quote(code, said))
+
+    def check(self) -> str:
+        """As the port says: connects and logs in."""
+        with self._connected() as smtp:
+            smtp.noop()
+        return f"mail by {self._server.place} to {', '.join(self._recipients)}"
+
+    def _transmit(self, smtp: smtplib.SMTP, mail: EmailMessage) -> dict[str, tuple[int, bytes]]:
+        try:
+            return smtp.send_message(mail, self._sender, self._recipients)
+        except smtplib.SMTPRecipientsRefused as error:
+            answers = error.recipients.values()
+            code, said = min(answers, key=lambda answer: answer[0])  # one that may pass, if there is one
+            raise self._refused(code, said, "MONITOR_EMAIL__RECIPIENTS") from None
+        except smtplib.SMTPSenderRefused as error:
+            raise self._refused(error.smtp_code, error.smtp_error, "MONITOR_EMAIL__SENDER") from None
+        except smtplib.SMTPNotSupportedError:
+            raise Fatal(f"{self._who}: it takes ASCII addresses only: check MONITOR_EMAIL__RECIPIENTS") from None
+
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        """A session that is let in; what goes wrong in it, and in the block, is named."""
+        smtp: smtplib.SMTP | None = None
+        try:
+            smtp = self._opened()
+            yield smtp
+        except smtplib.SMTPResponseException as error:
+            raise self._refused(
+                error.smtp_code, error.smtp_error, "MONITOR_EMAIL__HOST and its other settings"
+            ) from None
+        except (smtplib.SMTPException, OSError, ValueError) as error:
+            raise Retriable(f"{self._who}: out of reach: {_reason(error)}") from None
+        finally:
+            if smtp is not None:
+                with suppress(smtplib.SMTPException, OSError):  # it has the mail already, or never will
+                    smtp.quit()
+                smtp.close()
+
+    def _opened(self) -> smtplib.SMTP:
+        server = self._server
+        port = server.port or _PORTS[server.security]
+        if server.security == "tls":
+            context = ssl.create_default_context()
+            smtp: smtplib.SMTP = smtplib.SMTP_SSL(server.host, port, timeout=TIMEOUT, context=context)
+        else:
+            smtp = smtplib.SMTP(server.host, port, timeout=TIMEOUT)
+        try:
+            if server.security == "starttls":
+                self._secure(smtp)
+            if server.username is not None and server.password is not None:
+                self._log_in(smtp, server.username, server.password)
+        except BaseException:
+            smtp.close()
+            raise
+        return smtp
+
+    def _secure(self, smtp: smtplib.SMTP) -> None:
+        try:
+            smtp.starttls(context=ssl.create_default_context())
+        except smtplib.SMTPNotSupportedError:
+            raise Fatal(f"{self._who}: no STARTTLS there: set MONITOR_EMAIL__SECURITY to tls, or to none") from None
+
+    def _log_in(self, smtp: smtplib.SMTP, username: str, password: str) -> None:
+        mend = "check MONITOR_EMAIL__USERNAME and MONITOR_EMAIL__PASSWORD"
+        try:
+            smtp.login(username, password)
+        except smtplib.SMTPNotSupportedError:
+            raise Fatal(f"{self._who}: it takes no login: leave out MONITOR_EMAIL__USERNAME and __PASSWORD") from None
+        except smtplib.SMTPAuthenticationError as error:
+            said = f"{self._who}: the login is refused ({error.smtp_code})"
+            raise Fatal(f"{said}: {mend}") if error.smtp_code >= _PERMANENT else Retriable(said) from None
+        except UnicodeError:  # its text holds the password
+            raise Fatal(f"{self._who}: SMTP takes ASCII logins only: {mend}") from None
+
+    def _refused(self, code: int, said: bytes | str, setting: str) -> Retriable | Fatal:
+        quote = f"{self._who}: {_quote(code, said)}"
+        return Fatal(f"{quote}: check {setting}") if code >= _PERMANENT else Retriable(quote)
+
+    @property
+    def _who(self) -> str:
+        return f"email by {self._server.place}"
+
+
+def _quote(code: int, said: bytes | str) -> str:
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return f"{code} {plain(text)[:_LONGEST_QUOTE]}"
+
+
+def _reason(error: Exception) -> str:
+    """The system's own reason if there is one, else the kind of error."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    return error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__

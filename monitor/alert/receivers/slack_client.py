@@ -1,0 +1,108 @@
+"""Slack's Web API and its webhooks over slack_sdk: one call, one answer; refusals and outages by their type.
+
+No error text and no log line of this module holds a token or a webhook's URL.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web import SlackResponse
+from slack_sdk.webhook import WebhookClient
+
+from monitor.alert.receivers.slack_errors import Refused, out_of_reach
+from monitor.alert.wording import http_url
+from monitor.errors import Retriable, WrongSettings
+
+API_URL = "https://slack.com/api/"
+TIMEOUT_SECONDS = 10
+_FINE = 200  # HTTP's word for it
+# What a connection, HTTP, a garbled answer and slack_sdk may raise.
+_NO_ANSWER = (OSError, HTTPException, ValueError, SlackClientError)
+
+
+class SlackClient:
+    """Calls methods of the Web API with one token. Every method may raise `Refused` or `Retriable`."""
+
+    def __init__(self, *, token: str, api_url: str, timeout: int = TIMEOUT_SECONDS) -> None:
+        self._client = web_client(token, api_url, timeout=timeout)
+        self._timeout = timeout
+
+    def write(self, method: str, payload: Mapping[str, Any], *, expected: str = "ts") -> dict[str, Any]:
+        """Calls a method that takes JSON; the answer holds a text or list under `expected`."""
+        return self._call(method, expected, json=dict(payload))
+
+    def read(self, method: str, arguments: Mapping[str, Any], *, expected: str) -> dict[str, Any]:
+        """The same of a method that takes a form only, as those do that read."""
+        return self._call(method, expected, params=dict(arguments))
+
+    def _call(self, method: str, expected: str, **request: Any) -> dict[str, Any]:
+        try:
+            answer = self._client.api_call(method, **request)
+        except SlackApiError as error:
+            raise _refused(error.response) from None
+        except _NO_ANSWER as error:
+            raise out_of_reach(error) from None
+        data = answer.data
+        if not isinstance(data, dict) or not isinstance(data.get(expected), str | list):
+            raise Retriable("slack: the answer is not Slack's; check MONITOR_SLACK__API_URL")
+        return data
+
+    def upload(self, url: str, content: bytes) -> None:
+        """Posts a file to the place that `files.getUploadURLExternal` named."""
+        if http_url(url) is None:
+            raise Retriable("slack: the place to upload to is no http or https URL")
+        request = Request(url, data=content, headers={"Content-Type": "application/octet-stream"})  # noqa: S310  checked above
+        try:
+            with urlopen(request, timeout=self._timeout) as answer:  # noqa: S310
+                answer.read()
+        except HTTPError as error:
+            raise Refused("", status=error.code, headers=dict(error.headers)) from None
+        except _NO_ANSWER as error:
+            raise out_of_reach(error) from None
+
+
+class WebhookPost:
+    """Posts JSON to one URL of Slack's: an incoming webhook, or the answer to a click."""
+
+    def __init__(self, url: str, *, timeout: int = TIMEOUT_SECONDS) -> None:
+        self._client = WebhookClient(url, timeout=timeout, retry_handlers=[], logger=silent_logger())
+        self._client.proxy = None  # as in `web_client`
+
+    def post(self, payload: dict[str, Any]) -> None:
+        """Raises `Refused` or `Retriable` where it is not taken."""
+        try:
+            answer = self._client.send_dict(payload)
+        except _NO_ANSWER as error:
+            raise out_of_reach(error) from None
+        if answer.status_code != _FINE or answer.body.strip() not in ("ok", '{"ok":true}'):
+            raise Refused(answer.body.strip(), status=answer.status_code, headers=answer.headers)
+
+
+def web_client(token: str | None, api_url: str, *, timeout: int = TIMEOUT_SECONDS) -> WebClient:
+    """slack_sdk's client without retries, logs, or a proxy of its own making.
+
+    Raises:
+        WrongSettings: `api_url` is no URL.
+    """
+    if http_url(api_url) is None:
+        raise WrongSettings("MONITOR_SLACK__API_URL is no http or https URL")
+    client = WebClient(token=token, base_url=api_url, timeout=timeout, retry_handlers=[], logger=silent_logger())
+    client.proxy = None  # urllib's own reading of HTTPS_PROXY also honours NO_PROXY
+    return client
+
+
+def silent_logger() -> logging.Logger:
+    """slack_sdk logs the webhook URL and whole payloads at DEBUG; we say ourselves what went wrong."""
+    return logging.Logger("slack_sdk", level=logging.CRITICAL + 1)  # noqa: LOG001  attached to nothing on purpose
+
+
+def _refused(response: SlackResponse) -> Refused:
+    return Refused(response.get("error"), status=response.status_code, headers=response.headers)

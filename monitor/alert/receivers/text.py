@@ -1,0 +1,53 @@
+"""A notification as plain text, for terminals and mails."""
+
+from __future__ import annotations
+
+from monitor.alert.notification import Notification, Told
+from monitor.alert.wording import facts, http_url, labels_of, name_of, news_line, remarks, shortened, title, why
+
+MAX_ALERTS = 20
+_MAX_NAME, _MAX_LABEL, _MAX_QUESTION, _MAX_ANSWER, _MAX_NOTE = 200, 200, 300, 600, 1_000
+_MAX_LABELS = 20
+_MAX_CHANGES = 10
+
+
+def render(notification: Notification) -> str:
+    """The notification as text of several lines, with an empty line after it and none within."""
+    lines = [heading(notification), f"  {shortened(news_line(notification), _MAX_NOTE)}"]
+    if notification.instead_of:
+        lines.append(f"  Instead of {shortened(notification.instead_of, _MAX_NOTE)}")
+    alone = len(notification.alerts) == 1
+    for number, told in enumerate(notification.alerts[:MAX_ALERTS], start=1):
+        if not alone:
+            lines.append(f"  Alert {number}: {shortened(name_of(told), _MAX_NAME)}, {told.status.replace('_', ' ')}")
+        lines += [f"{'  ' if alone else '    '}{name}: {value}" for name, value in lines_of(told)]
+    if more := len(notification.alerts) - MAX_ALERTS:
+        lines += [f"  {more} more alerts, not shown here"] if more > 0 else []
+    if notification.changes:
+        lines.append("  What changed")
+        lines += [f"  - {shortened(change, _MAX_NOTE)}" for change in notification.changes[:_MAX_CHANGES]]
+    for number, example in enumerate(notification.examples, start=1):
+        lines += [
+            f"  {number}. {shortened(why(example), _MAX_NAME)}",
+            f"     Question: {shortened(example.question, _MAX_QUESTION)}",
+            f"     Answer:   {shortened(example.answer, _MAX_ANSWER)}",
+        ]
+        if url := http_url(example.url):
+            lines.append(f"     {url}")
+    if url := http_url(notification.url):
+        lines.append(f"  {url}")
+    return "\n".join(lines) + "\n\n"
+
+
+def heading(notification: Notification) -> str:
+    """`[critical] Firing: negative-rate, support-bot`, on one line and harmless."""
+    return f"[{notification.severity}] {shortened(title(notification), _MAX_NAME)}"
+
+
+def lines_of(told: Told) -> list[tuple[str, str]]:
+    """All that is said of one alert, as name and value, each on one line and harmless."""
+    labels = list(labels_of(told).items())
+    foreign = [(name, value, _MAX_LABEL) for name, value in labels[:_MAX_LABELS]]
+    foreign += [(name, value, _MAX_NOTE) for name, value in remarks(told)]
+    foreign += [(name.capitalize(), value, _MAX_NOTE) for name, value in list(told.annotations.items())[:_MAX_LABELS]]
+    return facts(told) + [(shortened(name, _MAX_LABEL), shortened(value, limit)) for name, value, limit in foreign]

@@ -1,0 +1,72 @@
+"""A made-up alert that fires and is resolved, for trying a receiver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import sin
+from typing import Any
+
+from monitor.alert.notification import Course, Example, Notification, Point, Told
+from monitor.alert.state import episode_of
+
+_BOUND = 0.3
+
+
+def trial(receiver: str, now: datetime, *, url: str | None = None) -> tuple[Notification, Notification]:
+    """Two notifications of one episode: it fires, and it is resolved."""
+    told = _told(now)
+    firing = Notification(
+        receiver=receiver,
+        group="monitor-test",
+        episode=told.episode,
+        number=0,
+        news="firing",
+        group_labels={"app": "test"},
+        alerts=(told,),
+        at=now,
+        changes=("This is a test: `monitor alerts test` sends it.",),
+        examples=(
+            Example(
+                id="test",
+                question="How long does a refund take?",
+                answer="This answer is made up, and so is the alert.",
+                verdict="self_generated",
+                reasons=("answer_off_support",),
+            ),
+        ),
+        course=_course(now),
+        url=url,
+    )
+    over = replace(
+        told, status="resolved", resolved_at=now, value=0.05, lower=0.02, upper=0.11, note="the test is over"
+    )
+    return firing, replace(firing, number=1, news="resolved", alerts=(over,))
+
+
+def _told(now: datetime) -> Told:
+    begun = now - timedelta(minutes=5)
+    fixed: dict[str, Any] = {"value": 0.42, "lower": 0.34, "upper": 0.51, "bound": _BOUND, "samples": 120}
+    return Told(
+        fingerprint=episode_of("monitor-test", begun),
+        episode=episode_of("monitor-test", now),
+        rule="monitor-test",
+        signal="rate of negative",
+        method="threshold",
+        labels={"app": "test"},
+        annotations={"summary": "A test of this receiver: nothing is wrong."},
+        severity="info",
+        status="firing",
+        unit="share",
+        window=timedelta(minutes=5),
+        started_at=begun,
+        fired_at=now,
+        **fixed,
+    )
+
+
+def _course(now: datetime) -> Course:
+    minutes = [now - timedelta(minutes=60 - minute) for minute in range(60)]
+    values = [0.06 + 0.02 * sin(i) + (0.35 if i > 50 else 0) for i in range(60)]  # noqa: PLR2004  when it began
+    points = tuple(Point(at=at, value=value, total=24) for at, value in zip(minutes, values, strict=True))
+    return Course(points=points, bound=_BOUND, unit="share", name="rate of negative")

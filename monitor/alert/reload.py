@@ -1,0 +1,56 @@
+"""The rules file while it is in use: read again when it changes, and left as it was when what it says is wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from pathlib import Path
+
+from monitor.alert.rule import RuleSet
+from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
+from monitor.errors import WrongSettings
+
+log = logging.getLogger(__name__)
+
+
+class WatchedRules:
+    """The rules of the file at `path`, or the set that ships. For one thread.
+
+    Raises:
+        WrongSettings: the file is wrong at the start. Later it is only logged, once for each new text.
+    """
+
+    def __init__(self, path: Path | None, *, receivers: Collection[str]) -> None:
+        self._path = path
+        self._receivers = tuple(receivers)
+        text = read_rules(path)
+        self._text: str | None = text
+        self._rules = self._parsed(text)
+
+    def current(self) -> RuleSet:
+        """The rules as the file has them now, or as it last had them right."""
+        if self._path is None:
+            return self._rules
+        text: str | None
+        problem = ""
+        try:
+            text = read_rules(self._path)
+        except WrongSettings as error:
+            text, problem = None, str(error)
+        if text == self._text:
+            return self._rules
+        self._text = text
+        if text is not None:
+            try:
+                self._rules = self._parsed(text)
+            except WrongSettings as error:
+                problem = str(error)
+        if problem:  # once, until the text changes again
+            log.error("the alert rules cannot be used; those of before hold on:\n%s", problem)
+        else:
+            log.info("%s was changed: %d rules hold now", self._path, len(self._rules.rules))
+        return self._rules
+
+    def _parsed(self, text: str) -> RuleSet:
+        name = DEFAULT_RULES if self._path is None else str(self._path)
+        return parse_rules(text, name=name, receivers=self._receivers)

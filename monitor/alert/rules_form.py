@@ -1,0 +1,169 @@
+"""The form of a rules file, as pydantic reads it; the parameters of the methods are left to `parameters.py`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+
+from monitor.alert.methods import METHODS
+from monitor.alert.methods.method import Method
+from monitor.alert.notification import Severity
+from monitor.alert.parameters import duration
+from monitor.alert.rule import LATENESS, Grouping, Rule, WhenError, WhenNoData
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, MEANS, RATES, Label, Signal, SignalKind
+from monitor.alert.silence import Inhibition, Matcher, parse_matcher
+
+_NAMED = {SignalKind.RATE: RATES, SignalKind.MEAN: MEANS}
+_TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, "rule", "severity", "alertname")
+
+
+def _storable(text: str) -> str:
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("holds a character that cannot be stored (U+0000 or half of a surrogate pair)")
+    return text
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _without_repeats(values: list[str]) -> list[str]:
+    if repeated := next((value for value in values if values.count(value) > 1), None):
+        raise ValueError(f"{repeated!r} stands here twice")
+    return values
+
+
+def _one_line(name: str) -> str:
+    if not name.isprintable() or name != name.strip():
+        raise ValueError("must be one line of printable text without space around it")
+    return name
+
+
+def _known_method(method: str) -> str:
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    return method
+
+
+def _own_labels(labels: dict[str, str]) -> dict[str, str]:
+    if taken := next((label for label in _TAKEN if label in labels), None):
+        raise ValueError(f"{taken!r} is a label that every alert may have of itself; choose another name")
+    return labels
+
+
+def _signal(value: object) -> Signal:
+    known = "{rate: …}, {mean: …}, no_data, dead_letters, lag or ledger_imbalance"
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, name),) = value.items()
+        if kind in _NAMED and isinstance(name, str):
+            if name not in _NAMED[kind]:
+                raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(_NAMED[kind])}")
+            return Signal(kind=SignalKind(kind), name=name)
+    elif isinstance(value, str) and value in set(SignalKind) - set(_NAMED):
+        return Signal(kind=SignalKind(value))
+    raise ValueError(f"{value!r} is no signal; known: {known}")
+
+
+def _matcher(value: object) -> Matcher:
+    if not isinstance(value, str):
+        raise ValueError('must be a matcher such as app="shop"')
+    return parse_matcher(value)
+
+
+_Text = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
+_Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storable), AfterValidator(_one_line)]
+_Texts = Annotated[list[_Text], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_without_repeats)]
+_By = Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_without_repeats)]
+_Names = Annotated[list[_Name], BeforeValidator(_listed), AfterValidator(_without_repeats)]
+_Duration = Annotated[timedelta, PlainValidator(duration)]
+_Signal = Annotated[Signal, PlainValidator(_signal)]
+_Matchers = Annotated[list[Annotated[Matcher, PlainValidator(_matcher)]], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class GroupingForm(_Form):
+    """See `Grouping`."""
+
+    by: _Names = Field(default_factory=lambda: [*Grouping().by])
+    wait: _Duration = Grouping().wait
+    interval: _Duration = Grouping().interval
+    repeat: _Duration = Grouping().repeat
+
+    def grouping(self) -> Grouping:
+        """What it says."""
+        return Grouping(by=tuple(self.by), wait=self.wait, interval=self.interval, repeat=self.repeat)
+
+
+class InhibitForm(_Form):
+    """See `Inhibition`."""
+
+    source: _Matchers
+    target: _Matchers
+    equal: _Names = Field(default_factory=list)
+
+    def inhibition(self) -> Inhibition:
+        """What it says."""
+        return Inhibition(source=tuple(self.source), target=tuple(self.target), equal=tuple(self.equal))
+
+
+class RuleForm(_Form):
+    """See `Rule`. Keys that are none of these are the method's parameters."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    name: _Name
+    signal: _Signal
+    method: Annotated[str, AfterValidator(_known_method)] | None = None
+    selector: dict[Label, _Texts] = Field(default_factory=dict)
+    by: _By | None = None
+    lateness: _Duration = LATENESS
+    for_: _Duration = Field(timedelta(), alias="for")
+    keep_firing_for: _Duration = timedelta()
+    no_data: WhenNoData = "keep_last"
+    error: WhenError = "error"
+    severity: Severity = "warning"
+    labels: Annotated[dict[_Name, _Text], AfterValidator(_own_labels)] = Field(default_factory=dict)
+    annotations: dict[_Name, _Text] = Field(default_factory=dict)
+    receivers: _Texts | None = None
+
+    @property
+    def chosen_method(self) -> str:
+        """The one named, or what the signal asks for."""
+        return self.method or ("absence" if self.signal.kind is SignalKind.NO_DATA else "threshold")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keys left for the method."""
+        return dict(self.model_extra or {})
+
+    def rule(self, method: Method) -> Rule:
+        """What it says, with `method` made of its parameters."""
+        return Rule(
+            name=self.name,
+            signal=self.signal,
+            method=method,
+            selector={label: tuple(values) for label, values in self.selector.items()},
+            by=tuple(self.signal.labels[:1] if self.by is None else self.by),
+            lateness=self.lateness,
+            for_=self.for_,
+            keep_firing_for=self.keep_firing_for,
+            no_data=self.no_data,
+            error=self.error,
+            severity=self.severity,
+            labels=self.labels,
+            annotations=self.annotations,
+            receivers=None if self.receivers is None else tuple(self.receivers),
+        )
+
+
+class RulesForm(_Form):
+    """The whole file."""
+
+    grouping: GroupingForm = GroupingForm()
+    inhibit: list[InhibitForm] = Field(default_factory=list)
+    rules: list[RuleForm]

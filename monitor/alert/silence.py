@@ -1,0 +1,117 @@
+"""Matchers, silences and inhibition, in Alertmanager's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Literal, TypeAlias, cast, get_args
+
+Operator: TypeAlias = Literal["=", "!=", "=~", "!~"]
+
+LONGEST_PATTERN = 500
+_MATCHER = re.compile(r"\s*([^=!~\s\"]+?)\s*(=~|!~|!=|=)\s*(.*?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matcher:
+    """`app="shop"`, `severity!="info"`, `topic=~"refund.*"`, `topic!~"…"`; a pattern has to match the whole value.
+
+    A label that an alert does not have counts as empty.
+
+    Raises:
+        ValueError: the pattern is no regular expression, or too long.
+    """
+
+    label: str
+    operator: Operator
+    value: str
+
+    def __post_init__(self) -> None:
+        if self.operator not in get_args(Operator):
+            raise ValueError(f"{self.operator!r} is no operator; known: {', '.join(get_args(Operator))}")
+        if self.operator in ("=~", "!~"):
+            if len(self.value) > LONGEST_PATTERN:
+                raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
+            try:
+                _pattern(self.value)
+            except re.error as error:
+                raise ValueError(f"{self.value!r} is no regular expression: {error}") from None
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether `labels` has it so."""
+        value = labels.get(self.label, "")
+        if self.operator in ("=", "!="):
+            return (value == self.value) is (self.operator == "=")
+        return (_pattern(self.value).fullmatch(value) is not None) is (self.operator == "=~")
+
+    def __str__(self) -> str:
+        escaped = self.value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'{self.label}{self.operator}"{escaped}"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """Alerts that all `matchers` match are told of to nobody from `starts_at` until `ends_at`."""
+
+    id: str
+    matchers: tuple[Matcher, ...]
+    starts_at: datetime
+    ends_at: datetime
+    created_by: str
+    comment: str = ""
+
+    def holds(self, labels: Mapping[str, str], now: datetime) -> bool:
+        """Whether it silences an alert with `labels` at `now`."""
+        return self.starts_at <= now < self.ends_at and all_match(self.matchers, labels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inhibition:
+    """While an alert that `source` matches is active, those that `target` matches are not told of.
+
+    Only where both have the same values of the `equal` labels; a label that one of them lacks counts as the same, since
+    an alert about reading has no app.
+    """
+
+    source: tuple[Matcher, ...]
+    target: tuple[Matcher, ...]
+    equal: tuple[str, ...] = ()
+
+    def holds(self, source: Mapping[str, str], target: Mapping[str, str]) -> bool:
+        """Whether an active alert with labels `source` inhibits one with labels `target`."""
+        if not (all_match(self.source, source) and all_match(self.target, target)):
+            return False
+        return all(source[name] == target[name] for name in self.equal if name in source and name in target)
+
+
+def parse_matcher(text: str) -> Matcher:
+    """Reads one matcher; the value may stand in double quotes, with `\\"` and `\\\\` in them.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = _MATCHER.fullmatch(text)
+    if match is None:
+        raise ValueError(f'{text!r} is no matcher: write it as app="shop", app!="shop", app=~"shop.*" or app!~"shop.*"')
+    label, operator, value = match.groups()
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = re.sub(r"\\([\\\"])", r"\1", value[1:-1])
+    return Matcher(label=label, operator=cast("Operator", operator), value=value)
+
+
+def all_match(matchers: Iterable[Matcher], labels: Mapping[str, str]) -> bool:
+    """Whether every one of them matches."""
+    return all(matcher.matches(labels) for matcher in matchers)
+
+
+def silenced_until(silences: Sequence[Silence], labels: Mapping[str, str], now: datetime) -> datetime | None:
+    """Until when the silences that hold now keep an alert with `labels` quiet; None where none does."""
+    return max((s.ends_at for s in silences if s.holds(labels, now)), default=None)
+
+
+@lru_cache(maxsize=1_000)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.DOTALL)

@@ -1,0 +1,175 @@
+"""The part of the composition root that wires alerting: rules, what they look at, and who is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from monitor.alert.actions import AlertActions
+from monitor.alert.describe import Describer
+from monitor.alert.notification import Told
+from monitor.alert.notify import Patience
+from monitor.alert.reload import WatchedRules
+from monitor.alert.rule import Rule, RuleSet
+from monitor.alert.rules_file import load_rules
+from monitor.errors import WrongSettings
+from monitor.ports import Embedder, Receiver
+from monitor.schedule import AlertLoop
+from monitor.settings import Settings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from monitor.alert.outbox import Describe
+    from monitor.store.alert_history import AlertHistory
+    from monitor.store.alerts import PostgresAlertStore
+    from monitor.store.explanations import Explanations
+    from monitor.store.outbox import PostgresOutbox
+    from monitor.store.responses import PostgresResponses
+
+
+class Alerting:
+    """Built part by part, when first asked for."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Callable[[], Engine],
+        embedder: Callable[[], Embedder],
+        closing: ExitStack,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._embedder = embedder
+        self._closing = closing
+        self._now = now
+
+    @cached_property
+    def receivers(self) -> Mapping[str, Receiver]:
+        """Who is told, by the names that rules use.
+
+        Raises:
+            WrongSettings: one is set up by half.
+        """
+        from monitor.alert.receivers import configured  # noqa: PLC0415
+        from monitor.report.charts import course_chart  # noqa: PLC0415
+
+        return configured(self._settings, course_chart)
+
+    @property
+    def rules(self) -> RuleSet:
+        """Those of the configured file, or the set that ships, as they are now."""
+        return load_rules(self._settings.rules, receivers=tuple(self.receivers))
+
+    @cached_property
+    def store(self) -> PostgresAlertStore:
+        """What the evaluation reads and writes."""
+        from monitor.store.alerts import PostgresAlertStore  # noqa: PLC0415
+
+        return PostgresAlertStore(self._engine())
+
+    @cached_property
+    def outbox(self) -> PostgresOutbox:
+        """What is told."""
+        from monitor.store.outbox import PostgresOutbox  # noqa: PLC0415
+
+        return PostgresOutbox(self._engine())
+
+    @cached_property
+    def responses(self) -> PostgresResponses:
+        """What people do."""
+        from monitor.store.responses import PostgresResponses  # noqa: PLC0415
+
+        return PostgresResponses(self._engine())
+
+    @cached_property
+    def history(self) -> AlertHistory:
+        """What people ask about alerts."""
+        from monitor.store.alert_history import AlertHistory  # noqa: PLC0415
+
+        return AlertHistory(self._engine())
+
+    @cached_property
+    def explanations(self) -> Explanations:
+        """What was said of what changed."""
+        from monitor.store.explanations import Explanations  # noqa: PLC0415
+
+        return Explanations(self._engine())
+
+    @cached_property
+    def actions(self) -> AlertActions:
+        """For chats and commands alike."""
+        return AlertActions(self.responses, self._now)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Takes what people click in Slack while the block runs, where that is set up."""
+        from monitor.alert.receivers.slack_actions import actions_from_settings  # noqa: PLC0415
+
+        listener = actions_from_settings(self._settings, self.actions)
+        if listener is None:
+            yield
+            return
+        listener.start()
+        try:
+            yield
+        finally:
+            listener.stop()
+
+    def loop(
+        self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
+    ) -> AlertLoop:
+        """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
+        told = self.receivers if receivers is None else receivers
+        watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
+        return AlertLoop(
+            rules=watched,
+            store=self.store,
+            outbox=self.outbox,
+            receivers=told,
+            describe=self._describer,
+            link=self.link,
+            patience=self._patience(told),
+        )
+
+    def _patience(self, receivers: Mapping[str, Receiver]) -> Patience:
+        notify = self._settings.notify
+        if notify.fallback is not None and notify.fallback not in receivers:
+            known = ", ".join(receivers)
+            raise WrongSettings(f"MONITOR_NOTIFY__FALLBACK={notify.fallback} is not configured; configured: {known}")
+        return Patience(
+            deadline=timedelta(seconds=notify.deadline),
+            fallback=notify.fallback,
+            fallback_after=timedelta(seconds=notify.fallback_after),
+        )
+
+    def _describer(self, rules: Sequence[Rule]) -> Describe:
+        from monitor.store.changed import Changed  # noqa: PLC0415
+
+        return Describer(
+            rules=rules,
+            counting=self.store,
+            changed=Changed(self._engine()),
+            kept=self.explanations,
+            embed=lambda texts: self._embedder().embed(texts),
+            link=self.answer_link,
+        )
+
+    def link(self, told: Told) -> str | None:
+        """Where people look at an alert, once the address of this installation is set."""
+        return self._address("alerts", told.fingerprint)
+
+    def answer_link(self, app: str, interaction_id: str) -> str | None:
+        """Where people look at an answer, the same."""
+        return self._address("interactions", app, interaction_id)
+
+    def _address(self, *path: str) -> str | None:
+        base = self._settings.public_url
+        if not base:
+            return None
+        return "/".join([base.rstrip("/"), *(quote(part.encode(errors="replace"), safe="") for part in path)])

@@ -1,0 +1,203 @@
+"""The commands `monitor alerts …`."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
+from monitor.settings import load_settings
+from monitor.terminal import AsJson, literal, print_json
+
+if TYPE_CHECKING:
+    from monitor.alert.silence import Matcher
+    from monitor.alert.state import Alert
+    from monitor.app import Application
+
+alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="What the alert rules say now, and said before.")
+
+By = Annotated[str | None, typer.Option("--by", help="Who does it; default: the user of this terminal.")]
+Comment = Annotated[str, typer.Option("--comment", help="Why.")]
+Name = Annotated[str, typer.Argument(help="Its id, of an episode too, also shortened; or the name of a rule.")]
+
+
+@alerts_app.command("list")
+def alerts_list(*, as_json: AsJson = False) -> None:
+    """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
+    from monitor.alert_tables import alerts_table, troubles
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        history = application.alerting.history
+        rows, rules, unsent = history.alerts(), history.rules(), history.unsent()
+        silences = history.silences(application.now())
+    if as_json:
+        print_json({"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences})
+        return
+    console = Console(highlight=False)
+    console.print(alerts_table(rows) if rows else "no alert was ever pending")
+    for line in troubles(rules, unsent, silences):
+        console.print(literal(line), style="yellow")
+
+
+@alerts_app.command("show")
+def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
+    """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
+    from monitor.alert_tables import history_table
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        alerting, alerts = application.alerting, _named(application, name)
+        identities = [alert.fingerprint for alert in alerts]
+        events = alerting.history.events(identities)
+        actions = alerting.history.actions(identities)
+        told = alerting.history.notifications(identities)
+        explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
+    if as_json:
+        explained = {episode: its.to_json() for episode, its in explanations.items() if its}
+        print_json({"events": events, "actions": actions, "notifications": told, "explanations": explained})
+        return
+    console = Console(highlight=False)
+    for alert in alerts:
+        labels = ", ".join(f"{name}={value}" for name, value in alert.labels.items())
+        console.print(literal(f"{alert.rule} ({labels}): {alert.state}, episode {alert.episode[:12]}"), style="bold")
+        explanation = explanations[alert.episode]
+        for sentence in explanation.sentences() if explanation else ():
+            console.print(literal(f"  {sentence}"))
+    console.print(history_table(events, actions, told))
+
+
+@alerts_app.command("ack")
+def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
+    """Say that somebody is at it: it is not repeated any more, and the messages say who."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        alerts = [alert for alert in _named(application, name) if alert.state.active]
+        done = application.alerting.responses.acknowledge(
+            alerts, by=by or getpass.getuser(), now=application.now(), comment=comment
+        )
+    if not alerts:
+        typer.echo(f"nothing of {name} fires now", err=True)
+        raise typer.Exit(1)
+    others = ", ".join(sorted({alert.acknowledged_by for alert in alerts if alert.acknowledged_by}))
+    typer.echo(f"{done} acknowledged" + (f"; the others already by {others}" if others else ""))
+
+
+@alerts_app.command("silence")
+def alerts_silence(
+    matchers: Annotated[
+        list[str], typer.Argument(help='Such as app=shop, severity!=info, topic=~"refund.*"; all have to match.')
+    ],
+    *,
+    length: Annotated[str, typer.Option("--for", help="How long, as 30m, 4h or 2d.")] = "1h",
+    by: By = None,
+    comment: Comment = "",
+    as_json: AsJson = False,
+) -> None:
+    """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
+    from monitor.alert.actions import new_silence
+    from monitor.alert.duration import parse_duration
+    from monitor.app import Application
+
+    wanted = _matchers(matchers)
+    with Application(load_settings()) as application:
+        application.migrate()
+        try:
+            silence = new_silence(
+                wanted, parse_duration(length), by=by or getpass.getuser(), now=application.now(), comment=comment
+            )
+        except ValueError as error:
+            raise WrongSettings(str(error)) from None
+        application.alerting.responses.silence(silence, now=application.now())
+        quiet = [alert for alert in application.alerting.store.alerts() if alert.state.active]
+    caught = sorted({alert.rule for alert in quiet if silence.holds(alert.matched, silence.starts_at)})
+    if as_json:
+        print_json({"id": silence.id, "ends_at": silence.ends_at, "silences": caught})
+        return
+    typer.echo(f"{silence.id} until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {', '.join(map(str, silence.matchers))}")
+    typer.echo(f"of what fires now it silences {', '.join(caught) or 'nothing'}")
+
+
+@alerts_app.command("silences")
+def alerts_silences(
+    *,
+    ended: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The silences that hold."""
+    from monitor.alert_tables import silences_table
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        rows = application.alerting.history.silences(application.now(), ended=ended)
+    if as_json:
+        print_json(rows)
+    else:
+        Console(highlight=False).print(silences_table(rows) if rows else "no silence")
+
+
+@alerts_app.command("unsilence")
+def alerts_unsilence(
+    silence_id: Annotated[str, typer.Argument(metavar="ID", help="As `alerts silences` shows it.")], *, by: By = None
+) -> None:
+    """End a silence now."""
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        now = application.now()
+        ended = application.alerting.responses.unsilence(silence_id, by=by or getpass.getuser(), now=now)
+    if not ended:
+        raise WrongSettings(f"no silence {silence_id!r} holds; `monitor alerts silences` names them all")
+    typer.echo(f"{silence_id} has ended")
+
+
+@alerts_app.command("test")
+def alerts_test(
+    receiver: Annotated[str, typer.Argument(help="As rules name it: slack, email, webhook, …")],
+) -> None:
+    """Send a made-up alert to a receiver, and then that it is resolved; both say that they are a test."""
+    from monitor.alert.receivers.trial import trial
+    from monitor.app import Application
+
+    with Application(load_settings()) as application:
+        receivers = application.alerting.receivers
+        if receiver not in receivers:
+            known = ", ".join(receivers)
+            raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. docs/receivers.md says how")
+        typer.echo(f"{receiver}: {receivers[receiver].check()}")
+        try:
+            receipt = None
+            for notification in trial(receiver, application.now(), url=application.settings.public_url):
+                receipt = receivers[receiver].send(replace(notification, previous=receipt))
+                typer.echo(f"{notification.news} was taken" + (f": {dict(receipt)}" if receipt else ""))
+        except Retriable as error:
+            raise OutOfReach(f"{error}; a running monitor would try again") from None
+        except Fatal as error:
+            typer.echo(f"refused: {error}", err=True)
+            raise typer.Exit(1) from None
+
+
+def _named(application: Application, name: str) -> list[Alert]:
+    alerts = application.alerting.history.named(name.rstrip("…"))
+    if not alerts:
+        raise WrongSettings(f"no alert {name!r}; `monitor alerts list` names them all")
+    return alerts
+
+
+def _matchers(texts: list[str]) -> list[Matcher]:
+    from monitor.alert.silence import parse_matcher
+
+    try:
+        return [parse_matcher(text) for text in texts]
+    except ValueError as error:
+        raise WrongSettings(str(error)) from None

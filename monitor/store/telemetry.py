@@ -1,0 +1,105 @@
+"""What the metrics for Prometheus say of the store: few rows, whatever number of answers is kept."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, func, select
+
+from monitor.message import Skip
+from monitor.model import Verdict
+from monitor.store.database import retriable
+from monitor.store.ledger import Ledger
+from monitor.store.pending import Pending
+from monitor.store.progress import ReadingStore
+from monitor.store.rollup import source_of
+from monitor.store.tables_alerts import alert, notification, rule_state
+from monitor.store.tables_signals import verdict_hour
+
+RECENT = timedelta(hours=48)  # older answers may still come, but are not counted in the metrics
+COUNTED = ("received", "assessed", "duplicate", *(skip.value for skip in Skip))  # of the ledger: these never go down
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The state of the store at one time, by labels."""
+
+    messages: Mapping[tuple[str, str], int]  # source, one of `COUNTED`
+    dead: Mapping[str, int]  # source
+    unbalanced: Mapping[str, int]  # source
+    lag: Mapping[str, float]  # source
+    unread: Mapping[str, int]  # source
+    pending: Mapping[tuple[str, str], int]  # kind of work, whether `waiting` or `given_up`
+    answers: Mapping[tuple[datetime, str, str], int]  # hour, app, verdict; of the last `RECENT`
+    alerts: Mapping[tuple[str, str], int]  # rule, state
+    waiting: Mapping[str, int]  # receiver
+    given_up: Mapping[str, int]  # receiver
+    evaluated: Mapping[str, datetime]  # rule
+
+
+class TelemetryStore:
+    """Reads; may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def figures(self, now: datetime) -> Figures:
+        """All of them, each right by itself."""
+        rows, _ = Ledger(self._engine).read()
+        messages: Counter[tuple[str, str]] = Counter()
+        dead: Counter[str] = Counter()
+        unbalanced: Counter[str] = Counter()
+        for row in rows:
+            if row.live:
+                source = source_of(row.topic)
+                messages.update({(source, name): row.counts[name] for name in COUNTED})
+                dead[source] += row.counts["dead"] - row.counts["purged"]
+                unbalanced[source] += not row.balanced
+        reading = ReadingStore(self._engine)
+        pending: dict[tuple[str, str], int] = {}
+        for kind in Pending(self._engine).counts(now):
+            pending[kind.kind, "waiting"] = kind.waiting
+            pending[kind.kind, "given_up"] = kind.given_up
+        alerts, waiting, given_up, evaluated = self._alerting()
+        return Figures(
+            messages=messages,
+            dead=dead,
+            unbalanced=unbalanced,
+            lag={counts.labels["source"]: counts.counts[0].sum for counts in reading.lags(now)},
+            unread=reading.unread(now),
+            pending=pending,
+            answers=self._answers(now),
+            alerts=alerts,
+            waiting=waiting,
+            given_up=given_up,
+            evaluated=evaluated,
+        )
+
+    def _answers(self, now: datetime) -> dict[tuple[datetime, str, str], int]:
+        h = verdict_hour.c
+        verdicts = [func.sum(h[verdict.value]) for verdict in Verdict]
+        query = select(h.hour, h.app, *verdicts).where(h.hour >= now - RECENT).group_by(h.hour, h.app)
+        with retriable(), self._engine.connect() as connection:
+            return {
+                (hour, app, verdict.value): int(number)
+                for hour, app, *numbers in connection.execute(query)
+                for verdict, number in zip(Verdict, numbers, strict=True)
+            }
+
+    def _alerting(
+        self,
+    ) -> tuple[dict[tuple[str, str], int], dict[str, int], dict[str, int], dict[str, datetime]]:
+        a, n = alert.c, notification.c
+        states = select(a.rule, a.state, func.count()).group_by(a.rule, a.state)
+        open_ = select(n.receiver, n.given_up, func.count()).where(n.delivered_at.is_(None))
+        evaluated = select(rule_state.c.rule, func.max(rule_state.c.evaluated_at)).group_by(rule_state.c.rule)
+        told: defaultdict[bool, dict[str, int]] = defaultdict(dict)
+        with retriable(), self._engine.connect() as connection:
+            alerts = {(rule, state): number for rule, state, number in connection.execute(states)}
+            for receiver, given_up, number in connection.execute(open_.group_by(n.receiver, n.given_up)):
+                told[given_up][receiver] = number
+            times = {rule: at for rule, at in connection.execute(evaluated)}  # noqa: C416  rows are no pairs to mypy
+        return alerts, told[False], told[True], times

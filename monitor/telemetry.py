@@ -1,0 +1,187 @@
+"""Metrics for Prometheus: what the store says of the ledger, the reading, the verdicts and the alerts.
+
+Any replica shows the same figures, so that one of them is enough to be scraped, and none is to be added to another's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Condition, Thread
+from time import monotonic
+from typing import Literal
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from monitor.errors import MonitorError, WrongSettings
+from monitor.message import Skip
+from monitor.store.telemetry import Figures
+
+log = logging.getLogger(__name__)
+FRESH = 5.0  # seconds for which figures are shown again
+PATIENCE = 2.0  # seconds that a scrape waits for the store
+
+MetricName = Literal[
+    "monitor_up",  # 1 where the store answers; where it does not this is the only metric, and 0
+    "monitor_messages_received_total",  # by live groups, by source
+    "monitor_messages_total",  # by source and what became of them: `assessed` or `duplicate`
+    "monitor_offsets_skipped_total",  # offsets that gave no message, by source and why: `expired` ones are lost
+    "monitor_dead_letters",  # open ones, by source
+    "monitor_ledger_unbalanced_partitions",  # by source; anything but 0 is a fault of ours
+    "monitor_lag_seconds",  # by which storing is behind arrival, of the slowest partition of a source
+    "monitor_lag_messages",  # still to be read at the last look, by source
+    "monitor_pending",  # work left to be done, by its kind and whether it waits or was given up
+    "monitor_answers_total",  # stored by any replica since this process began, by app and verdict
+    "monitor_alerts",  # by rule and state
+    "monitor_rule_evaluated_timestamp_seconds",  # when a rule was evaluated last
+    "monitor_notifications_waiting",  # to be sent, by receiver
+    "monitor_notifications_given_up",  # never to be sent, by receiver
+]
+Read = Callable[[datetime], Figures]
+Values = Iterable[tuple[tuple[str, ...], float]]  # by labels
+
+
+class StoreCollector:
+    """What Prometheus is given at each scrape. Threads may share it.
+
+    The store is read on a thread of its own, once at a time: where it does not answer within `patience` seconds, a
+    scrape says so instead of waiting longer, and shows nothing that is older than `FRESH`.
+    """
+
+    def __init__(
+        self,
+        read: Read,
+        now: Callable[[], datetime],
+        *,
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._read = read
+        self._now = now
+        self._patience = patience
+        self._clock = clock
+        self._changed = Condition()
+        self._reading = False
+        self._figures: Figures | None = None
+        self._read_at = -FRESH
+        self._answers = Answers()
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics of now."""
+        with self._changed:
+            self._refresh()
+            figures, answers = self._figures, self._answers.totals
+            fresh = figures is not None and self._clock() - self._read_at < FRESH
+        yield _gauge("monitor_up", "Whether the store answers.", [((), float(fresh))])
+        if figures is not None and fresh:
+            yield from _families(figures, answers)
+
+    def _refresh(self) -> None:
+        """Has the store read, unless that was done a moment ago; returns when it is, or patience is at its end."""
+        if self._clock() - self._read_at < FRESH:
+            return
+        if not self._reading:
+            self._reading = True
+            Thread(target=self._ask, name="metrics", daemon=True).start()
+        self._changed.wait_for(lambda: not self._reading, self._patience)
+
+    def _ask(self) -> None:
+        figures, begun = None, self._clock()
+        try:
+            figures = self._read(self._now())
+        except MonitorError as error:
+            log.warning("no metrics: %s", error)
+        finally:
+            with self._changed:
+                self._figures, self._read_at, self._reading = figures, begun, False
+                if figures is not None:
+                    self._answers.seen(figures.answers)
+                self._changed.notify_all()
+
+
+class Answers:
+    """Counts what is added to the hours, from the first look on. A revised verdict is added, and never taken away."""
+
+    def __init__(self) -> None:
+        self.totals: Mapping[tuple[str, str], int] = {}
+        self._before: Mapping[tuple[datetime, str, str], int] | None = None
+
+    def seen(self, hours: Mapping[tuple[datetime, str, str], int]) -> None:
+        """The hours as they are now; what the first look found had been there already."""
+        before = hours if self._before is None else self._before
+        totals = Counter(self.totals)
+        for (hour, app, verdict), number in hours.items():
+            totals[app, verdict] += max(number - before.get((hour, app, verdict), 0), 0)
+        self.totals, self._before = totals, hours
+
+
+@contextmanager
+def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[int | None]:
+    """Serves the metrics at `/metrics` while the block runs; yields the port, None where none is set.
+
+    Raises:
+        WrongSettings: nothing can be served there.
+    """
+    if port is None:
+        yield None
+        return
+    registry = CollectorRegistry()
+    registry.register(collector)
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
+    log.info("metrics: http://%s:%d/metrics", host, server.server_port)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
+    f, messages = figures, figures.messages.items()
+    received = [((source,), number) for (source, name), number in messages if name == "received"]
+    settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate"}]
+    skipped = [(labels, number) for labels, number in messages if labels[1] in set(Skip)]
+    evaluated = [((rule,), at.timestamp()) for rule, at in f.evaluated.items()]
+    yield _counter("monitor_messages_received_total", "Messages that were read.", received, "source")
+    yield _counter("monitor_messages_total", "Messages by what became of them.", settled, "source", "outcome")
+    yield _counter("monitor_offsets_skipped_total", "Offsets that gave no message.", skipped, "source", "reason")
+    yield _gauge("monitor_dead_letters", "Open dead letters.", _one(f.dead), "source")
+    yield _gauge(
+        "monitor_ledger_unbalanced_partitions", "Partitions whose ledger does not add up.", _one(f.unbalanced), "source"
+    )
+    yield _gauge("monitor_lag_seconds", "By which storing is behind arrival.", _one(f.lag), "source")
+    yield _gauge("monitor_lag_messages", "Messages still to be read at the last look.", _one(f.unread), "source")
+    yield _gauge("monitor_pending", "Work left to be done.", f.pending.items(), "kind", "state")
+    yield _counter(
+        "monitor_answers_total", "Answers stored since this process began.", answers.items(), "app", "verdict"
+    )
+    yield _gauge("monitor_alerts", "Alerts by rule and state.", f.alerts.items(), "rule", "state")
+    yield _gauge("monitor_rule_evaluated_timestamp_seconds", "When a rule was evaluated last.", evaluated, "rule")
+    yield _gauge("monitor_notifications_waiting", "Notifications to be sent.", _one(f.waiting), "receiver")
+    yield _gauge("monitor_notifications_given_up", "Notifications never sent.", _one(f.given_up), "receiver")
+
+
+def _one(values: Mapping[str, float]) -> Values:
+    return [((label,), value) for label, value in values.items()]
+
+
+def _gauge(name: MetricName, says: str, values: Values, *labels: str) -> Metric:
+    family = GaugeMetricFamily(name, says, labels=labels)
+    for of, value in sorted(values):
+        family.add_metric(of, value)
+    return family
+
+
+def _counter(name: MetricName, says: str, values: Values, *labels: str) -> Metric:
+    family = CounterMetricFamily(name, says, labels=labels)
+    for of, value in sorted(values):
+        family.add_metric(of, value)
+    return family

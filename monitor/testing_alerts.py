@@ -1,0 +1,287 @@
+"""Fakes of alerting that keep their promises: each passes the contract suite of the adapter it stands in for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from monitor.alert.dispatch import Group
+from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.notification import Notification
+from monitor.alert.signal import Signal
+from monitor.alert.silence import Silence
+from monitor.alert.state import Alert, State, Transition
+from monitor.alert.window import Count, Counts, Span
+from monitor.errors import Retriable
+from monitor.model import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Minute:
+    labels: Mapping[str, str]
+    minute: datetime
+    total: int
+    matching: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class MemoryAlertStore:
+    """An `AlertStore` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`.
+
+    `watermark_at` is what `watermark` gives, `states` what `momentary` gives.
+    """
+
+    history: list[Transition] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    states: list[Counts] = field(default_factory=list)
+    watermark_at: datetime | None = None
+    out_of_reach: bool = False
+    locked_by_another: bool = False
+    _minutes: list[_Minute] = field(default_factory=list)
+    _alerts: dict[str, Alert] = field(default_factory=dict)
+    _memory: dict[str, RuleMemory] = field(default_factory=dict)
+
+    def count(self, minute: datetime, labels: Mapping[str, str], total: int, **matching: int) -> None:
+        """Adds answers to the rollup: `matching` says of how many each rate's name holds."""
+        start = minute.replace(second=0, microsecond=0)
+        self._minutes.append(_Minute(labels=labels, minute=start, total=total, matching=matching))
+
+    @contextmanager
+    def evaluating(self) -> Iterator[bool]:
+        """As the port says."""
+        self._reach()
+        yield not self.locked_by_another
+
+    def counts(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    ) -> list[Counts]:
+        """As the port says."""
+        self._reach()
+        sums: dict[tuple[str, ...], list[Count]] = {} if by else {(): [Count()] * len(spans)}
+        for row in self._minutes:
+            if any(values and row.labels.get(label, "") not in values for label, values in selector.items()):
+                continue
+            group = tuple(row.labels.get(label, "") for label in by)
+            for place, span in enumerate(spans):
+                if span.start <= row.minute < span.end:
+                    before = sums.setdefault(group, [Count()] * len(spans))[place]
+                    matching = before.sum + row.matching.get(signal.name, 0)
+                    sums[group][place] = Count(total=before.total + row.total, sum=matching, squares=matching)
+        return [
+            Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(its)) for group, its in sorted(sums.items())
+        ]
+
+    def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
+        """As the port says."""
+        del signal, now
+        self._reach()
+        return self.states
+
+    def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
+        """As the port says."""
+        spans: dict[str, list[Span]] = {}
+        for change in self.history:
+            alert = change.alert
+            if alert.rule_digest != rule_digest or not change.changed:
+                continue
+            its = spans.setdefault(alert.fingerprint, [])
+            if its and its[-1].end == _FOR_EVER:
+                its[-1] = Span(start=its[-1].start, end=change.at)
+            if alert.state.active:
+                its.append(Span(start=change.at, end=_FOR_EVER))
+        kept = {identity: [span for span in its if span.end > since] for identity, its in spans.items()}
+        return {identity: its for identity, its in kept.items() if its}
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """As the port says."""
+        del now
+        self._reach()
+        return self.watermark_at
+
+    def alerts(self) -> list[Alert]:
+        """As the port says."""
+        self._reach()
+        return [alert for alert in self._alerts.values() if alert.state is not State.INACTIVE]
+
+    def memory(self, rule_digest: str) -> RuleMemory:
+        """As the port says."""
+        self._reach()
+        return self._memory.get(rule_digest, RuleMemory())
+
+    def save(self, done: Round) -> None:
+        """As the port says."""
+        self._write(done.transitions)
+        self.rounds.append(done)
+        remembered: dict[str, Remembered] = {**self.memory(done.rule_digest).by_fingerprint, **done.remembered}
+        for identity in done.forgotten:
+            remembered.pop(identity, None)
+        self._memory[done.rule_digest] = replace(done.memory, by_fingerprint=remembered)
+
+    def end(self, transitions: Sequence[Transition]) -> None:
+        """As the port says."""
+        self._write(transitions)
+        for change in transitions:
+            self._memory.pop(change.alert.rule_digest, None)
+
+    def acknowledge(self, fingerprint: str, *, by: str, now: datetime) -> None:
+        """What a person does."""
+        self._alerts[fingerprint] = replace(self._alerts[fingerprint], acknowledged_by=by, acknowledged_at=now)
+
+    def _write(self, transitions: Sequence[Transition]) -> None:
+        self._reach()
+        for change in transitions:
+            if _key(self._alerts.get(change.alert.fingerprint)) != _key(change.previous):
+                raise Retriable(f"the alert {change.alert.fingerprint} was changed by another evaluator")
+        self._alerts.update({change.alert.fingerprint: change.alert for change in transitions})
+        self.history += [change for change in transitions if change.changed]
+
+    def _reach(self) -> None:
+        if self.out_of_reach:
+            raise Retriable("the store is out of reach")
+
+
+@dataclass(slots=True, kw_only=True)
+class OutboxRow:
+    """One notification with what became of it."""
+
+    notification: Notification
+    retry_at: datetime | None = None
+    delivered_at: datetime | None = None
+    receipt: Mapping[str, Json] | None = None
+    error: str | None = None
+    given_up: bool = False
+
+
+@dataclass(slots=True)
+class MemoryOutbox:
+    """An `Outbox` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`."""
+
+    rows: list[OutboxRow] = field(default_factory=list)
+    silenced: list[Silence] = field(default_factory=list)
+    out_of_reach: bool = False
+    locked_by_another: bool = False
+    _groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+
+    def groups(self) -> list[Group]:
+        """As the port says."""
+        self._reach()
+        return list(self._groups.values())
+
+    def silences(self, now: datetime) -> list[Silence]:
+        """As the port says."""
+        self._reach()
+        return [silence for silence in self.silenced if silence.ends_at > now]
+
+    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+        """As the port says."""
+        self._reach()
+        key = group.receiver, group.key
+        before = self._groups.get(key)
+        stood = (None, 0) if before is None else (before.episode, before.number)
+        if stood != ((None if group.number == 1 else group.episode), group.number - 1):
+            raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
+        if over:
+            del self._groups[key]
+        else:
+            self._groups[key] = group
+        self._put(notification)
+
+    @contextmanager
+    def delivering(self) -> Iterator[bool]:
+        """As the port says."""
+        self._reach()
+        yield not self.locked_by_another
+
+    def due(self, now: datetime) -> list[Notification]:
+        """As the port says."""
+        self._reach()
+        first: dict[tuple[str, str], OutboxRow] = {}
+        for row in self.rows:
+            if row.delivered_at is None and not row.given_up:
+                first.setdefault((row.notification.receiver, row.notification.group), row)
+        return [
+            replace(row.notification, previous=self._receipt(row.notification))
+            for row in first.values()
+            if row.retry_at is None or row.retry_at <= now
+        ]
+
+    def attempting(self, notification: Notification) -> None:
+        """As the port says."""
+        self._reach()
+        row = self._row(notification)
+        row.notification = replace(row.notification, in_doubt=True)
+
+    def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
+        """As the port says."""
+        self._reach()
+        row = self._row(notification)
+        row.delivered_at, row.receipt, row.error = now, receipt, None
+
+    def failed(
+        self,
+        notification: Notification,
+        error: str,
+        retry_at: datetime | None,
+        *,
+        instead: Notification | None = None,
+    ) -> None:
+        """As the port says."""
+        self._reach()
+        row = self._row(notification)
+        row.notification = replace(row.notification, attempts=row.notification.attempts + 1)
+        row.error, row.retry_at, row.given_up = error, retry_at, retry_at is None
+        if instead is not None:
+            self._put(instead)
+
+    def _put(self, notification: Notification) -> None:
+        if _place(notification) not in {_place(row.notification) for row in self.rows}:
+            self.rows.append(OutboxRow(notification=replace(notification, id=len(self.rows) + 1)))
+
+    def _receipt(self, notification: Notification) -> Mapping[str, Json] | None:
+        same = (notification.episode, notification.receiver)
+        receipts = [r.receipt for r in self.rows if (r.notification.episode, r.notification.receiver) == same]
+        return next((receipt for receipt in reversed(receipts) if receipt is not None), None)
+
+    def _row(self, notification: Notification) -> OutboxRow:
+        return next(row for row in self.rows if row.notification.id == notification.id)
+
+    def _reach(self) -> None:
+        if self.out_of_reach:
+            raise Retriable("the store is out of reach")
+
+
+class MemoryReceiver:
+    """A `Receiver` that keeps what it is sent; `failures` are raised first, one per call."""
+
+    resend: ClassVar[timedelta | None] = None
+
+    def __init__(self, *failures: Exception) -> None:
+        self.sent: list[Notification] = []
+        self.failures = list(failures)
+
+    def send(self, notification: Notification) -> Mapping[str, Json] | None:
+        """As the port says; the receipt names the place of the first message of the episode."""
+        if self.failures:
+            raise self.failures.pop(0)
+        self.sent.append(notification)
+        return notification.previous or {"place": len(self.sent)}
+
+    def check(self) -> str:
+        """As the port says."""
+        if self.failures:
+            raise self.failures.pop(0)
+        return "memory"
+
+
+_FOR_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+def _key(alert: Alert | None) -> tuple[str, State] | None:
+    return None if alert is None or alert.state is State.INACTIVE else (alert.episode, alert.state)
+
+
+def _place(notification: Notification) -> tuple[str, str, int]:
+    return notification.episode, notification.receiver, notification.number

@@ -1,0 +1,111 @@
+"""The metrics of a real store, as a real Prometheus checks and scrapes them."""
+
+from __future__ import annotations
+
+import urllib.request
+from datetime import UTC, datetime
+
+import pytest
+
+from monitor.message import Offset, Position, Progress, Skip
+from monitor.model import Verdict
+from monitor.store.progress import ReadingStore
+from monitor.store.telemetry import TelemetryStore
+from monitor.store.writer import Writer
+from monitor.telemetry import StoreCollector, served
+from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at, clock
+from tests.prometheus_server import check_metrics, prometheus
+from tests.waiting import until
+
+ALERT = """
+    INSERT INTO alert (fingerprint, episode, rule, rule_digest, signal, labels, severity, threshold, "window",
+                       annotations, receivers, state, active_since, samples, lower, upper)
+    VALUES (%s, 'e', 'negative-rate', 'd', 'negative', '{}', 'critical', 0.3, '5 min', '{}', '{slack}', %s, now(),
+            1, 0, 1)
+"""
+TOLD = """
+    INSERT INTO notification (receiver, group_key, episode, number, news, made_at, payload, delivered_at, given_up)
+    VALUES ('slack', 'g', 'e', %s, 'firing', now(), '{}', %s, %s)
+"""
+
+
+@pytest.fixture
+def store(engine):
+    return TelemetryStore(engine)
+
+
+@pytest.fixture
+def filled(writer, rows, engine):
+    """Something of everything."""
+    position = Position(topic="rag", partition=0, offset=0)
+    offsets = (
+        Offset(topic="rag", partition=0, expected=None, next=5, begin=0, received=2, skipped={Skip.TOMBSTONE: 3}),
+    )
+    dead = (a_dead_letter(topic="rag", offset=1),)
+    writer.write(a_batch(an_assessment(position=position), dead_letters=dead, offsets=offsets))
+    writer.write(a_batch(pending=(an_assessment(id="q-2").interaction,)))
+    ReadingStore(engine).note("monitor", [Progress(topic="rag", partition=0, through=at(-1), behind=4)], NOON)
+    for number, state in enumerate(["pending", "active", "active"]):
+        rows(ALERT, str(number), state)
+    for number, (delivered, given_up) in enumerate([(None, False), (NOON, False), (None, True), (None, True)]):
+        rows(TOLD, number, delivered, given_up)
+    rows("INSERT INTO rule_state (rule_digest, rule, evaluated_at) VALUES ('d', 'negative-rate', %s)", NOON)
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_figures_are_those_of_the_store(store):
+    figures = store.figures(NOON)
+    assert figures.messages["rag", "received"] == 2
+    assert figures.messages["rag", "assessed"] == 1
+    assert figures.messages["rag", "tombstone"] == 3
+    assert (figures.dead, figures.unbalanced) == ({"rag": 1}, {"rag": 0})
+    assert (figures.lag, figures.unread) == ({"rag": 60.0}, {"rag": 4})
+    assert figures.pending == {("assess", "waiting"): 1, ("assess", "given_up"): 0}
+    assert {labels: n for labels, n in figures.answers.items() if n} == {(NOON, "support-bot", "grounded"): 1}
+    assert figures.alerts == {("negative-rate", "pending"): 1, ("negative-rate", "active"): 2}
+    assert (figures.waiting, figures.given_up) == ({"slack": 1}, {"slack": 2})
+    assert figures.evaluated == {"negative-rate": NOON}
+
+
+def test_an_empty_store_has_figures_too(store):
+    figures = store.figures(NOON)
+    assert not any([figures.messages, figures.lag, figures.answers, figures.alerts, figures.evaluated])
+
+
+def test_a_rescores_messages_are_not_counted(store, database):
+    writer = Writer(database, clock, group="again", rescore="0123456789abcdef")
+    writer.write(a_batch(offsets=(Offset(topic="rag", partition=0, expected=None, next=5, begin=0, received=5),)))
+    writer.close()
+    assert store.figures(NOON).messages == {}
+
+
+@pytest.mark.usefixtures("filled")
+def test_promtool_has_nothing_to_say(store):
+    with (
+        served(StoreCollector(store.figures, clock), "127.0.0.1", 0) as port,
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer,
+    ):
+        text = answer.read()
+    assert b"monitor_up 1.0" in text
+    assert b'monitor_lag_seconds{source="rag"} 60.0' in text
+    assert check_metrics(text) == ""
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_prometheus_sees_our_figures_move_and_the_store_go(store, writer, tmp_path, rows):
+    def now():
+        return datetime.now(UTC)
+
+    collector = StoreCollector(store.figures, now)
+    with served(collector, "127.0.0.1", 0) as port, prometheus(tmp_path, f"127.0.0.1:{port}") as server:
+        until("it has scraped", lambda: server.ask("monitor_up") == {(): 1.0})
+        active = (("rule", "negative-rate"), ("state", "active"))
+        assert server.ask("monitor_alerts")[active] == 2
+        writer.write(
+            a_batch(*(an_assessment(id=f"n-{i}", occurred_at=now(), verdict=Verdict.REFUSAL) for i in range(3)))
+        )
+        refusals = (("app", "support-bot"), ("verdict", "refusal"))
+        until("it counts them", lambda: server.ask("monitor_answers_total").get(refusals) == 3)
+        rows("ALTER TABLE consumer_offset RENAME TO gone")
+        until("it sees the store fail", lambda: server.ask("monitor_up") == {(): 0.0})
+        until("nothing old is shown", lambda: not server.ask("monitor_alerts"))

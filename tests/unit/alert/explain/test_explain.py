@@ -1,0 +1,238 @@
+"""From rows to an explanation: what it shows, says and survives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.alert.explain.explain import explain
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
+from monitor.alert.explain.telling import LONGEST, MOST
+from monitor.embed.hashing import HashEmbedder
+from monitor.errors import Retriable
+from monitor.model import Probabilities
+from tests.unit.alert.explain.rows import BAD, a_row, one_of, traffic
+
+EMBED = HashEmbedder().embed
+USUAL = traffic(1, 800, 0.04)
+BROKEN = traffic(
+    2, 800, lambda row: 0.6 if row["prompt_version"] == "v42" else 0.05, prompt_version=one_of("v41", "v42")
+)
+
+
+def an_explanation(**over):
+    known = {"answers": 100, "matching": 50, "before_answers": 100, "before_matching": 10, "looked_at": 40}
+    return Explanation(signal="negative", **{**known, **over})
+
+
+def a_finding(**over):
+    known = {
+        "values": (Value(dimension="prompt_version", value="v42"),),
+        "kind": Kind.WORSE,
+        "answers": 60,
+        "matching": 45,
+        "rate": 0.75,
+        "elsewhere": 0.125,
+        "lift": 6.0,
+        "share": 0.6,
+        "before_rate": 0.04,
+        "before_elsewhere": 0.05,
+        "before_share": 0.5,
+        "owed": 0.375,
+        "p": 1e-9,
+        "q": 1e-7,
+    }
+    return Finding(**{**known, **over})
+
+
+def said(finding):
+    return an_explanation(findings=(finding,)).sentences()[0]
+
+
+# --- sentences ---
+
+
+def test_the_first_sentence_says_what_changed():
+    first, *others = explain(BROKEN, USUAL, embed=EMBED).sentences()
+    assert first.startswith("prompt version v42: ")
+    assert "new" in first
+    assert any("failing questions" in sentence for sentence in others)
+
+
+def test_each_kind_is_said_in_its_own_words():
+    assert said(a_finding()) == (
+        "prompt version v42: 75 % negative against 12 % elsewhere, it was 4.0 % before; it explains 94 % of the rise."
+    )
+    assert said(a_finding(kind=Kind.NEW, before_rate=None, before_share=0.0, owed=0.4)) == (
+        "prompt version v42: 75 % negative against 12 % elsewhere; new, 60 % of the answers; "
+        "it explains the whole rise."
+    )
+    assert said(a_finding(kind=Kind.MIX, before_rate=0.7, before_share=0.08, owed=0.2)) == (
+        "prompt version v42: 75 % negative (70 % before) against 12 % elsewhere, and now 60 % of the answers "
+        "instead of 8.0 %: a shift of traffic; it explains 50 % of the rise."
+    )
+    assert said(a_finding(kind=Kind.UNCOMPARED, before_rate=None)) == (
+        "prompt version v42: 75 % negative against 12 % elsewhere, 60 % of the answers."
+    )
+
+
+def test_where_nothing_changed_that_is_said_first():
+    (sentence,) = an_explanation().sentences()
+    assert sentence == (
+        "No app, model, prompt version, topic, document or tag stands out, of 40 values looked at: 50 % negative "
+        "(10 % before) in all."
+    )
+    as_before = a_finding(kind=Kind.AS_BEFORE, before_rate=0.7, before_elsewhere=0.1)
+    first, second = an_explanation(findings=(as_before,)).sentences()
+    assert "explains the change" in first
+    assert second == "prompt version v42: 75 % negative against 12 % elsewhere, as before (70 % against 10 %)."
+
+
+def test_an_empty_window_is_said_to_be_one():
+    assert explain([], USUAL, embed=EMBED).sentences() == [
+        "Nothing can be compared: there are no answers in the window."
+    ]
+
+
+@pytest.mark.parametrize(("signal", "words"), [("refusal", "75 % refused"), ("missing_fact", "75 % with missing fact")])
+def test_the_signal_is_said(signal, words):
+    explanation = replace(an_explanation(findings=(a_finding(),)), signal=signal)
+    assert words in explanation.sentences()[0]
+
+
+VALUES = st.builds(Value, dimension=st.text(max_size=90), value=st.text(max_size=300))
+
+
+@given(
+    st.lists(st.builds(a_finding, values=st.tuples(VALUES, VALUES, VALUES), kind=st.sampled_from(Kind)), max_size=5),
+    st.lists(st.text(max_size=300), max_size=4),
+)
+def test_sentences_are_few_short_and_of_one_line(findings, texts):
+    about = tuple(Cluster(words=(text,) * 4, questions=3, share=0.5, before_share=0.25, example=text) for text in texts)
+    sentences = an_explanation(findings=tuple(findings), clusters=about).sentences()
+    assert 1 <= len(sentences) <= 5
+    assert all(len(sentence) < 200 for sentence in sentences)
+    assert all(sentence.isprintable() or "\u3000" in sentence for sentence in sentences)
+    assert not any(mark in sentence for sentence in sentences for mark in "\n\r\u202e\u2028")
+
+
+def test_addresses_in_values_are_not_said():
+    assert "jane@" not in said(a_finding(values=(Value(dimension="tag user", value="jane@mail.example"),)))
+
+
+# --- telling answers ---
+
+
+def test_telling_answers_come_from_the_largest_findings_and_clusters():
+    explanation = explain(BROKEN, USUAL, embed=EMBED)
+    of_version = {row.id for row in BROKEN if row.prompt_version == "v42"}
+    assert len(explanation.telling) == MOST
+    assert explanation.telling[0].id in of_version
+    by_id = {row.id: row for row in BROKEN}
+    topics = {by_id[shown.id].topic for shown in explanation.telling[1:]}
+    assert len(topics) == 2
+
+
+def test_a_readable_answer_is_shown_rather_than_a_surer_one_that_is_not():
+    sure = Probabilities(grounded=0.0, refusal=0.0, self_generated=1.0)
+    rows = [
+        a_row(1, answer="x" * 5_000, probabilities=sure),
+        a_row(2, answer="No.", probabilities=sure),
+        a_row(3, answer="A refund takes ninety days, as everybody knows.", probabilities=BAD),
+    ]
+    assert explain(rows, []).telling[0].id == "q-3"
+
+
+def test_answers_are_shown_redacted_and_cut():
+    row = a_row(1, question="I am jane@mail.example", answer="Card 4111 1111 1111 1111 " + "and so on " * 900)
+    (shown,) = explain([row], []).telling
+    assert shown.question == "I am [e-mail]"
+    assert shown.answer.startswith("Card [card] and so on")
+    assert len(shown.answer) <= LONGEST
+
+
+def test_the_same_answer_is_not_shown_twice():
+    rows = [a_row(n, answer="I cannot help with  that question.") for n in range(9)] + [a_row(10)]
+    assert sorted(shown.answer for shown in explain(rows, []).telling) == [
+        "I cannot help with  that question.",
+        "It takes 10 days, as everybody knows.",
+    ]
+
+
+# --- what it survives ---
+
+
+def test_as_json_and_back():
+    explanation = explain(BROKEN, USUAL, embed=EMBED)
+    assert explanation.findings
+    assert explanation.parts
+    assert explanation.clusters
+    assert explanation.telling
+    assert Explanation.from_json(json.loads(json.dumps(explanation.to_json(), allow_nan=False))) == explanation
+
+
+def test_json_that_is_no_explanation_is_refused():
+    with pytest.raises(ValueError, match="looked_at"):
+        Explanation.from_json({"signal": "negative", "answers": 1})
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    shuffled = [BROKEN[place] for place in np.random.default_rng(3).permutation(len(BROKEN))]
+    assert explain(shuffled, USUAL, embed=EMBED) == explain(BROKEN, USUAL, embed=EMBED)
+
+
+def test_without_an_embedder_there_are_findings_and_no_clusters():
+    explanation = explain(BROKEN, USUAL)
+    assert explanation.findings
+    assert explanation.clusters == ()
+
+
+def test_an_embedder_out_of_reach_costs_the_clusters_only():
+    def embed(_):
+        raise Retriable("busy")
+
+    assert explain(BROKEN, USUAL, embed=embed) == explain(BROKEN, USUAL)
+
+
+def test_no_more_than_300_questions_are_embedded():
+    asked = []
+
+    def embed(texts):
+        asked.extend(texts)
+        return EMBED(texts)
+
+    explain(traffic(3, 800, 0.5), traffic(4, 800, 0.5), embed=embed)
+    assert len(asked) == 300
+
+
+ODD_TEXT = st.none() | st.text(max_size=40)
+ODD_ROWS = st.lists(
+    st.builds(
+        a_row,
+        number=st.integers(0, 20),
+        matches=st.booleans(),
+        app=st.sampled_from(["", "a", "\ud800"]),
+        verdict=st.sampled_from(["grounded", "refusal", "never heard of"]),
+        model=ODD_TEXT,
+        topic=ODD_TEXT,
+        tags=st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3),
+        documents=st.lists(st.sampled_from(["d", "", "e"]), max_size=3).map(tuple),
+        question=ODD_TEXT,
+        answer=ODD_TEXT,
+    ),
+    max_size=40,
+)
+
+
+@given(ODD_ROWS, ODD_ROWS)
+def test_odd_rows_do_no_harm(window, baseline):
+    explanation = explain(window, baseline, embed=EMBED)
+    assert explanation.sentences()
+    assert explanation.to_json()["answers"] == len(window)
+    assert all(np.isfinite([f.rate, f.owed, f.p, f.q]).all() for f in explanation.findings)

@@ -1,0 +1,73 @@
+"""Tests and decompositions against figures worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.alert.explain.proportions import Share, adjusted, greater, split_rise
+
+
+def share(matching, total):
+    return Share(matching=matching, total=total)
+
+
+def test_fishers_lady_tasting_tea():
+    """Three of four cups right, of eight with four: 17/70; all four: 1/70 (Fisher, The Design of Experiments, 1935)."""
+    assert greater(share(3, 4), share(1, 4)) == pytest.approx(17 / 70)
+    assert greater(share(4, 4), share(0, 4)) == pytest.approx(1 / 70)
+
+
+def test_no_higher_rate_is_no_evidence():
+    assert greater(share(1, 10), share(10, 100)) == 1.0
+    assert greater(share(5, 10), share(0, 0)) == 1.0
+
+
+COUNTS = st.tuples(st.integers(1, 60), st.floats(0, 1)).map(lambda drawn: share(round(drawn[0] * drawn[1]), drawn[0]))
+
+
+@given(COUNTS, COUNTS)
+def test_a_p_value_is_one(part, rest):
+    assert 0 < greater(part, rest) <= 1
+
+
+def test_the_level_is_held_for_rare_answers():
+    rng = np.random.default_rng(3)
+    drawn = [(share(int(a), 12), share(int(b), 400)) for a, b in rng.binomial([12, 400], 0.04, size=(2_000, 2))]
+    assert np.mean([greater(part, rest) <= 0.05 for part, rest in drawn]) <= 0.05
+
+
+def test_adjusted_as_in_the_paper():
+    """Benjamini and Hochberg's own example: of these 15, four are discoveries at 5 %, where Bonferroni gives three."""
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459]
+    p += [0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0]
+    q = adjusted(p)
+    assert list(q <= 0.05) == [True] * 4 + [False] * 11
+    assert q[3] == pytest.approx(0.0095 * 15 / 4)
+    assert list(adjusted(p[::-1])) == list(q[::-1])
+
+
+def test_adjusting_nothing_gives_nothing():
+    assert list(adjusted([])) == []
+
+
+def test_a_rise_comes_apart_into_rates_mix_and_new_groups():
+    assert split_rise([share(20, 50), share(5, 50)], [share(10, 50), share(5, 50)]) == pytest.approx((0, 0.1, 0))
+    assert split_rise([share(30, 75), share(0, 25)], [share(10, 25), share(0, 75)]) == pytest.approx((0, 0, 0.2))
+    assert split_rise([share(30, 50), share(5, 50)], [share(0, 0), share(10, 100)]) == pytest.approx((0.25, 0, 0))
+
+
+GROUPS = st.lists(
+    st.tuples(st.integers(0, 50), st.floats(0, 1)).map(lambda drawn: share(round(drawn[0] * drawn[1]), drawn[0])),
+    min_size=3,
+    max_size=3,
+)
+
+
+@given(GROUPS, GROUPS)
+def test_the_parts_add_up_to_the_rise(now, before):
+    totals = [(sum(s.matching for s in side), sum(s.total for s in side)) for side in (now, before)]
+    rise = totals[0][0] / totals[0][1] - totals[1][0] / totals[1][1] if all(total for _, total in totals) else 0
+    assert sum(split_rise(now, before)) == pytest.approx(rise)

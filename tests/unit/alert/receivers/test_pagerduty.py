@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from monitor.alert.receivers.pagerduty import PagerDuty, event_of
+from monitor.errors import Fatal, Retriable
+from tests.pagerduty_server import KEY, pagerduty_server, problems
+from tests.unit.alert.notifications import (
+    a_notification,
+    a_resolved_notification,
+    a_resolved_told,
+    a_told,
+    an_example,
+    at,
+)
+from tests.webhook_server import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
+
+EPISODE = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture
+def server():
+    with pagerduty_server() as server:
+        yield server
+
+
+@pytest.fixture
+def receiver(server):
+    return PagerDuty(routing_key=KEY, url=server.http.url)
+
+
+def test_an_episode_is_one_incident(server, receiver):
+    told = [
+        (a_notification(), "triggered"),
+        (a_notification(number=1, news="repeated"), "triggered"),
+        (a_notification(number=2, news="acknowledged", by="ada"), "acknowledged"),
+        (a_notification(number=3, news="changed", alerts=(a_told(), a_resolved_told(rule="b"))), "acknowledged"),
+        (a_resolved_notification(number=4), "resolved"),
+    ]
+    for notification, status in told:
+        receiver.send(notification)
+        assert server.incidents == {EPISODE: status}
+    assert len(server.events) == 5
+
+
+def test_the_event_says_what_since_when_and_how_sure(server, receiver):
+    receiver.send(
+        a_notification(url="https://monitor.example/1", changes=("More about refunds.",), instead_of="slack: gone")
+    )
+    (event,) = server.events
+    payload = event["payload"]
+    assert payload["summary"] == ("Firing: negative-rate, support-bot (rate of negative answers 38.2 %, above 30.0 %)")
+    assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", "negative-rate")
+    assert payload["timestamp"] == "2025-11-21T12:00:00Z"
+    details = payload["custom_details"]
+    assert details["alerts"][0]["figures"]["Rate of negative answers"] == "38.2 % (95 % interval 28.5 % to 48.9 %)"
+    assert details["alerts"][0]["summary"] == "Too many answers are not carried."
+    assert details["alerts"][0]["labels"] == {"app": "support-bot", "environment": "production"}
+    assert details["changes"] == ["More about refunds."]
+    assert details["examples"][0]["verdict"] == "self-generated: answer off support"
+    assert details["instead_of"] == "slack: gone"
+    assert event["client_url"] == "https://monitor.example/1"
+    assert event["links"] == [
+        {"href": "https://monitor.example/1", "text": "Open in monitor"},
+        {"href": "https://wiki.example/rag?a=1&b=2", "text": "Runbook"},
+    ]
+
+
+@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+def test_severities_are_pagerdutys(severity):
+    assert event_of(a_notification(alerts=(a_told(severity=severity),)))["payload"]["severity"] == severity
+
+
+def test_whoever_silences_an_episode_has_seen_it():
+    silenced = a_notification(news="silenced", by="ada", alerts=(a_told(silenced_until=at(60)),))
+    assert event_of(silenced) == {"event_action": "acknowledge", "dedup_key": EPISODE}
+
+
+def test_many_alerts_are_counted():
+    alerts = tuple(a_told(rule=f"r{n}") for n in range(12))
+    details = event_of(a_notification(alerts=alerts))["payload"]["custom_details"]
+    assert len(details["alerts"]) == 10
+    assert details["more_alerts"] == 2
+
+
+def test_the_largest_event_is_taken():
+    for much in ("退" * 10_000, '"' * 10_000, "👩" * 10_000):
+        told = a_told(
+            rule=much,
+            labels={"app": much} | {f"{n}{much}": much for n in range(40)},
+            annotations={f"{n}{much}": much for n in range(40)},
+            note=much,
+            acknowledged_by=much,
+            detail=much,
+        )
+        example = an_example(question=much, answer=much, reasons=(much,), url="https://x/" + "x" * 1_900)
+        largest = a_notification(
+            alerts=(told,) * 30, changes=(much,) * 30, examples=(example,) * 3, url="https://x/" + "x" * 1_900
+        )
+        body = json.dumps({"routing_key": KEY, **event_of(largest)}, ensure_ascii=False).encode()
+        assert problems(body) == []
+
+
+def test_a_wrong_key_is_fatal_and_not_told(server):
+    wrong = "TopSecretButWrong"
+    with pytest.raises(Fatal, match="MONITOR_PAGERDUTY__ROUTING_KEY") as caught:
+        PagerDuty(routing_key=wrong, url=server.http.url).send(a_notification())
+    assert "Event object is invalid" in str(caught.value)
+    assert "[key]" in str(caught.value)
+    assert wrong not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        RATE_LIMITED,
+        BROKEN,
+        HANG_UP,
+        LOST,
+        Answer(status=503),
+        Answer(status=200, body="<html>welcome to the hotel's network</html>"),
+    ],
+)
+def test_trouble_that_may_pass_is_retriable(server, receiver, said):
+    server.http.script.append(said)
+    with pytest.raises(Retriable):
+        receiver.send(a_notification())
+
+
+def test_what_was_lost_on_the_way_back_is_the_same_incident_again(server, receiver):
+    server.http.script.append(LOST)
+    with pytest.raises(Retriable):
+        receiver.send(a_notification())
+    receiver.send(a_notification(attempts=1, in_doubt=True))
+    assert server.incidents == {EPISODE: "triggered"}
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"message": 1, "errors": 2}', "<html>", '"x"'])
+def test_a_refusal_without_words_is_still_named(server, receiver, body):
+    server.http.script.append(Answer(status=400, body=body))
+    with pytest.raises(Fatal, match="HTTP 400"):
+        receiver.send(a_notification())

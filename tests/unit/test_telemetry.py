@@ -1,0 +1,136 @@
+"""What a scrape shows when the store answers, is slow, fails, and comes back."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import get_args
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from monitor.errors import Retriable, WrongSettings
+from monitor.store.telemetry import Figures
+from monitor.telemetry import FRESH, Answers, MetricName, StoreCollector, served
+from tests.factories import NOON, at, clock
+
+FIGURES = Figures(
+    messages={("rag", "received"): 9, ("rag", "assessed"): 7, ("rag", "duplicate"): 1, ("rag", "expired"): 2},
+    dead={"rag": 1},
+    unbalanced={"rag": 0},
+    lag={"rag": 2.5},
+    unread={"rag": 4},
+    pending={("judge", "waiting"): 3, ("judge", "given_up"): 1},
+    answers={(NOON, "shop", "grounded"): 7},
+    alerts={("negative-rate", "firing"): 2},
+    waiting={"slack": 1},
+    given_up={"slack": 5},
+    evaluated={"negative-rate": NOON},
+)
+
+
+class Ticks:
+    """A clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def ticks():
+    return Ticks()
+
+
+def shown(collector):
+    """Samples by name and labels."""
+    return {(s.name, *sorted(s.labels.items())): s.value for family in collector.collect() for s in family.samples}
+
+
+def test_every_metric_is_shown_under_its_name_and_labels(ticks):
+    samples = shown(StoreCollector(lambda _: FIGURES, clock, clock=ticks))
+    assert {name for name, *_ in samples} | {"monitor_answers_total"} == set(get_args(MetricName))
+    assert samples["monitor_up",] == 1
+    assert samples["monitor_messages_received_total", ("source", "rag")] == 9
+    assert samples["monitor_messages_total", ("outcome", "assessed"), ("source", "rag")] == 7
+    assert samples["monitor_offsets_skipped_total", ("reason", "expired"), ("source", "rag")] == 2
+    assert samples["monitor_alerts", ("rule", "negative-rate"), ("state", "firing")] == 2
+    assert samples["monitor_rule_evaluated_timestamp_seconds", ("rule", "negative-rate")] == NOON.timestamp()
+
+
+def test_the_store_is_asked_once_for_scrapes_close_to_each_other(ticks):
+    asked = []
+    collector = StoreCollector(lambda now: asked.append(now) or FIGURES, clock, clock=ticks)
+    for _ in range(3):
+        shown(collector)
+    assert len(asked) == 1
+    ticks.now += FRESH
+    shown(collector)
+    assert len(asked) == 2
+
+
+def test_a_store_that_fails_is_down_and_nothing_old_is_shown(ticks):
+    answers = [FIGURES, Retriable("database: gone"), FIGURES]
+
+    def read(_):
+        if isinstance(found := answers.pop(0), Exception):
+            raise found
+        return found
+
+    collector = StoreCollector(read, clock, clock=ticks)
+    found = []
+    for _ in range(3):
+        found.append(shown(collector))
+        ticks.now += FRESH
+    assert found[1] == {("monitor_up",): 0}
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_store_that_hangs_holds_up_no_scrape_and_is_asked_once(ticks):
+    go_on, asked = Event(), []
+
+    def read(now):
+        asked.append(now)
+        go_on.wait()
+        return FIGURES
+
+    collector = StoreCollector(read, clock, patience=0.001, clock=ticks)
+    for _ in range(3):
+        assert shown(collector) == {("monitor_up",): 0}
+    assert len(asked) == 1
+    go_on.set()
+    collector._patience = 60
+    assert shown(collector)["monitor_up",] == 1
+
+
+def test_answers_count_from_the_first_look_and_never_go_down():
+    answers = Answers()
+    looks = [
+        {(NOON, "shop", "grounded"): 100, (NOON, "shop", "refusal"): 10},
+        {(NOON, "shop", "grounded"): 103, (NOON, "shop", "refusal"): 9},  # one was revised
+        {(at(60), "shop", "grounded"): 2, (NOON, "shop", "grounded"): 103, (NOON, "shop", "refusal"): 11},
+        {(at(60), "shop", "grounded"): 2},  # the first hour is past
+    ]
+    totals = []
+    for hours in looks:
+        answers.seen(hours)
+        totals.append((answers.totals["shop", "grounded"], answers.totals["shop", "refusal"]))
+    assert totals == [(0, 0), (3, 0), (5, 2), (5, 2)]
+
+
+def test_labels_are_escaped(ticks):
+    figures = Figures(**{name: {} for name in Figures.__dataclass_fields__} | {"dead": {'a"b\\c\nd': 1}})
+    registry = CollectorRegistry()
+    registry.register(StoreCollector(lambda _: figures, clock, clock=ticks))
+    assert r'monitor_dead_letters{source="a\"b\\c\nd"} 1.0' in generate_latest(registry).decode()
+
+
+def test_nothing_is_served_without_a_port(ticks):
+    with served(StoreCollector(lambda _: FIGURES, clock, clock=ticks), "127.0.0.1", None) as port:
+        assert port is None
+
+
+def test_a_host_that_is_not_ours_is_a_wrong_setting(ticks):
+    collector = StoreCollector(lambda _: FIGURES, clock, clock=ticks)
+    with pytest.raises(WrongSettings, match="MONITOR_METRICS__HOST"), served(collector, "203.0.113.1", 0):
+        pass
