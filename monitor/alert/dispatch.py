@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from monitor.alert.notification import SEVERITIES, Description, News, Status, Told
 from monitor.alert.rule import Grouping
-from monitor.alert.silence import Inhibition, Silence, silenced_until
+from monitor.alert.silence import Inhibition, Silence, all_match, silenced_until
 from monitor.alert.state import Alert, State, digest_of, episode_of
 
 Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
@@ -135,13 +135,18 @@ def plan(
 def _members(
     alerts: Sequence[Alert], silences: Sequence[Silence], inhibitions: Sequence[Inhibition], now: datetime
 ) -> Iterator[_Member]:
-    active = [alert for alert in alerts if alert.state is State.FIRING]
+    firing = [alert for alert in alerts if alert.state is State.FIRING]
+    sources = [
+        (inhibition, source)
+        for inhibition in inhibitions
+        for source in firing
+        if all_match(inhibition.source, source.matched)
+    ]
     for alert in alerts:
         if alert.state in _STATUS:
             inhibited = any(
                 inhibition.holds(source.matched, alert.matched)
-                for inhibition in inhibitions
-                for source in active
+                for inhibition, source in sources
                 if source.fingerprint != alert.fingerprint
             )
             until = silenced_until(silences, alert.matched, now)

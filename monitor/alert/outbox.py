@@ -39,7 +39,10 @@ def dispatch(
     Raises:
         Retriable: the store is out of reach, or another replica was at it; what was written before stays.
     """
-    flushes = plan(alerts, outbox.groups(), outbox.silences(now), rules.inhibitions, rules.grouping, now, resend=resend)
+    flushes = plan(
+        alerts, outbox.groups(), now,
+        grouping=rules.grouping, silences=outbox.silences(now), inhibitions=rules.inhibitions, resend=resend,
+    )  # fmt: skip
     described: dict[str, Description] = {}  # several receivers are told of the same alert
     made = []
     for flush in flushes:

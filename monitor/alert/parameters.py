@@ -65,12 +65,8 @@ def duration(value: object) -> timedelta:
     raise ValueError(f"{value!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
 
 
-def _read(hint: Any, value: Any) -> Any:  # noqa: PLR0911  one return for each kind of field
+def _read(hint: Any, value: Any) -> Any:
     origin, choices = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        if value not in choices:
-            raise ValueError(f"must be one of {', '.join(map(str, choices))}")
-        return value
     if origin is tuple:
         if not isinstance(value, list):
             raise ValueError("must be a list")
@@ -81,7 +77,15 @@ def _read(hint: Any, value: Any) -> Any:  # noqa: PLR0911  one return for each k
         if not isinstance(value, dict):
             raise ValueError("must be a mapping of keys to values")
         return parse_parameters(hint, value)  # type: ignore[arg-type]  # a dataclass, as just seen
+    if origin is Literal:
+        return _chosen(choices, value)
     return _single(hint, value)
+
+
+def _chosen(choices: tuple[Any, ...], value: Any) -> Any:
+    if value not in choices:
+        raise ValueError(f"must be one of {', '.join(map(str, choices))}")
+    return value
 
 
 def _each(hint: Any, values: list[Any]) -> list[Any]:

@@ -20,7 +20,7 @@ from monitor.alert.window import MINUTE, Count, Counts, Span
 class MinuteHistory:
     """A `Counting` of what was counted in each minute from `start` on, under one rule's signal, selector and labels.
 
-    `minutes` maps label values, in the order of the rule's `by`, to an array of shape (minutes, 3): total, sum, squares.
+    `minutes` maps label values, in the order of the rule's `by`, to shape (minutes, 3): total, sum, squares.
     """
 
     def __init__(

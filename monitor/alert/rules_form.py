@@ -68,7 +68,7 @@ def _signal(value: object) -> Signal:
 
 def _matcher(value: object) -> Matcher:
     if not isinstance(value, str):
-        raise ValueError('must be a matcher such as app="shop"')
+        raise ValueError('must be a matcher such as app="shop"')  # noqa: TRY004  pydantic expects this one
     return parse_matcher(value)
 
 

@@ -88,7 +88,7 @@ class Inhibition:
 
 
 def parse_matcher(text: str) -> Matcher:
-    """Reads one matcher; the value may stand in double quotes, with `\\"` and `\\\\` in them.
+    """Reads one matcher; the value may stand in double quotes, with a backslash before a quote or backslash in it.
 
     Raises:
         ValueError: it is none.

@@ -1,7 +1,12 @@
-"""Counts over spans of time from the rollups: at most so many rows a rule, whatever number of answers stand behind."""
+"""Counts over spans of time from the rollups: at most so many rows a rule, whatever number of answers stand behind.
+
+A span is read by whole hours, and what is left at each of its ends minute by minute, or as what the rest of that hour
+takes away from it, whichever is less. Ends that spans have in common are read once.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,11 +43,11 @@ _PLANNING = text("SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """A part of the span of that number, to be read from one table."""
+    """What is read from one table, from `start` on, before `end`."""
 
-    span: int
     start: datetime
     end: datetime
+    table: Table
 
 
 class SpanCounts:
@@ -57,84 +62,79 @@ class SpanCounts:
         """What was counted in each of `spans`, for every combination of the `by` labels that occurs in any of them.
 
         `spans` are one at least. `selector` says which values of a label count; it and `by` are among `signal.labels`.
-        Without `by` there is one `Counts` without labels, also of nothing. In order of the labels. Whole hours come
-        from the hour rollup, what is left at the ends from that by the minute: of a mean's squares that part is right
-        to within the width of a histogram's bin.
+        Without `by` there is one `Counts` without labels, also of nothing. In order of the labels. A mean's squares are
+        right to within the width of a histogram's bin, where they come from minutes.
 
         Raises:
             ValueError: the signal is a state of now, for which no span is counted.
         """
-        found: dict[tuple[str, ...], list[Count]] = {} if by else {(): [Count()] * len(spans)}
-        query = _query(signal, selector, by, spans)
+        shares = _pieces(signal, spans)
+        pieces = list(shares)
+        query = _query(signal, selector, by, pieces)
+        sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans)}
         with retriable(), self._engine.connect() as connection:
             connection.execute(_PLANNING)
-            for row in connection.execute(query):
-                span, total, added, squares, *labels = row
-                if tuple(labels) not in found:
-                    found[tuple(labels)] = [Count()] * len(spans)
-                found[tuple(labels)][span] = Count(total=total, sum=added, squares=squares)
+            for number, total, added, squares, *labels in connection.execute(query):
+                found = sums.setdefault(tuple(labels), _zeros(spans))
+                for span, sign in shares[pieces[number]]:
+                    for place, value in enumerate((total, added, squares)):
+                        found[span][place] += sign * value
         return [
-            Counts(labels=dict(zip(by, labels, strict=True)), counts=tuple(found[labels])) for labels in sorted(found)
+            Counts(labels=dict(zip(by, labels, strict=True)), counts=tuple(map(_count, sums[labels])))
+            for labels in sorted(sums)
+            if not by or any(total for total, _, _ in sums[labels])
         ]
+
+
+def _zeros(spans: Sequence[Span]) -> list[list[float]]:
+    return [[0, 0.0, 0.0] for _ in spans]
+
+
+def _count(sums: Sequence[float]) -> Count:
+    total, added, squares = sums
+    return Count(total=int(total), sum=added, squares=squares) if total else Count()
 
 
 def _query(
-    signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], pieces: Sequence[_Piece]
 ) -> Select[Any]:
-    """Rows of span, total, sum, squares and the labels of `by`, where something was counted."""
-    tables: list[tuple[Table, list[_Piece]]]
-    if signal.kind is SignalKind.DEAD_LETTERS:
-        tables = [(ingest_minute, [_Piece(span=i, start=s.start, end=s.end) for i, s in enumerate(spans)])]
-    elif signal.is_momentary:
-        raise ValueError(f"{signal} is a state of now, which no span is counted for")
-    else:
-        tables = [
-            (verdict_minute, [piece for i, s in enumerate(spans) for piece in _minutes(i, s)]),
-            (verdict_hour, [piece for i, s in enumerate(spans) for piece in _hours(i, s)]),
-        ]
-    parts = union_all(*(_part(table, pieces, signal, selector, by) for table, pieces in tables if pieces)).subquery()
-    total, added, squares = (func.sum(parts.c[name]) for name in ("total", "added", "squares"))
-    labels = [parts.c[label] for label in by]
-    return (
-        select(parts.c.span, cast(total, BigInteger), cast(added, Double), cast(squares, Double), *labels)
-        .group_by(parts.c.span, *labels)
-        .having(total > 0)
-    )
+    """Rows of the piece's number, total, sum, squares and the labels of `by`, where something was counted."""
+    numbered = defaultdict(list)
+    for number, piece in enumerate(pieces):
+        numbered[piece.table].append((number, piece))
+    parts = union_all(*(_part(table, those, signal, selector, by) for table, those in numbered.items())).subquery()
+    sums = (cast(parts.c.total, BigInteger), cast(parts.c.added, Double), cast(parts.c.squares, Double))
+    return select(parts.c.number, *sums, *(parts.c[label] for label in by)).where(parts.c.total > 0)
 
 
 def _part(
     table: Table,
-    pieces: Sequence[_Piece],
+    pieces: Sequence[tuple[int, _Piece]],
     signal: Signal,
     selector: Mapping[str, tuple[str, ...]],
     by: Sequence[str],
 ) -> Select[Any]:
-    """The sums of each piece and combination of labels."""
+    """The sums of each piece of one table and combination of labels."""
     times = partial(literal, type_=ARRAY(DateTime(timezone=True)))
     piece = (
         func.unnest(
-            literal([p.span for p in pieces], ARRAY(Integer)),
-            times([p.start for p in pieces]),
-            times([p.end for p in pieces]),
+            literal([number for number, _ in pieces], ARRAY(Integer)),
+            times([p.start for _, p in pieces]),
+            times([p.end for _, p in pieces]),
         )
-        .table_valued("span", "start", "end", name="piece")
+        .table_valued("number", "start", "end", name="piece")
         .render_derived()
     )
     at = table.c.hour if table is verdict_hour else table.c.minute
     chosen = [table.c[label].in_(values) for label, values in selector.items() if values]
     labels = [table.c[label] for label in by]
-    total, added, squares = _values(table, signal)
+    names = ("total", "added", "squares")
+    sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
     return (
-        select(
-            piece.c.span,
-            func.sum(total).label("total"),
-            func.sum(added).label("added"),
-            func.sum(squares).label("squares"),
-            *labels,
-        )
+        select(piece.c.number, *sums, *labels)
         .select_from(piece.join(table, (at >= piece.c.start) & (at < piece.c.end)))
         .where(*chosen)
-        .group_by(piece.c.span, *labels)
+        .group_by(piece.c.number, *labels)
     )
 
 
@@ -154,27 +154,43 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
     return c.total, matching, matching
 
 
-def _hours(number: int, span: Span) -> Iterator[_Piece]:
-    """The whole hours of a span, if it has any."""
-    first, last = _inner(span)
-    if first < last:
-        yield _Piece(span=number, start=first, end=last)
+def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[tuple[int, int]]]:
+    """What is to be read, and to which spans, by number, it counts with which sign."""
+    if signal.is_momentary:
+        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+    found: defaultdict[_Piece, list[tuple[int, int]]] = defaultdict(list)
+    for number, span in enumerate(spans):
+        if signal.kind is SignalKind.DEAD_LETTERS:
+            found[_Piece(start=span.start, end=span.end, table=ingest_minute)].append((number, 1))
+            continue
+        for piece, sign in _cut(span.start.astimezone(UTC), span.end.astimezone(UTC), signal):
+            found[piece].append((number, sign))
+    return found
 
 
-def _minutes(number: int, span: Span) -> Iterator[_Piece]:
-    """What the whole hours of a span leave of it."""
-    first, last = _inner(span)
-    if first >= last:
-        yield _Piece(span=number, start=span.start, end=span.end)
+def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piece, int]]:
+    """A span in pieces, with their signs."""
+    before, last = _hour(start), _hour(end)  # the hours that its ends are in
+    first = before if before == start else before + HOUR
+    if first > last:
+        yield _Piece(start=start, end=end, table=verdict_minute), 1
         return
-    if span.start < first:
-        yield _Piece(span=number, start=span.start, end=first)
-    if last < span.end:
-        yield _Piece(span=number, start=last, end=span.end)
+    takes_away = signal.kind is not SignalKind.MEAN  # squares of minutes are no exact part of those of their hour
+    if start < first:
+        if takes_away and start - before < first - start:
+            yield _Piece(start=before, end=start, table=verdict_minute), -1
+            first = before
+        else:
+            yield _Piece(start=start, end=first, table=verdict_minute), 1
+    if last < end:
+        if takes_away and last + HOUR - end < end - last:
+            yield _Piece(start=end, end=last + HOUR, table=verdict_minute), -1
+            last += HOUR
+        else:
+            yield _Piece(start=last, end=end, table=verdict_minute), 1
+    if first < last:
+        yield _Piece(start=first, end=last, table=verdict_hour), 1
 
 
-def _inner(span: Span) -> tuple[datetime, datetime]:
-    """The first whole hour at or after the start, and the last one at or before the end."""
-    start, end = span.start.astimezone(UTC), span.end.astimezone(UTC)
-    first = start.replace(minute=0, second=0, microsecond=0)
-    return (first if first == start else first + HOUR), end.replace(minute=0, second=0, microsecond=0)
+def _hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)

@@ -141,8 +141,8 @@ def _moved(connection: Connection, group: Group, *, over: bool) -> bool:
     values = _GROUP.dump_python(group, mode="json")
     values |= {"told_at": group.told_at, "paged_at": group.paged_at}
     if group.number == 1:
-        write = postgresql.insert(alert_group).values(**values).on_conflict_do_nothing()
-        return connection.execute(write).rowcount == 1
+        write = postgresql.insert(alert_group).values(**values).on_conflict_do_nothing().returning(g.key)
+        return connection.execute(write).first() is not None
     return connection.execute(update(alert_group).where(before).values(**values)).rowcount == 1
 
 

@@ -183,3 +183,31 @@ def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_da
     with pytest.raises(Fatal, match="monitor migrate"):
         writer.write(a_batch(an_assessment()))
     writer.close()
+
+
+def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database):
+    migrate(empty)
+    downgrade(empty, "0006")
+    names = [c.name for c in verdict_minute.columns]
+    ten = "array_fill(0::bigint, ARRAY[30]) || ARRAY[4::bigint, 6] || array_fill(0::bigint, ARRAY[8])"
+    fixed = {"minute": "m", "app": "a", "environment": "'production'", "model": "''", "topic": "''"}
+    values = (
+        dict.fromkeys(names, "10") | fixed | {f"{m}_bins": ten for m in METRICS} | {f"{m}_sum": "5.4" for m in METRICS}
+    )
+    with psycopg.connect(empty_database, options="-c timezone=Asia/Kathmandu") as connection:
+        connection.execute(f"""
+            INSERT INTO verdict_minute ({", ".join(names)}) SELECT {", ".join(values[n] for n in names)}
+            FROM unnest(ARRAY['a', 'b']) AS a,
+                 generate_series('2026-01-01 10:58Z'::timestamptz, '2026-01-01 11:02Z', '1 minute') AS m
+        """)  # noqa: S608  our own names
+    migrate(empty)
+    with psycopg.connect(empty_database, options="-c timezone=UTC") as connection:
+        hours = connection.execute(
+            "SELECT hour::text, app, total, missing_fact, qa_count, qa_sum, qa_squares FROM verdict_hour ORDER BY 1, 2"
+        ).fetchall()
+    spread = 10 * (0.4 * 0.6 * 0.05**2 + 0.54**2)  # of one minute: the bins' middles are 0.525 and 0.575
+    assert hours == [
+        (f"2026-01-01 {hour}:00:00+00", app, 10 * n, 10 * n, 10 * n, pytest.approx(5.4 * n), pytest.approx(spread * n))
+        for hour, n in ((10, 2), (11, 3))
+        for app in "ab"
+    ]

@@ -89,7 +89,9 @@ def click(action: str, value: str, **changes: Any) -> dict[str, Any]:
 def socket_end() -> Iterator[SocketEnd]:
     """Runs one on a free port for the block."""
     end = SocketEnd()
-    with serve(end.serve, "127.0.0.1", 0, logger=logging.Logger("nobody")) as server:
+    silent = logging.getLogger("tests.slack_server")
+    silent.propagate = False  # it quotes the ticket
+    with serve(end.serve, "127.0.0.1", 0, logger=silent) as server:
         host, port = server.socket.getsockname()[:2]
         end.url = f"ws://{host}:{port}/link/?ticket=TopSecretTicket&app_id=A1"
         thread = Thread(target=server.serve_forever)

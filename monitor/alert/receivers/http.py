@@ -6,6 +6,7 @@ No error text and no log line of this module holds a URL, a header or what was s
 from __future__ import annotations
 
 import logging
+import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ TIMEOUT = 10.0  # seconds
 _LARGEST_ANSWER = 64 * 1024
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _JSON = "application/json"
+_HOST = re.compile(rb"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")  # a name, or IPv6 without its brackets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Endpoint:
             self._url = httpx2.URL(http_url(url) or "")
         except (httpx2.InvalidURL, ValueError):
             self._url = httpx2.URL("")
-        if not self._url.host:
+        if not _HOST.fullmatch(self._url.raw_host):
             raise WrongSettings(f"{setting} is no http or https URL")
         self.host = self._url.netloc.decode("ascii")  # without user and password
         self._name = f"{name} at {self.host}"

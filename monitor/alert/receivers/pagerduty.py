@@ -21,9 +21,9 @@ from monitor.ports import Receiver
 from monitor.settings import Settings
 from monitor.wire import encode
 
-# With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit.
+# With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit; a test holds it there.
 _SUMMARY, _SHORT, _LONG, _ANSWER = 1_024, 200, 500, 1_500
-_MAX_ALERTS, _MAX_LABELS, _MAX_CHANGES = 10, 20, 10
+_MAX_ALERTS, _MAX_LABELS, _MAX_CHANGES = 10, 10, 10
 _KEY = 255
 _SETTING = "MONITOR_PAGERDUTY__ROUTING_KEY"
 

@@ -13,7 +13,6 @@ from datetime import timedelta
 from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, Told
 from monitor.alert.receivers.slack_text import (
     SlackMessage,
-    escape,
     foreign,
     inert,
     link,
@@ -35,8 +34,6 @@ from monitor.alert.wording import (
     why,
 )
 from monitor.model import Json
-
-__all__ = ["SlackMessage", "escape", "fallback", "reply_message", "root_message", "thread_message"]
 
 ACKNOWLEDGE = "monitor_acknowledge"
 OPEN = "monitor_open"

@@ -69,7 +69,8 @@ class SlackSocket:
                 if not lost:
                     log.warning("slack: buttons do nothing for now (%s); trying again and again", trouble)
                 wait, lost = min(2 * wait, _LONGEST_WAIT_SECONDS) if lost else _LOOK_SECONDS, True
-        _close(client)
+        with suppress(Exception):
+            _close(client)
 
     def _connect(self, client: SocketModeClient) -> str | None:
         """What went wrong, or None. What slack_sdk would wait for or log with its secrets is done here instead."""
@@ -109,9 +110,9 @@ def _stands(client: SocketModeClient) -> bool:
         watch.register(session.sock.fileno(), _HUNG_UP)
         if not watch.poll(0):
             return True
+        session.disconnect()
     except (OSError, ValueError, AttributeError):  # closed in the meantime
         return False
-    session.disconnect()
     return False
 
 

@@ -7,7 +7,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from monitor.report.charts import ReliabilityPoint, reliability_chart, roc_chart, thinned
+from monitor.alert.notification import Point
+from monitor.report.charts import (
+    COURSE_HEIGHT,
+    COURSE_WIDTH,
+    ReliabilityPoint,
+    course_chart,
+    reliability_chart,
+    roc_chart,
+    thinned,
+)
+from tests.unit.alert.notifications import a_course, at
 
 
 def texts(svg):
@@ -56,3 +66,35 @@ def test_a_long_curve_is_thinned_and_keeps_its_ends_and_its_shape():
 def test_as_many_curves_as_there_are_colours(curves):
     lines = {f"curve {number}": [(0, 0), (1, 1)] for number in range(curves)}
     assert sum("curve" in text for text in texts(roc_chart(lines, here={}, description=""))) == curves
+
+
+def size(png):
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"points": ()},
+        {"points": (Point(at=at(0), value=None, total=0),)},
+        {"points": (Point(at=at(0), value=0.1, total=5), Point(at=at(60 * 24 * 7), value=None, total=0))},
+        {"unit": "seconds", "bound": 300.0},
+        {"unit": "number", "bound": -0.2},
+        {"name": "<!channel> & \u202e" + "x" * 500},
+    ],
+    ids=["usual", "nothing", "one point", "days", "seconds", "number", "any name"],
+)
+def test_the_course_of_an_alert_is_a_picture_large_enough_for_a_phone(changes):
+    width, height = size(course_chart(a_course(**changes)))
+    assert width >= 2 * COURSE_WIDTH
+    assert height >= 2 * COURSE_HEIGHT
+    assert width < 3 * COURSE_WIDTH
+
+
+def test_the_course_shows_its_values_and_its_bound():
+    drawn = course_chart(a_course())
+    assert drawn == course_chart(a_course())
+    assert drawn != course_chart(a_course(bound=0.2))
+    assert drawn != course_chart(a_course(points=a_course().points[:-1]))

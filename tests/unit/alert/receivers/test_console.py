@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import io
+
+from monitor.alert.receivers.console import Console
+from monitor.alert.receivers.text import render
+from tests.unit.alert.notifications import a_notification, a_resolved_told, a_told, an_example, at
+
+READS = """\
+[critical] Firing: negative-rate, support-bot
+  Firing since 2025-11-21 12:00 UTC
+  Rate of negative answers: 38.2 % (95 % interval 28.5 % to 48.9 %)
+  Threshold: above 30.0 %
+  Window: 5m
+  Answers counted: 84
+  Since: 2025-11-21 12:00 UTC
+  app: support-bot
+  environment: production
+  Summary: Too many answers are not carried.
+  Runbook: https://wiki.example/rag?a=1&b=2
+  What changed
+  - More about refunds.
+  1. self-generated: answer off support
+     Question: How long does a refund take?
+     Answer:   Refunds arrive within two hours, guaranteed by the Galactic Bank.
+     https://monitor.example/q-1
+  https://monitor.example/1
+
+"""
+
+
+def test_a_message_reads_like_this():
+    example = an_example(url="https://monitor.example/q-1")
+    told = a_notification(examples=(example,), changes=("More about refunds.",), url="https://monitor.example/1")
+    assert render(told) == READS
+
+
+def test_a_group_is_told_alert_by_alert():
+    alerts = (a_told(), a_told(rule="b", acknowledged_by="ada", silenced_until=at(60)), a_resolved_told(note="gone"))
+    lines = render(a_notification(news="changed", alerts=alerts)).splitlines()
+    assert "  Alert 1: negative-rate, support-bot, firing" in lines
+    assert "  Alert 2: b, support-bot, firing" in lines
+    assert "    Acknowledged by: ada" in lines
+    assert "    Silenced until: 2025-11-21 13:00 UTC" in lines
+    assert "  Alert 3: negative-rate, support-bot, resolved" in lines
+    assert "    Note: gone" in lines
+
+
+def test_alerts_beyond_twenty_are_counted():
+    said = render(a_notification(alerts=tuple(a_told(rule=f"r{n}") for n in range(23))))
+    assert "r19" in said
+    assert "  3 more alerts, not shown here\n" in said
+
+
+def test_who_was_to_be_told_instead_is_said():
+    said = render(a_notification(instead_of="slack: invalid_auth"))
+    assert "\n  Instead of slack: invalid_auth\n" in said
+
+
+def test_the_console_writes_to_a_stream_in_ascii():
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Console(stream).send(a_notification(examples=(an_example(question="退款要多久？"),)))
+    assert b"Question: ?" in raw.getvalue()
+
+
+def test_the_console_needs_no_stream(capsys):
+    Console().send(a_notification())
+    assert capsys.readouterr().err.startswith("[critical] Firing: negative-rate, support-bot\n")
