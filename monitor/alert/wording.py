@@ -123,7 +123,8 @@ def _list(alerts: Sequence[Told]) -> str:
 def figure(told: Told) -> str:
     """`rate of negative answers 38.2 %, above 30.0 %`: the alert in one phrase, in our own words and digits only."""
     measured = signal_words(told.signal)
-    return f"{measured[:1].lower()}{measured[1:]} {_value(told)}, {_line(told)}"
+    said = f"{measured[:1].lower()}{measured[1:]} {_value(told)}"
+    return said if told.status == "error" else f"{said}, {_line(told)}"
 
 
 def facts(told: Told) -> list[tuple[str, str]]:

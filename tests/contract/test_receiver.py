@@ -27,7 +27,7 @@ from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.errors import Fatal, Retriable
 from monitor.ports import Receiver
-from monitor.testing import MemoryReceiver
+from monitor.testing_alerts import MemoryReceiver
 from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
 from tests.slack_server.bench import slack_bot, slack_webhook
 from tests.smtp_server import SmtpServer, smtp_server

@@ -90,7 +90,7 @@ def socket_end() -> Iterator[SocketEnd]:
     """Runs one on a free port for the block."""
     end = SocketEnd()
     silent = logging.getLogger("tests.slack_server")
-    silent.propagate = False  # it quotes the ticket
+    silent.setLevel(logging.CRITICAL + 1)  # it quotes the ticket
     with serve(end.serve, "127.0.0.1", 0, logger=silent) as server:
         host, port = server.socket.getsockname()[:2]
         end.url = f"ws://{host}:{port}/link/?ticket=TopSecretTicket&app_id=A1"

@@ -15,6 +15,7 @@ MOST_VALUES = 200  # of a dimension, those with the most answers in the window
 MOST_TAGS = 30  # by the answers that have one
 DISTINCT = 0.5  # more values than this share of the answers, and the dimension names answers rather than groups them
 DOCUMENT = "document"
+DOCUMENTS, UNSEEN = "documents", "not retrieved before"  # several new documents are one thing, as after a new index
 
 Rows = NDArray[np.intp]
 _NONE = np.empty(0, np.intp)
@@ -56,7 +57,16 @@ def dimensions(window: Sequence[Answered], baseline: Sequence[Answered]) -> list
                 before={value: np.array(places, np.intp) for value, places in earlier.items()},
             )
         )
+    if unseen := _unseen(now.get(DOCUMENT, {}), before.get(DOCUMENT, {})):
+        rows = {UNSEEN: np.array(unseen, np.intp)}
+        found.append(Dimension(name=DOCUMENTS, single=True, rows=rows, before={}))
     return found
+
+
+def _unseen(now: dict[str, list[int]], before: dict[str, list[int]]) -> list[int]:
+    """The window's rows with one of several documents that none of the baseline's rows has."""
+    new = [places for document, places in now.items() if document and document not in before]
+    return sorted({place for places in new for place in places}) if before and len(new) > 1 else []
 
 
 def _names_answers(values: dict[str, list[int]]) -> bool:

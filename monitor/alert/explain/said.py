@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import category
 
+from monitor.alert.explain.dimensions import DOCUMENT, DOCUMENTS
 from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
 from monitor.redact import redact
 
@@ -97,7 +98,9 @@ def _cluster(cluster: Cluster) -> str:
 
 
 def _value(value: Value) -> str:
-    if value.dimension == "document" and not value.value:
+    if value.dimension == DOCUMENTS:
+        return f"documents {value.value}"
+    if value.dimension == DOCUMENT and not value.value:
         return "no retrieved document"
     return f"{_cut(plain(value.dimension).replace('_', ' '), _VALUE)} {_cut(plain(redact(value.value)), _VALUE)}"
 

@@ -152,6 +152,7 @@ def test_a_rule_that_fails_is_held_against_nothing():
         status="error", method="sequential", value=None, lower=0.0, upper=1.0, bound=0.0, detail="no such rate"
     )
     assert facts(told)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
+    assert figure(told) == "rate of negative answers unknown"
 
 
 def test_a_detail_is_one_short_line():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from monitor.alert.explain.dimensions import UNSEEN
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.finding import Kind, Value
 from monitor.alert.explain.lift import FALSE_DISCOVERIES, MOST_FINDINGS
@@ -87,6 +88,15 @@ def test_retrieval_that_finds_nothing_for_some_is_a_finding():
     ))  # fmt: skip
     (finding,) = explain(window, USUAL).findings
     assert (finding.values, finding.kind) == ((Value(dimension="document", value=""),), Kind.NEW)
+
+
+def test_many_new_documents_are_one_finding():
+    window = traffic(2, 1_500, lambda row: 0.95 if row["documents"][0].startswith("new") else 0.04, documents=lambda g, row: (
+        tuple(f"new-{n}" for n in g.integers(30, size=3)) if g.random() < 0.5 else row["documents"]
+    ))  # fmt: skip
+    explanation = explain(window, USUAL)
+    assert kinds(explanation)[0] == (UNSEEN, Kind.NEW)
+    assert explanation.sentences()[0].startswith("documents not retrieved before: 95 % negative against ")
 
 
 def test_a_bad_document_is_found_among_those_retrieved_with_it():
