@@ -109,7 +109,7 @@ class Alerting:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Takes what people click in Slack while the block runs, where that is set up."""
-        from monitor.alert.receivers.slack_actions import actions_from_settings  # noqa: PLC0415
+        from monitor.alert.receivers.slack.actions import actions_from_settings  # noqa: PLC0415
 
         listener = actions_from_settings(self._settings, self.actions)
         if listener is None:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.alert.receivers.slack import SlackBot, from_settings
-from monitor.alert.receivers.slack_webhook import SlackWebhook
+from monitor.alert.receivers.slack.bot import SlackBot, from_settings
+from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.errors import Fatal, Retriable, WrongSettings
 from monitor.settings import Settings
 from tests.slack_server import (

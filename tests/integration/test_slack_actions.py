@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from monitor.alert.receivers.slack_actions import SlackActions, actions_from_settings
+from monitor.alert.receivers.slack.actions import SlackActions, actions_from_settings
 from monitor.errors import Retriable
 from monitor.settings import Settings
 from tests.slack_server import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown, slack_server

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from monitor.alert.receivers.slack import SlackBot
-from monitor.alert.receivers.slack_webhook import SlackWebhook
+from monitor.alert.receivers.slack.bot import SlackBot
+from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.ports import Receiver
 from tests.slack_server.blocks import PING, mrkdwn, problems, shown, texts
 from tests.slack_server.server import BROKEN, CHANNEL, HOOK_PATH, TOKEN, SlackServer, Trouble

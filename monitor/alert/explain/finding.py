@@ -18,8 +18,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """A value of a dimension: `app`, `environment`, `model`, `prompt_version`, `topic`, `document`, `documents` or
-    `tag NAME`.
+    """A value of a dimension: `app`, `model`, `prompt_version`, `topic`, `document`, `documents`, `tag NAME` and so on.
 
     The empty document stands for answers without any retrieved document; `documents` has one value, for those with any
     of several that were not retrieved before.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from monitor.alert.receivers import alertmanager, console, email, pagerduty, slack, webhook
+from monitor.alert.receivers import alertmanager, console, email, pagerduty, webhook
 from monitor.alert.receivers.builder import Builder, Draw
+from monitor.alert.receivers.slack import bot as slack
 from monitor.ports import Receiver
 from monitor.settings import Settings
 

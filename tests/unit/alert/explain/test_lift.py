@@ -91,9 +91,10 @@ def test_retrieval_that_finds_nothing_for_some_is_a_finding():
 
 
 def test_many_new_documents_are_one_finding():
-    window = traffic(2, 1_500, lambda row: 0.95 if row["documents"][0].startswith("new") else 0.04, documents=lambda g, row: (
-        tuple(f"new-{n}" for n in g.integers(30, size=3)) if g.random() < 0.5 else row["documents"]
-    ))  # fmt: skip
+    def rebuilt(g, row):
+        return tuple(f"new-{n}" for n in g.integers(30, size=3)) if g.random() < 0.5 else row["documents"]
+
+    window = traffic(2, 1_500, lambda row: 0.95 if row["documents"][0].startswith("new") else 0.04, documents=rebuilt)
     explanation = explain(window, USUAL)
     assert kinds(explanation)[0] == (UNSEEN, Kind.NEW)
     assert explanation.sentences()[0].startswith("documents not retrieved before: 95 % negative against ")

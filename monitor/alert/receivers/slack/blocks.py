@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, Told
-from monitor.alert.receivers.slack_text import (
+from monitor.alert.receivers.slack.text import (
     SlackMessage,
     foreign,
     inert,

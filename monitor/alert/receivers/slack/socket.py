@@ -21,8 +21,8 @@ from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from monitor.alert.receivers.slack_client import silent_logger, web_client
-from monitor.alert.receivers.slack_errors import Refused, out_of_reach
+from monitor.alert.receivers.slack.client import silent_logger, web_client
+from monitor.alert.receivers.slack.errors import Refused, out_of_reach
 
 log = logging.getLogger(__name__)
 

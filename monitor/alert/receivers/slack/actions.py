@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from monitor.alert.receivers.slack_blocks import ACKNOWLEDGE, SILENCES, reply_message
-from monitor.alert.receivers.slack_client import API_URL, SlackClient, WebhookPost
-from monitor.alert.receivers.slack_errors import Refused
-from monitor.alert.receivers.slack_responders import Responders
-from monitor.alert.receivers.slack_socket import SlackSocket
+from monitor.alert.receivers.slack.blocks import ACKNOWLEDGE, SILENCES, reply_message
+from monitor.alert.receivers.slack.client import API_URL, SlackClient, WebhookPost
+from monitor.alert.receivers.slack.errors import Refused
+from monitor.alert.receivers.slack.responders import Responders
+from monitor.alert.receivers.slack.socket import SlackSocket
 from monitor.alert.wording import http_url, shortened
 from monitor.errors import Retriable
 from monitor.ports import Actions

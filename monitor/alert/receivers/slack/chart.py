@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from monitor.alert.notification import Notification
 from monitor.alert.receivers.builder import Draw, drawn
-from monitor.alert.receivers.slack_client import SlackClient
-from monitor.alert.receivers.slack_errors import REFUSED_BLOCKS, Refused
+from monitor.alert.receivers.slack.client import SlackClient
+from monitor.alert.receivers.slack.errors import REFUSED_BLOCKS, Refused
 from monitor.errors import Fatal, Retriable
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from monitor.alert.receivers.slack_client import SlackClient
-from monitor.alert.receivers.slack_errors import Refused
+from monitor.alert.receivers.slack.client import SlackClient
+from monitor.alert.receivers.slack.errors import Refused
 from monitor.errors import Retriable
 
 log = logging.getLogger(__name__)

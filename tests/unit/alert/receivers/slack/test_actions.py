@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.alert.receivers.slack_actions import click_of
+from monitor.alert.receivers.slack.actions import click_of
 from tests.slack_server import CHANNEL, click
 
 EPISODE = "0123456789abcdef0123456789abcdef"

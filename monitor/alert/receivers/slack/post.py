@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from monitor.alert.receivers.slack_errors import DEFECT, REFUSED_BLOCKS, Refused
-from monitor.alert.receivers.slack_text import SlackMessage
+from monitor.alert.receivers.slack.errors import DEFECT, REFUSED_BLOCKS, Refused
+from monitor.alert.receivers.slack.text import SlackMessage
 from monitor.model import Json
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from monitor.alert.notification import Notification
-from monitor.alert.receivers.slack_client import SlackClient
-from monitor.alert.receivers.slack_errors import Refused
+from monitor.alert.receivers.slack.client import SlackClient
+from monitor.alert.receivers.slack.errors import Refused
 from monitor.errors import Fatal
 from monitor.model import Json
 

@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient
 
-from monitor.alert.receivers.slack_errors import Refused, out_of_reach
+from monitor.alert.receivers.slack.errors import Refused, out_of_reach
 from monitor.alert.wording import http_url
 from monitor.errors import Retriable, WrongSettings
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.alert.receivers.slack_blocks import (
+from monitor.alert.receivers.slack.blocks import (
     ACKNOWLEDGE,
     SILENCES,
     fallback,

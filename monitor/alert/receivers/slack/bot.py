@@ -13,15 +13,15 @@ from typing import ClassVar
 
 from monitor.alert.notification import Notification
 from monitor.alert.receivers.builder import Draw
-from monitor.alert.receivers.slack_blocks import root_message, thread_message
-from monitor.alert.receivers.slack_chart import SlackCharts
-from monitor.alert.receivers.slack_client import API_URL, SlackClient
-from monitor.alert.receivers.slack_errors import Refused
-from monitor.alert.receivers.slack_history import NEWS, ROOT, SlackHistory, metadata
-from monitor.alert.receivers.slack_pace import Pace
-from monitor.alert.receivers.slack_post import NO_PREVIEW, QUIET, first_taken
-from monitor.alert.receivers.slack_text import SlackMessage
-from monitor.alert.receivers.slack_webhook import SlackWebhook
+from monitor.alert.receivers.slack.blocks import root_message, thread_message
+from monitor.alert.receivers.slack.chart import SlackCharts
+from monitor.alert.receivers.slack.client import API_URL, SlackClient
+from monitor.alert.receivers.slack.errors import Refused
+from monitor.alert.receivers.slack.history import NEWS, ROOT, SlackHistory, metadata
+from monitor.alert.receivers.slack.pace import Pace
+from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
+from monitor.alert.receivers.slack.text import SlackMessage
+from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.alert.wording import plain
 from monitor.errors import WrongSettings
 from monitor.model import Json
