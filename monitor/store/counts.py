@@ -68,15 +68,15 @@ class SpanCounts:
         Raises:
             ValueError: the signal is a state of now, for which no span is counted.
         """
-        shares = _pieces(signal, spans)
-        pieces = list(shares)
+        pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
         query = _query(signal, selector, by, pieces)
         sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans)}
         with retriable(), self._engine.connect() as connection:
             connection.execute(_PLANNING)
             for number, total, added, squares, *labels in connection.execute(query):
-                found = sums.setdefault(tuple(labels), _zeros(spans))
-                for span, sign in shares[pieces[number]]:
+                if (found := sums.get(tuple(labels))) is None:
+                    found = sums[tuple(labels)] = _zeros(spans)
+                for span, sign in shares[number]:
                     for place, value in enumerate((total, added, squares)):
                         found[span][place] += sign * value
         return [
