@@ -145,10 +145,10 @@ def quiet_weeks(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dic
             run = trials.simulate(quiet(shape, volume), size.quiet, RUN_WEEKS * WEEK, rng)
             ways = {**WAYS, **OF_TOPICS} if shape == "topics" else WAYS
             of_volume[shape] = {name: trials.quiet_figures(way(run)) for name, way in ways.items()}
-        print(f"\nfalse pages a week at {volume:,}/h (95 % interval)" + "".join(f"{shape:>25}" for shape in SHAPES))
+        print(f"\nfalse pages a week at {volume:,}/h (95 % interval)" + "".join(f"{shape:>27}" for shape in SHAPES))
         for name in (*WAYS, *OF_TOPICS):
             cells = (shown_pages(of_volume[shape].get(name)) for shape in SHAPES)
-            print(f"  {name:38}" + "".join(f"{cell:>25}" for cell in cells), flush=True)
+            print(f"  {name:38}" + "".join(f"{cell:>27}" for cell in cells), flush=True)
     return figures
 
 

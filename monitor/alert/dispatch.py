@@ -123,13 +123,16 @@ def plan(
             key = homes.get((receiver, member.alert.fingerprint)) or (receiver, digest_of([receiver, shared]))
             labels[key] = shared
             members.setdefault(key, []).append(member)
-    flushes = (
-        _begun(key, labels[key], its, grouping, now)
-        if (group := known.get(key)) is None
-        else _gone_on(group, its, grouping, now, (resend or {}).get(group.receiver))
-        for key, its in members.items()
-    )
-    return [flush for flush in flushes if flush is not None]
+    flushes = []
+    for key, its in members.items():
+        again = (resend or {}).get(key[0])
+        # whoever forgets is told at once: it groups and waits by itself, and must not forget before it hears the end
+        timing = grouping if again is None else replace(grouping, wait=timedelta(), interval=timedelta())
+        group = known.get(key)
+        flush = _gone_on(group, its, timing, now, again) if group else _begun(key, labels[key], its, timing, now)
+        if flush is not None:
+            flushes.append(flush)
+    return flushes
 
 
 def _members(

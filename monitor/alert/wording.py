@@ -121,10 +121,10 @@ def _list(alerts: Sequence[Told]) -> str:
 
 
 def figure(told: Told) -> str:
-    """`rate of negative answers 38.2 %, above 30.0 %`: the alert in one phrase, in our own words and digits only."""
+    """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase, in our own words and digits."""
     measured = signal_words(told.signal)
     said = f"{measured[:1].lower()}{measured[1:]} {_value(told)}"
-    return said if told.status == "error" else f"{said}, {_line(told)}"
+    return said if told.status == "error" else f"{said}, threshold {amount(told.bound, told.unit)}"
 
 
 def facts(told: Told) -> list[tuple[str, str]]:

@@ -100,7 +100,7 @@ def test_names_become_valid_and_our_own_labels_win(server, receiver):
 def test_a_rule_without_a_summary_gets_the_figures_as_one(server, receiver):
     receiver.send(a_notification(alerts=(a_told(annotations={}),), examples=(an_example(), an_example())))
     said = server.requests[0].json[0]["annotations"]
-    assert said["summary"] == "rate of negative answers 38.2 %, above 30.0 %"
+    assert said["summary"] == "rate of negative answers 38.2 %, threshold 30.0 %"
     assert "example_2" in said
 
 

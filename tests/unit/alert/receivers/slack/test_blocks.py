@@ -162,7 +162,7 @@ def test_the_thread_tells_the_end():
 
 def test_the_line_for_push_notifications_says_what_matters():
     assert fallback(a_notification()) == (
-        "🔴 Firing: negative-rate, support-bot (rate of negative answers 38.2 %, above 30.0 %)"
+        "🔴 Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
     )
 
 
