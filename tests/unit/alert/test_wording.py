@@ -121,7 +121,7 @@ def test_the_end_is_told_with_how_long_it_lasted():
 def test_a_mean_is_told_as_a_number():
     told = a_told(signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True)
     assert facts(told)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
-    assert figure(told) == "mean SDA 0.612, below 0.7"
+    assert figure(told) == "mean SDA 0.612, threshold 0.7"
 
 
 def test_a_state_is_told_without_interval_and_window():
