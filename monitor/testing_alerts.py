@@ -118,7 +118,8 @@ class MemoryAlertStore:
         remembered: dict[str, Remembered] = {**self.memory(done.rule_digest).by_fingerprint, **done.remembered}
         for identity in done.forgotten:
             remembered.pop(identity, None)
-        self._memory[done.rule_digest] = replace(done.memory, by_fingerprint=remembered)
+        failing = (self.memory(done.rule_digest).failing_since or done.at) if done.error else None
+        self._memory[done.rule_digest] = replace(done.memory, failing_since=failing, by_fingerprint=remembered)
 
     def end(self, transitions: Sequence[Transition]) -> None:
         """As the port says."""
@@ -135,8 +136,15 @@ class MemoryAlertStore:
         for change in transitions:
             if _key(self._alerts.get(change.alert.fingerprint)) != _key(change.previous):
                 raise Retriable(f"the alert {change.alert.fingerprint} was changed by another evaluator")
-        self._alerts.update({change.alert.fingerprint: change.alert for change in transitions})
+        self._alerts.update({change.alert.fingerprint: self._acted_on(change.alert) for change in transitions})
         self.history += [change for change in transitions if change.changed]
+
+    def _acted_on(self, alert: Alert) -> Alert:
+        """The alert with what people did to its episode since it was read."""
+        stored = self._alerts.get(alert.fingerprint)
+        if stored is None or stored.episode != alert.episode:
+            return alert
+        return replace(alert, acknowledged_by=stored.acknowledged_by, acknowledged_at=stored.acknowledged_at)
 
     def _reach(self) -> None:
         if self.out_of_reach:

@@ -24,6 +24,7 @@ COUNTS = (
     "not_in_documents", "missing_fact", "contradicts_documents",
     "sdq_count", "sdrd_count", "sda_count", "qrd_count", "qa_count",
 )  # fmt: skip
+BINS = 40  # over [-1, 1]
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 SUMS = tuple(f"{metric}_sum" for metric in METRICS)
 SQUARES = tuple(f"{metric}_squares" for metric in METRICS)
@@ -33,7 +34,7 @@ COLUMNS = ", ".join(("hour", *KEY, *ADDED))
 
 def hours(minutes: str, sign: str = "") -> str:
     """Selects the columns of `verdict_hour` from rows like those of `verdict_minute`, not yet added up."""
-    squares = (f"bin_squares({metric}_bins, {metric}_sum)" for metric in METRICS)
+    squares = (f"bin_squares({metric}_bins, {metric}_count, {metric}_sum)" for metric in METRICS)
     added = ", ".join(
         f"{sign}{what} AS {name}"
         for what, name in zip((*(f"coalesce({n}, 0)" for n in COUNTS), *SUMS, *squares), ADDED, strict=True)
@@ -63,17 +64,19 @@ def upgrade() -> None:
             PRIMARY KEY (hour, app, environment, model, topic)
         ) WITH (fillfactor = 70)
     """)
-    # Sum of squares from a histogram of equal bins and the true sum: n · (variance of the bins' middles + mean²).
-    op.execute("""
-        CREATE FUNCTION bin_squares(bins bigint[], total double precision) RETURNS double precision
+    # Sum of squares from a histogram of equal bins and the true sum: n · (variance of the bins' middles + mean²). Written
+    # out, so that the planner puts it in the place of the call: that is ten times as fast as a loop over the bins.
+    middles = [(2 * place - 1) / BINS - 1 for place in range(1, BINS + 1)]
+    first, second = (
+        " + ".join(f"{middle**power!r}::float8 * bins[{place}]" for place, middle in enumerate(middles, 1))
+        for power in (1, 2)
+    )
+    op.execute(f"""
+        CREATE FUNCTION bin_squares(bins bigint[], counted bigint, total double precision) RETURNS double precision
         LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-            SELECT coalesce(sum(n * middle * middle) + (total * total - sum(n * middle) ^ 2) / nullif(sum(n), 0), 0)
-            FROM (
-                SELECT n::double precision, (2 * place - 1) / cardinality(bins)::double precision - 1 AS middle
-                FROM unnest(bins) WITH ORDINALITY AS bin (n, place)
-            ) AS bin
+            SELECT coalesce({second} + (total * total - ({first}) ^ 2) / nullif(counted, 0)::float8, 0)
         $$
-    """)
+    """)  # noqa: S608
     for event, rows in (
         ("insert", hours("written")),
         ("update", f"{hours('written')} UNION ALL {hours('overwritten', '-')}"),

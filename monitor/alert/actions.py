@@ -30,15 +30,19 @@ class AlertActions:
         done = self._responses.acknowledge(alerts, by=by, now=self._now())
         if done:
             return f"acknowledged: {_named(alerts)}; it is not repeated any more"
+        _, alerts = self._responses.told_of(episode)  # somebody was quicker, or it has just ended
         others = sorted({alert.acknowledged_by for alert in alerts if alert.acknowledged_by})
-        return f"acknowledged already by {', '.join(others)}"
+        return f"acknowledged already by {', '.join(others)}" if others else OVER
 
     def silence(self, episode: str, length: timedelta, *, by: str) -> str:
         """As the port says. What is silenced is what the episode's alerts have in common, so one that joins too."""
         labels, alerts = self._responses.told_of(episode)
         if not alerts:
             return OVER
-        silence = new_silence(matchers_of(labels, alerts), length, by=by, now=self._now(), comment=_named(alerts))
+        try:
+            silence = new_silence(matchers_of(labels, alerts), length, by=by, now=self._now(), comment=_named(alerts))
+        except ValueError as error:
+            return f"not silenced: {error}"
         self._responses.silence(silence, now=self._now())
         matched = ", ".join(map(str, silence.matchers))
         return f"silenced for {format_duration(length)}: {matched} (`monitor alerts unsilence {silence.id}` ends it)"

@@ -23,10 +23,14 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleMemory:
-    """Of one rule: the evaluation before, when baselines were learnt, and what is remembered by fingerprint."""
+    """Of one rule: the evaluation before, when baselines were learnt, and what is remembered by fingerprint.
+
+    `failing_since`: from then on every evaluation has failed; the store keeps it by the rounds' `error`.
+    """
 
     until: datetime | None = None
     learnt_at: datetime | None = None
+    failing_since: datetime | None = None
     by_fingerprint: Mapping[str, Remembered] = field(default_factory=dict)
 
 

@@ -131,7 +131,8 @@ def _retry_at(notification: Notification, error: Exception, now: datetime, rando
     pause = min(_FIRST_PAUSE * (1 << doublings), _LONGEST_PAUSE)
     pause = pause * random.uniform(0.5, 1.0)
     if isinstance(error, Retriable) and error.retry_after is not None:
-        pause = max(pause, min(timedelta(seconds=error.retry_after), _LONGEST_RETRY_AFTER))
+        # in seconds, since what a service says may be more than a timedelta holds, or no number
+        pause = max(pause, timedelta(seconds=min(_LONGEST_RETRY_AFTER.total_seconds(), error.retry_after)))
     return now + pause
 
 

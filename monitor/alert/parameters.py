@@ -16,6 +16,7 @@ from monitor.alert.target import Target, parse_target
 T = TypeVar("T")
 KeyPath: TypeAlias = tuple[int | str, ...]
 UNKNOWN_KEY = "unknown key"
+_LARGEST = 2**53  # up to here a float tells whole numbers apart
 
 
 class WrongParameters(Exception):
@@ -105,6 +106,8 @@ def _each(hint: Any, values: list[Any]) -> list[Any]:
 def _single(hint: Any, value: Any) -> Any:
     if hint is timedelta:
         return duration(value)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError("is too large")
     if hint is Target:
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
             raise ValueError("must be a number, or `baseline + 1pp`")

@@ -50,6 +50,8 @@ def _known_method(method: str) -> str:
 def _own_labels(labels: dict[str, str]) -> dict[str, str]:
     if taken := next((label for label in _TAKEN if label in labels), None):
         raise ValueError(f"{taken!r} is a label that every alert may have of itself; choose another name")
+    for label in labels:
+        Matcher(label=label, operator="=", value="")  # else nobody could silence by it
     return labels
 
 

@@ -9,20 +9,24 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Literal, TypeAlias, cast, get_args
 
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
 Operator: TypeAlias = Literal["=", "!=", "=~", "!~"]
 
 LONGEST_PATTERN = 500
-_MATCHER = re.compile(r"\s*([^=!~\s\"]+?)\s*(=~|!~|!=|=)\s*(.*?)\s*", re.DOTALL)
+_LABEL = r"[^=!~\s\"]+"
+_MATCHER = re.compile(rf"\s*({_LABEL}?)\s*(=~|!~|!=|=)\s*(.*?)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
     """`app="shop"`, `severity!="info"`, `topic=~"refund.*"`, `topic!~"…"`; a pattern has to match the whole value.
 
-    A label that an alert does not have counts as empty.
+    A label that an alert does not have counts as empty. Patterns are in RE2's syntax, as Alertmanager's: without look-
+    around and back references, so that matching takes time in proportion to the value, whatever the pattern.
 
     Raises:
-        ValueError: the pattern is no regular expression, or too long.
+        ValueError: the label cannot be written in a matcher; the pattern is no regular expression, or too long.
     """
 
     label: str
@@ -30,6 +34,8 @@ class Matcher:
     value: str
 
     def __post_init__(self) -> None:
+        if re.fullmatch(_LABEL, self.label) is None:
+            raise ValueError(f"{self.label!r} cannot name a label: no white space, quotes, =, ! or ~")
         if self.operator not in get_args(Operator):
             raise ValueError(f"{self.operator!r} is no operator; known: {', '.join(get_args(Operator))}")
         if self.operator in ("=~", "!~"):
@@ -37,15 +43,16 @@ class Matcher:
                 raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
             try:
                 _pattern(self.value)
-            except re.error as error:
-                raise ValueError(f"{self.value!r} is no regular expression: {error}") from None
+            except SchemaError as error:
+                problem = str(error).rpartition("rror: ")[2]
+                raise ValueError(f"{self.value!r} is no regular expression: {problem}") from None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether `labels` has it so."""
         value = labels.get(self.label, "")
         if self.operator in ("=", "!="):
             return (value == self.value) is (self.operator == "=")
-        return (_pattern(self.value).fullmatch(value) is not None) is (self.operator == "=~")
+        return _pattern(self.value).isinstance_python(value) is (self.operator == "=~")
 
     def __str__(self) -> str:
         escaped = self.value.replace("\\", "\\\\").replace('"', '\\"')
@@ -73,7 +80,7 @@ class Inhibition:
     """While an alert that `source` matches is active, those that `target` matches are not told of.
 
     Only where both have the same values of the `equal` labels; a label that one of them lacks counts as the same, since
-    an alert about reading has no app.
+    an alert about reading has no app. Alerts that both sides match do not inhibit one another, or none would be told.
     """
 
     source: tuple[Matcher, ...]
@@ -83,6 +90,8 @@ class Inhibition:
     def holds(self, source: Mapping[str, str], target: Mapping[str, str]) -> bool:
         """Whether an active alert with labels `source` inhibits one with labels `target`."""
         if not (all_match(self.source, source) and all_match(self.target, target)):
+            return False
+        if all_match(self.source, target) and all_match(self.target, source):
             return False
         return all(source[name] == target[name] for name in self.equal if name in source and name in target)
 
@@ -107,11 +116,15 @@ def all_match(matchers: Iterable[Matcher], labels: Mapping[str, str]) -> bool:
     return all(matcher.matches(labels) for matcher in matchers)
 
 
-def silenced_until(silences: Sequence[Silence], labels: Mapping[str, str], now: datetime) -> datetime | None:
-    """Until when the silences that hold now keep an alert with `labels` quiet; None where none does."""
-    return max((s.ends_at for s in silences if s.holds(labels, now)), default=None)
+def silencing(silences: Sequence[Silence], labels: Mapping[str, str], now: datetime) -> Silence | None:
+    """Of the silences that hold now for an alert with `labels`, the one that ends last; None where none does."""
+    holding = [silence for silence in silences if silence.holds(labels, now)]
+    return max(holding, key=lambda silence: silence.ends_at, default=None)
 
 
 @lru_cache(maxsize=1_000)
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.DOTALL)
+def _pattern(text: str) -> SchemaValidator:
+    """Accepts what `text` matches as a whole, by the engine of pydantic, which never backtracks."""
+    for pattern in (text, f"^(?s:{text})$"):  # by itself first: `a)|(b` would escape from the anchors
+        validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+    return validator

@@ -17,9 +17,6 @@ from monitor.alert.notification import Severity, Unit
 from monitor.alert.rule import Rule
 from monitor.alert.window import Observation, Outcome
 
-# An evaluation that fails once is no news; one that goes on failing means that nobody is watching.
-ERROR_FOR = timedelta(minutes=5)
-
 
 class State(StrEnum):
     """Where an alert stands. `inactive` is also the state of an alert that never was."""
@@ -118,7 +115,7 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
     An alert fires once it has been breaching for `rule.for_` at every observation, goes on for `rule.keep_firing_for`
     after it was last breaching, and begins a new episode when it breaches after it was resolved. What is `unsure` ends
     a pending alert, which is not known to breach any more, and leaves a firing one, which is not known to have ended.
-    On `stale` counts nothing begins and nothing ends.
+    On `stale` counts nothing begins and nothing ends. An `error` is one at once: who observes waits until it lasts.
     """
     outcome = _meant(rule, observation.outcome)
     state = previous.state if previous else State.INACTIVE
@@ -127,21 +124,24 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
     if state in (State.INACTIVE, State.RESOLVED) or previous is None:
         if outcome not in _ACTIVE:
             return None
-        alert = _begun(rule, observation, now)
-        after = _activated(alert, rule, outcome, now)
+        after = _activated(_begun(rule, observation, now), rule, observation, now)
     elif state is State.PENDING:
         alert = _seen(previous, rule, observation)
-        after = _activated(alert, rule, outcome, now) if outcome in _ACTIVE else replace(alert, state=State.INACTIVE)
+        if outcome not in _ACTIVE:
+            after = replace(alert, state=State.INACTIVE)
+        else:
+            same = outcome is _meant(rule, Outcome.NO_DATA if previous.value is None else Outcome.BREACHING)
+            after = _activated(alert if same else replace(alert, active_since=now), rule, observation, now)
     else:
         after = _active(_seen(previous, rule, observation), rule, outcome, now)
     return Transition(previous=previous, alert=after, at=now)
 
 
-def _activated(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
-    wait = max(rule.for_, ERROR_FOR) if outcome is Outcome.ERROR else rule.for_
-    if now - alert.active_since < wait:
+def _activated(alert: Alert, rule: Rule, observation: Observation, now: datetime) -> Alert:
+    if observation.outcome is not Outcome.ERROR and now - alert.active_since < rule.for_:
         return alert
-    return replace(alert, state=_ACTIVE[outcome], fired_at=now, receivers=rule.receivers or ())
+    state = _ACTIVE[_meant(rule, observation.outcome)]
+    return replace(alert, state=state, fired_at=now, receivers=rule.receivers or ())
 
 
 def _active(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
@@ -164,7 +164,7 @@ def abandoned(previous: Alert, now: datetime) -> Transition | None:
     """The end of an alert whose rule was removed or came to measure something else; None where it had ended."""
     note = f"the rule {previous.rule!r} was removed or measures something else now"
     if previous.state.active:
-        alert = replace(previous, state=State.RESOLVED, resolved_at=now, note=note)
+        alert = replace(previous, state=State.RESOLVED, resolved_at=now, normal_since=None, note=note)
     elif previous.state is State.PENDING:
         alert = replace(previous, state=State.INACTIVE, note=note)
     else:

@@ -86,7 +86,7 @@ class PostgresAlertStore:
 
     def memory(self, rule_digest: str) -> RuleMemory:
         """As the port says."""
-        state = select(rule_state.c.until, rule_state.c.learnt_at).where(rule_state.c.rule_digest == rule_digest)
+        state = select(rule_state).where(rule_state.c.rule_digest == rule_digest)
         remembered = select(alert_memory).where(alert_memory.c.rule_digest == rule_digest)
         with retriable(), self._engine.connect() as connection:
             known = connection.execute(state).one_or_none()
@@ -94,6 +94,7 @@ class PostgresAlertStore:
         return RuleMemory(
             until=known.until if known else None,
             learnt_at=known.learnt_at if known else None,
+            failing_since=known.error_since if known else None,
             by_fingerprint={row.fingerprint: _remembered(row) for row in rows},
         )
 

@@ -149,7 +149,7 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
         total, added = c[f"{signal.name}_count"], c[f"{signal.name}_sum"]
         if table is verdict_hour:
             return total, added, c[f"{signal.name}_squares"]
-        return total, added, func.bin_squares(c[f"{signal.name}_bins"], added)
+        return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
     matching = c.refusal + c.self_generated if signal.name == "negative" else c[signal.name]
     return c.total, matching, matching
 

@@ -183,7 +183,7 @@ def test_no_database_is_retriable():
 
 HOURS = """
     SELECT date_trunc('hour', minute, 'UTC'), app, environment, model, topic, sum(total)::bigint, sum(refusal)::bigint,
-           sum(missing_fact)::bigint, sum(qa_count)::bigint, sum(qa_sum), sum(bin_squares(qa_bins, qa_sum))
+           sum(missing_fact)::bigint, sum(qa_count)::bigint, sum(qa_sum), sum(bin_squares(qa_bins, qa_count, qa_sum))
     FROM verdict_minute GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
 KEPT = """
