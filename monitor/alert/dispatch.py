@@ -13,20 +13,10 @@ from typing import TypeAlias
 
 from monitor.alert.notification import SEVERITIES, Description, News, Status, Told
 from monitor.alert.rule import Grouping
-from monitor.alert.silence import Inhibition, Silence, all_match, silenced_until
+from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
 
 Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What receivers were last told of one alert."""
-
-    episode: str
-    status: Status
-    acknowledged_by: str | None = None
-    silenced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +24,7 @@ class Group:
     """Alerts that one receiver is told of together, from the first that was told to when all are over.
 
     `number` is that of the next notification; `told_at` the time of the last one, `paged_at` of the last that began or
-    repeated it. `said` is by fingerprint.
+    repeated it. `said` is what was last told of each alert that is not over, by fingerprint.
     """
 
     key: str
@@ -44,7 +34,7 @@ class Group:
     number: int
     told_at: datetime
     paged_at: datetime
-    said: Mapping[str, Said] = field(default_factory=dict)
+    said: Mapping[str, Told] = field(default_factory=dict)
     description: Description | None = None
 
 
@@ -65,28 +55,19 @@ class Flush:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Member:
-    """An alert of a group, with what keeps it quiet now."""
+    """An alert of a group as it would be told of now, with what keeps it quiet."""
 
-    alert: Alert
-    silenced_until: datetime | None
-    inhibited: bool
+    told: Told
+    silence: Silence | None = None
+    inhibited: bool = False
+
+    @property
+    def active(self) -> bool:
+        return self.told.status != "resolved"
 
     @property
     def quiet(self) -> bool:
-        return self.inhibited or self.silenced_until is not None
-
-    @property
-    def status(self) -> Status:
-        return _STATUS[self.alert.state]
-
-    @property
-    def said(self) -> Said:
-        return Said(
-            episode=self.alert.episode,
-            status=self.status,
-            acknowledged_by=self.alert.acknowledged_by,
-            silenced=self.silenced_until is not None,
-        )
+        return self.inhibited or self.silence is not None
 
 
 _STATUS: Mapping[State, Status] = {
@@ -117,12 +98,17 @@ def plan(
     homes = {(g.receiver, identity): key for key, g in known.items() for identity in g.said}
     members: dict[Key, list[_Member]] = {}
     labels: dict[Key, Mapping[str, str]] = {}
-    for member in _members(alerts, silences, inhibitions, now):
-        shared = {name: value for name in grouping.by if (value := member.alert.matched.get(name))}
-        for receiver in member.alert.receivers:
-            key = homes.get((receiver, member.alert.fingerprint)) or (receiver, digest_of([receiver, shared]))
+    for alert, member in _members(alerts, silences, inhibitions, now):
+        shared = {name: value for name in grouping.by if (value := alert.matched.get(name))}
+        for receiver in alert.receivers:
+            home = homes.pop((receiver, alert.fingerprint), None)
+            key = home or (receiver, digest_of([receiver, shared]))
             labels[key] = shared
             members.setdefault(key, []).append(member)
+    # what was told of and is not here any more is over: it pends anew, or it fires for others now
+    for (_, identity), key in homes.items():
+        over = replace(known[key].said[identity], status="resolved", resolved_at=now, silenced_until=None)
+        members.setdefault(key, []).append(_Member(told=over))
     flushes = []
     for key, its in members.items():
         again = (resend or {}).get(key[0])
@@ -137,7 +123,7 @@ def plan(
 
 def _members(
     alerts: Sequence[Alert], silences: Sequence[Silence], inhibitions: Sequence[Inhibition], now: datetime
-) -> Iterator[_Member]:
+) -> Iterator[tuple[Alert, _Member]]:
     firing = [alert for alert in alerts if alert.state is State.FIRING]
     sources = [
         (inhibition, source)
@@ -152,38 +138,38 @@ def _members(
                 for inhibition, source in sources
                 if source.fingerprint != alert.fingerprint
             )
-            until = silenced_until(silences, alert.matched, now)
-            yield _Member(alert=alert, silenced_until=until, inhibited=inhibited)
+            silence = silencing(silences, alert.matched, now)
+            yield alert, _Member(told=_told(alert, silence), silence=silence, inhibited=inhibited)
 
 
 def _gone_on(
     group: Group, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
 ) -> Flush | None:
-    told = {m.alert.fingerprint: m for m in members if m.alert.fingerprint in group.said}
-    fresh = [m for m in members if m.alert.fingerprint not in group.said and m.alert.state.active and not m.quiet]
-    over = not fresh and all(not m.alert.state.active for m in told.values())
+    told = {m.told.fingerprint: m for m in members if m.told.fingerprint in group.said}
+    fresh = [m for m in members if m.told.fingerprint not in group.said and m.active and not m.quiet]
+    over = not fresh and not any(m.active for m in told.values())
     news, by = _news(group, told, fresh, over=over, grouping=grouping, now=now)
     pages = news == "repeated"
     if news is None and resend is not None and not over and now - group.told_at >= resend:
         news = "repeated"
     if news is None:
         return None
-    shown = [*told.values(), *(() if news in ("acknowledged", "silenced") else fresh)]
-    after = replace(
-        group,
-        number=group.number + 1,
-        told_at=now,
-        paged_at=now if pages else group.paged_at,
-        said={m.alert.fingerprint: m.said for m in shown if m.alert.state.active},
-    )
+    said = {identity: m.told if m.active else group.said[identity] for identity, m in told.items()}
+    if news in ("acknowledged", "silenced"):  # at once, and of nothing else: who came and went is told in its time
+        shown = [m for m in told.values() if m.active]
+    else:
+        shown = [*told.values(), *fresh]
+        said = {m.told.fingerprint: m.told for m in shown if m.active}
+    paged_at = now if pages else group.paged_at
+    after = replace(group, number=group.number + 1, told_at=now, paged_at=paged_at, said=said)
     return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
 
 
 def _begun(
     key: Key, labels: Mapping[str, str], members: Sequence[_Member], grouping: Grouping, now: datetime
 ) -> Flush | None:
-    shown = [m for m in members if m.alert.state.active and not m.quiet]
-    first = min((m.alert.fired_at or now for m in shown), default=None)
+    shown = [m for m in members if m.active and not m.quiet]
+    first = min((m.told.fired_at for m in shown), default=None)
     if first is None or now - first < grouping.wait:
         return None
     receiver, identity = key
@@ -191,11 +177,11 @@ def _begun(
         key=identity,
         receiver=receiver,
         labels=labels,
-        episode=episode_of(identity, first),
+        episode=episode_of(identity, now),  # not `first`, which may be that of an episode before: one was silenced
         number=1,
         told_at=now,
         paged_at=now,
-        said={m.alert.fingerprint: m.said for m in shown},
+        said={m.told.fingerprint: m.told for m in shown},
     )
     return Flush(group=group, news="firing", alerts=_in_order(shown), pages=True)
 
@@ -210,23 +196,24 @@ def _news(
     now: datetime,
 ) -> tuple[News | None, str | None]:
     """What is to be told of the group, and who did it."""
-    before = {identity: group.said[identity] for identity in told}
-    acted = [m for identity, m in told.items() if m.alert.state.active and m.said != before[identity]]
-    acknowledged = [m for m in acted if m.alert.acknowledged_by != before[m.alert.fingerprint].acknowledged_by]
-    if any(m.alert.acknowledged_by for m in acknowledged):
-        return "acknowledged", next(m.alert.acknowledged_by for m in acknowledged if m.alert.acknowledged_by)
-    if any(m.said.silenced and not before[m.alert.fingerprint].silenced for m in acted):
-        return "silenced", None
+    pairs = [(group.said[identity], m) for identity, m in told.items()]
+    for before, m in pairs:
+        if m.active and m.told.acknowledged_by and m.told.acknowledged_by != before.acknowledged_by:
+            return "acknowledged", m.told.acknowledged_by
+    for before, m in pairs:
+        if m.active and m.silence is not None and before.silenced_until is None:
+            return "silenced", m.silence.created_by
     changed = bool(fresh) or any(
-        (m.said.status, m.said.episode) != (before[identity].status, before[identity].episode)
-        for identity, m in told.items()
+        (m.told.status, m.told.episode) != (before.status, before.episode)
+        for before, m in pairs
+        if not (m.active and m.quiet)
     )
     if changed and now - group.told_at >= grouping.interval:
         return ("resolved" if over else "changed"), None
-    burning = [m for m in told.values() if m.alert.state.active and not m.quiet]
-    if any(before[m.alert.fingerprint].silenced for m in burning):  # the silence is over, and it burns still
+    burning = [(before, m) for before, m in pairs if m.active and not m.quiet]
+    if any(before.silenced_until is not None for before, _ in burning):  # the silence is over, and it burns still
         return "repeated", None
-    unheard = any(m.alert.acknowledged_by is None for m in burning)
+    unheard = any(m.told.acknowledged_by is None for _, m in burning)
     if unheard and now - group.paged_at >= grouping.repeat:
         return "repeated", None
     return None, None
@@ -236,14 +223,12 @@ def _in_order(members: Sequence[_Member]) -> tuple[Told, ...]:
     """The worst first, what is over last."""
 
     def order(member: _Member) -> tuple[bool, int, datetime]:
-        alert = member.alert
-        return not alert.state.active, SEVERITIES.index(alert.severity), alert.fired_at or alert.active_since
+        return not member.active, SEVERITIES.index(member.told.severity), member.told.fired_at
 
-    return tuple(_told(member) for member in sorted(members, key=order))
+    return tuple(member.told for member in sorted(members, key=order))
 
 
-def _told(member: _Member) -> Told:
-    alert = member.alert
+def _told(alert: Alert, silence: Silence | None) -> Told:
     finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
     return Told(
         fingerprint=alert.fingerprint,
@@ -254,7 +239,7 @@ def _told(member: _Member) -> Told:
         labels=alert.labels,
         annotations=alert.annotations,
         severity=alert.severity,
-        status=member.status,
+        status=_STATUS[alert.state],
         unit=alert.unit,
         value=alert.value,
         lower=alert.lower if finite[0] else None,
@@ -268,6 +253,6 @@ def _told(member: _Member) -> Told:
         fired_at=alert.fired_at or alert.active_since,
         resolved_at=alert.resolved_at if alert.state is State.RESOLVED else None,
         acknowledged_by=alert.acknowledged_by,
-        silenced_until=member.silenced_until if alert.state.active else None,
+        silenced_until=silence.ends_at if silence is not None and alert.state.active else None,
         note=alert.note,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.methods.method import Memory
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 # How far reading may be behind before windows count as incomplete: its progress is told every few seconds.
 BEHIND = timedelta(seconds=60)
 LEARN_AGAIN = timedelta(hours=1)
+# An evaluation that fails once is no news; one that goes on failing means that nobody is watching.
+ERROR_FOR = timedelta(minutes=5)
 FORGET_AFTER = timedelta(days=1)
 SEEN_AGAIN = timedelta(minutes=5)  # how exactly `seen_at` is kept, so that not every round writes every row
 
@@ -29,7 +31,8 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
     """Evaluates every rule at `now` and returns the changes of state; the caller holds the evaluator's lock.
 
     What one rule came to is saved in one transaction. A round killed at any point may be evaluated again. A rule that
-    fails counts as `error` and is tried again in the next round; the others go on. `receivers` are the names
+    fails, also because it takes the store too long, is tried again in the next round and counts as `error` once it has
+    failed for `ERROR_FOR`, or for the rule's `for` where that is longer; the others go on. `receivers` are the names
     configured.
 
     Raises:
@@ -60,8 +63,11 @@ def _round(
         if not rule.signal.is_momentary and watermark is not None and watermark < now - max(rule.lateness, BEHIND):
             return Round(rule=rule.name, rule_digest=rule.digest, at=now, memory=memory, stale=True)
         return evaluate_rule(rule, store, memory, known, now)
-    except (Retriable, Fatal):
+    except Fatal:
         raise
+    except Retriable as error:  # where all of the store is out of reach, saving this raises it again
+        log.warning("alert rule %r: %s; it is tried again in the next round", rule.name, error)
+        return _failed(rule, memory, known, str(error), now)
     except Exception as error:  # one rule's failure must not silence the others
         log.exception("alert rule %r failed; it is tried again in the next round", rule.name)
         return _failed(rule, memory, known, type(error).__name__, now)
@@ -86,10 +92,12 @@ def evaluate_rule(
         after = _remembered(counts, before, kept, now)
         if after != stored.get(identity):
             remembered[identity] = after
+    if (mended := _mended(rule, known, now)) is not None:
+        transitions.append(mended)
     forgotten = [
         identity
         for identity, its in memory.by_fingerprint.items()
-        if its.seen_at < now - FORGET_AFTER and identity not in known
+        if its.seen_at < now - FORGET_AFTER and not (identity in known and _goes_on(known[identity]))
     ]
     return Round(
         rule=rule.name,
@@ -127,7 +135,7 @@ def _silent(
     seen = {fingerprint(rule, counts.labels) for counts in counted}
     labels = {identity: its.labels for identity, its in memory.by_fingerprint.items()}
     for identity, alert in known.items():
-        if alert.state.active or alert.state is State.PENDING:
+        if _goes_on(alert) and not _stands_in(alert, rule):
             labels[identity] = _own(alert, rule)
     nothing = (Count(),) * spans
     return [Counts(labels=its, counts=nothing) for identity, its in labels.items() if identity not in seen]
@@ -160,12 +168,14 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
         return memory
     if memory.learnt_at is not None and now - memory.learnt_at < LEARN_AGAIN:
         return memory
-    end = now.replace(minute=0, second=0, microsecond=0)
+    end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [Span(start=end - HOUR * back, end=end - HOUR * (back - 1)) for back in range(LEARNT_OVER // HOUR, 0, -1)]
     active = counting.active_spans(rule.digest, hours[0].start)
     by_fingerprint = dict(memory.by_fingerprint)
     for counts in counting.counts(rule.signal, rule.selector, rule.by, hours):
         identity = fingerprint(rule, counts.labels)
+        if identity not in by_fingerprint and not any(count.total for count in counts.counts[-FORGET_AFTER // HOUR :]):
+            continue  # nothing came for so long that it was forgotten, and what comes today has no usual rate yet
         spans = active.get(identity, ())
         usual = [
             count
@@ -179,15 +189,12 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
 
 
 def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:
-    """Every alert of the rule is told of the error, or one without labels where there is none."""
-    labels = [_own(alert, rule) for alert in known.values()] or [{}]
-    found = [
-        Observation(
-            labels=its, outcome=Outcome.ERROR, value=None, samples=0, lower=0.0, upper=1.0, bound=0.0,
-            detail=f"the rule cannot be evaluated: {error}",
-        )
-        for its in labels
-    ]  # fmt: skip
+    """Every alert of the rule that pends or is active is told of the error, or one without labels stands in for them."""
+    found: list[Observation] = []
+    if now - (memory.failing_since or now) >= max(ERROR_FOR, rule.for_):
+        detail = f"the rule cannot be evaluated: {error}"
+        labels = [_own(alert, rule) for alert in known.values() if _goes_on(alert)] or [{}]
+        found = [_nothing(its, Outcome.ERROR, detail) for its in labels]
     changes = [transition(rule, known.get(fingerprint(rule, o.labels)), o, now) for o in found]
     return Round(
         rule=rule.name,
@@ -199,13 +206,33 @@ def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: s
     )
 
 
+def _mended(rule: Rule, known: Mapping[str, Alert], now: datetime) -> Transition | None:
+    """The end of the alert that stood in for all while the rule failed."""
+    for alert in known.values():
+        if _goes_on(alert) and _stands_in(alert, rule):
+            return transition(rule, alert, _nothing(_own(alert, rule), Outcome.NORMAL), now)
+    return None
+
+
+def _goes_on(alert: Alert) -> bool:
+    return alert.state.active or alert.state is State.PENDING
+
+
+def _stands_in(alert: Alert, rule: Rule) -> bool:
+    """Whether it is of no labels in particular, though the rule tells by labels."""
+    return bool(rule.by) and not _own(alert, rule)
+
+
 def _own(alert: Alert, rule: Rule) -> dict[str, str]:
     """The labels of the answers, without the rule's own."""
     return {label: alert.labels[label] for label in rule.by if label in alert.labels}
 
 
 def _unsure(counts: Counts, detail: str) -> Observation:
+    return replace(_nothing(counts.labels, Outcome.UNSURE, detail), samples=counts.counts[0].total)
+
+
+def _nothing(labels: Mapping[str, str], outcome: Outcome, detail: str | None = None) -> Observation:
     return Observation(
-        labels=counts.labels, outcome=Outcome.UNSURE, value=None, samples=counts.counts[0].total,
-        lower=0.0, upper=1.0, bound=0.0, detail=detail,
-    )  # fmt: skip
+        labels=labels, outcome=outcome, value=None, samples=0, lower=0.0, upper=1.0, bound=0.0, detail=detail
+    )

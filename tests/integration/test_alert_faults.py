@@ -165,3 +165,200 @@ def test_a_process_killed_at_any_step_loses_nothing_and_nothing_is_told_twice(ne
             channel.check()
         except AssertionError as error:
             raise AssertionError(f"killed at {step}") from error
+
+
+@pytest.mark.parametrize("news", ["firing", "changed"])
+def test_without_the_scope_to_look_it_up_only_what_was_sent_and_not_marked_is_told_twice(news, processes, channel):
+    steps = steps_of(news, processes, channel)
+    in_doubt = steps[steps.index(f"{news}: sent chat.postMessage 1") : steps.index(f"{news}: delivered 1")]
+    scopes = channel.slack.scopes[TOKEN]
+    twice = []
+    for step in steps:
+        killed(news, step, processes, channel, without="channels:history")
+        channel.check_outbox()
+        channel.check_alerts()
+        if (len(channel.roots), channel.lines) != (1, [1, 2, 3, 4]):
+            twice.append(step)
+            again = (2, [1, 2, 3, 4]) if news == "firing" else (1, [1, 1, 2, 3, 4])
+            assert (len(channel.roots), channel.lines) == again, step
+    assert twice == in_doubt
+    assert "channels:history" in scopes  # that the first life could look
+
+
+def test_two_replicas_at_once_tell_everything_once(database, processes, channel):
+    other = Processes(database, channel.slack.url)
+    try:
+        for news, minutes in LIFE.items():
+            for moment in (minutes, minutes + SOON):
+                for one in (processes, other):
+                    one.start([(news, moment)] * 3)
+                assert [one.ended()[1] for one in (processes, other)] == [0, 0]
+    finally:
+        other.close()
+    channel.check()
+
+
+def test_a_replica_that_is_killed_leaves_its_locks_to_the_other(database, processes, channel):
+    other = Processes(database, channel.slack.url)
+    try:
+        for die in ("firing: evaluating: True 1", "firing: delivering: True 1"):
+            assert processes.run([("firing", 0)], die=die)[1] == -signal.SIGKILL
+            until("its session is gone", lambda: channel.backends() == 0)
+            steps, _ = other.run([("firing", SOON)])
+            assert "firing: evaluating: True 1" in steps
+            assert "firing: delivering: True 1" in steps
+        other.run(from_news("changed"))
+    finally:
+        other.close()
+    channel.check()
+
+
+@pytest.fixture
+def loop(engine, channel):
+    """One in this process."""
+    return alert_loop(engine, {"slack": slack_bot(channel.slack.url)})
+
+
+def live(loop, engine, *rounds):
+    for news, minutes in rounds or LIFE.items():
+        play_round(loop, engine, news, minutes)
+
+
+def test_slack_that_is_down_for_hours_is_told_everything_in_order_afterwards(loop, engine, channel):
+    for trouble in (HANG_UP, BROKEN, RATE_LIMITED, Trouble(error="internal_error")):
+        channel.slack.script.append(trouble)
+        live(loop, engine, ("firing", len(channel.slack.script)))
+    live(loop, engine, ("changed", 5), ("repeated", 246), ("acknowledged", 247), ("resolved", 270))
+    for minute in range(271, 300, 10):
+        live(loop, engine, ("resolved", minute))
+    channel.check()
+
+
+def test_an_answer_of_slack_that_was_lost_is_looked_up(loop, engine, channel):
+    for news, minutes in LIFE.items():
+        channel.slack.script_of["chat.postMessage"] = [SENT_BUT_LOST]
+        live(loop, engine, (news, minutes), (news, minutes + SOON), (news, minutes + 2 * SOON))
+    assert not any(channel.slack.script_of.values())
+    channel.check()
+
+
+class Interrupting:
+    """A receiver before whose answer the database ends every session."""
+
+    resend = None
+
+    def __init__(self, inner, rows):
+        self._inner = inner
+        self._rows = rows
+        self.armed = True
+
+    def send(self, notification):
+        receipt = self._inner.send(notification)
+        if self.armed:
+            self._rows(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        self.armed = not self.armed
+        return receipt
+
+
+def test_a_database_that_is_lost_between_the_answer_and_its_mark_makes_no_second_message(engine, channel, rows):
+    loop = alert_loop(engine, {"slack": Interrupting(slack_bot(channel.slack.url), rows)})
+    for news, minutes in LIFE.items():
+        live(loop, engine, *((news, minutes + number * SOON) for number in range(3)))
+    channel.check()
+
+
+def test_a_database_that_is_restarted_in_between_loses_nothing(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("restarted"))
+    with slack_server() as slack:
+        with embedded(folder) as url:
+            engine = connect(url)
+            migrate(engine)
+            answers(url)
+            loop = alert_loop(engine, {"slack": slack_bot(slack.url)})
+            loop.evaluate(at(0))
+        with pytest.raises(Retriable):
+            loop.deliver(at(0))
+        with pytest.raises(Retriable):
+            loop.evaluate(at(0))
+        with embedded(folder) as again, psycopg.connect(again) as connection:
+            assert again == url
+            live(loop, engine, *((news, minutes + SOON) for news, minutes in LIFE.items()))
+            Channel(slack, lambda query: connection.execute(query).fetchall()).check()
+            engine.dispose()
+
+
+class Spare:
+    """A receiver that keeps what it is told, after `refusals` of its own."""
+
+    resend = None
+
+    def __init__(self, *refusals):
+        self.told = []
+        self._refusals = list(refusals)
+
+    def send(self, notification):
+        if self._refusals:
+            raise self._refusals.pop(0)
+        self.told.append(notification)
+
+
+def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engine, channel, rows):
+    channel.slack.script_of["chat.postMessage"] = [Trouble(error="channel_not_found")]
+    spare = Spare(Retriable("not yet"))
+    receivers = {"slack": slack_bot(channel.slack.url), "spare": spare}
+    loop = alert_loop(engine, receivers, patience=Patience(fallback="spare"), only=("slack",))
+    live(loop, engine, ("firing", 0), ("firing", 1))
+    (told,) = spare.told
+    assert (told.news, told.number) == ("firing", 0)
+    assert "channel_not_found" in told.instead_of
+    assert rows("SELECT receiver, given_up, attempts FROM notification ORDER BY id") == [
+        ("slack", True, 1),
+        ("spare", False, 1),
+    ]
+    # what is given up does not hold up what comes after: Slack, mended, is told of the rest in a new root message
+    live(loop, engine, *((news, minutes) for news, minutes in LIFE.items() if news != "firing"))
+    assert len(channel.roots) == 1
+    assert channel.lines == [2, 3, 4]
+    assert len(spare.told) == 1
+
+
+def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fallback_once(engine, channel, rows):
+    spare, lost = Spare(), Spare(*[Retriable("out of reach")] * 100)
+    patience = Patience(fallback="spare", fallback_after=timedelta(minutes=2), deadline=timedelta(minutes=10))
+    loop = alert_loop(engine, {"lost": lost, "spare": spare}, patience=patience, only=("lost",))
+    for half in range(40):
+        live(loop, engine, ("firing", half / 2))
+    assert [(told.news, told.number) for told in spare.told] == [("firing", 0), ("changed", 1)]
+    assert rows("SELECT receiver, number, given_up FROM notification WHERE number = 0 ORDER BY id") == [
+        ("lost", 0, True),
+        ("spare", 0, False),
+    ]
+    assert lost.told == []
+
+
+def test_what_people_do_while_a_round_runs_is_not_lost(engine, channel, loop):
+    live(loop, engine, ("firing", 0))
+
+    class Meanwhile:
+        """Somebody acknowledges between the reading of the alerts and their saving."""
+
+        def __init__(self, store):
+            self._store = store
+
+        def __getattr__(self, name):
+            return getattr(self._store, name)
+
+        def save(self, done):
+            play_acknowledged(engine)
+            self._store.save(done)
+
+    loop_of_another = alert_loop(engine, {"slack": slack_bot(channel.slack.url)})
+    object.__setattr__(loop_of_another, "store", Meanwhile(loop_of_another.store))
+    live(loop_of_another, engine, ("changed", 1))
+    alerts = loop.store.alerts()
+    assert {alert.acknowledged_by for alert in alerts} == {"ada"}
+    (root,) = channel.roots
+    assert "ada" in shown(root.payload)
