@@ -139,8 +139,7 @@ def _flow(
     log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
         live = worked_beside(application) if set_aside else nullcontext()
-        group = GROUP if isinstance(source, FollowSource) else application.settings.kafka.group_id
-        with _metrics(application), beside, live, _noted(application, source, group) if set_aside else nullcontext():
+        with _metrics(application), beside, live, _noted(application, source) if set_aside else nullcontext():
             return stages.run()
     finally:
         source.close()
@@ -154,8 +153,17 @@ def _metrics(application: Application) -> Iterator[None]:
         yield
 
 
-def _noted(application: Application, source: Source, group: str) -> AbstractContextManager[None]:
-    return noted(source, partial(ReadingStore(application.engine).note, group), application.now)
+def _noted(application: Application, source: Source) -> AbstractContextManager[None]:
+    """Notes how far is read; what this group read before and does not any more is forgotten first."""
+    reading, kafka = ReadingStore(application.engine), application.settings.kafka
+    if isinstance(source, (FollowSource, FileSource)):
+        group = GROUP
+        reading.keep(group, source.paths if isinstance(source, FollowSource) else ())
+    else:
+        group = kafka.group_id
+        if kafka.topic_pattern is None:
+            reading.keep(group, kafka.topics)
+    return noted(source, partial(reading.note, group), application.now)
 
 
 def _topics(application: Application, span: Span | None = None) -> Source:

@@ -94,10 +94,12 @@ def evaluate_rule(
             remembered[identity] = after
     if (mended := _mended(rule, known, now)) is not None:
         transitions.append(mended)
+    # what is usual is kept for as long as it is learnt from, or nothing would be known on a Monday
+    kept_for = LEARNT_OVER if rule.method.target.is_learnt else FORGET_AFTER
     forgotten = [
         identity
         for identity, its in memory.by_fingerprint.items()
-        if its.seen_at < now - FORGET_AFTER and not (identity in known and _goes_on(known[identity]))
+        if its.seen_at < now - kept_for and not (identity in known and _goes_on(known[identity]))
     ]
     return Round(
         rule=rule.name,
@@ -174,8 +176,6 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
     by_fingerprint = dict(memory.by_fingerprint)
     for counts in counting.counts(rule.signal, rule.selector, rule.by, hours):
         identity = fingerprint(rule, counts.labels)
-        if identity not in by_fingerprint and not any(count.total for count in counts.counts[-FORGET_AFTER // HOUR :]):
-            continue  # nothing came for so long that it was forgotten, and what comes today has no usual rate yet
         spans = active.get(identity, ())
         usual = [
             count
@@ -189,7 +189,7 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
 
 
 def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:
-    """Every alert of the rule that pends or is active is told of the error, or one without labels stands in for them."""
+    """Every alert of the rule that pends or is active is in error, or one without labels stands in for them."""
     found: list[Observation] = []
     if now - (memory.failing_since or now) >= max(ERROR_FOR, rule.for_):
         detail = f"the rule cannot be evaluated: {error}"

@@ -77,7 +77,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inhibition:
-    """While an alert that `source` matches is active, those that `target` matches are not told of.
+    """While an alert that `source` matches fires, those that `target` matches are not told of.
 
     Only where both have the same values of the `equal` labels; a label that one of them lacks counts as the same, since
     an alert about reading has no app. Alerts that both sides match do not inhibit one another, or none would be told.
@@ -88,7 +88,7 @@ class Inhibition:
     equal: tuple[str, ...] = ()
 
     def holds(self, source: Mapping[str, str], target: Mapping[str, str]) -> bool:
-        """Whether an active alert with labels `source` inhibits one with labels `target`."""
+        """Whether an alert with labels `source` that fires inhibits one with labels `target`."""
         if not (all_match(self.source, source) and all_match(self.target, target)):
             return False
         if all_match(self.source, target) and all_match(self.target, source):
@@ -125,6 +125,9 @@ def silencing(silences: Sequence[Silence], labels: Mapping[str, str], now: datet
 @lru_cache(maxsize=1_000)
 def _pattern(text: str) -> SchemaValidator:
     """Accepts what `text` matches as a whole, by the engine of pydantic, which never backtracks."""
-    for pattern in (text, f"^(?s:{text})$"):  # by itself first: `a)|(b` would escape from the anchors
-        validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
-    return validator
+    _compiled(text)  # by itself first: `a)|(b` would escape from the anchors
+    return _compiled(f"^(?s:{text})$")
+
+
+def _compiled(pattern: str) -> SchemaValidator:
+    return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))

@@ -99,6 +99,11 @@ class FollowSource:
         """They went into the transaction; only `progress` has to know."""
         self._reading.stored(offsets)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What is followed, as `progress` names it."""
+        return tuple(tail.name for tail in self._tails)
+
     def progress(self) -> tuple[Progress, ...]:
         """As the port says: each path, whichever files have stood there."""
         return self._reading.progress()

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Engine, func, select
+from sqlalchemy import ColumnElement, Engine, delete, func, select
 from sqlalchemy.dialects import postgresql
 
 from monitor.alert.window import Count, Counts
@@ -52,6 +52,12 @@ class ReadingStore:
         )
         with retriable(), self._engine.begin() as connection:
             connection.execute(upsert, rows)
+
+    def keep(self, group: str, topics: Sequence[str]) -> None:
+        """Forgets what a group read before and does not any more, so that it holds nothing up."""
+        gone = (_r.group_id == group) & _r.topic.not_in(topics)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(delete(reading).where(gone))
 
     def watermark(self, now: datetime) -> datetime | None:
         """What had arrived by then is stored, whatever partition it came in; None where nobody reads anything."""

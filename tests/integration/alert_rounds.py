@@ -16,6 +16,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
@@ -104,7 +105,7 @@ class Traced:
 
 @contextmanager
 def http_traced(steps: Steps) -> Iterator[None]:
-    """Every request is two steps: it was sent, and the head of its answer came."""
+    """Every request is a step: it was sent. That its answer came is one for messages, the world looks no different."""
     request, getresponse = HTTPConnection.request, HTTPConnection.getresponse
     asked = ""
 
@@ -116,7 +117,8 @@ def http_traced(steps: Steps) -> Iterator[None]:
 
     def answered(self: HTTPConnection) -> Any:
         answer = getresponse(self)
-        steps(f"answered {asked}")
+        if asked == "chat.postMessage":
+            steps(f"answered {asked}")
         return answer
 
     HTTPConnection.request, HTTPConnection.getresponse = sent, answered
@@ -135,14 +137,18 @@ def slack_bot(slack: str) -> SlackBot:
     )  # fmt: skip
 
 
-def alert_loop(engine: Any, receivers: dict[str, Any], steps: Steps | None = None, **over: Any) -> AlertLoop:
-    """The loop as `monitor.alerting` wires it, without an embedder."""
+def alert_loop(
+    engine: Any, receivers: dict[str, Any], steps: Steps | None = None, *, told: Sequence[str] = (), **over: Any
+) -> AlertLoop:
+    """The loop as `monitor.alerting` wires it, without an embedder; `told` are the receivers that the rules name."""
     store: Any = PostgresAlertStore(engine)
     outbox: Any = PostgresOutbox(engine)
     if steps is not None:
         store = Traced(store, _EFFECTS["store"], steps)
         outbox = Traced(outbox, _EFFECTS["outbox"], steps)
     rules = parse_rules(RULES, name="rules.yaml", receivers=tuple(receivers))
+    if told:
+        rules = replace(rules, rules=tuple(replace(rule, receivers=tuple(told)) for rule in rules.rules))
 
     def describer(rules: Any) -> Any:
         describe = Describer(
@@ -160,16 +166,19 @@ def alert_loop(engine: Any, receivers: dict[str, Any], steps: Steps | None = Non
 
     return AlertLoop(
         rules=lambda: rules, store=store, outbox=outbox, receivers=receivers, describe=describer, link=lambda _: None,
-        **{"random": Random(7), **over},
+        random=Random(7), **over,  # noqa: S311  spreads retries
     )  # fmt: skip
+
+
+def acknowledge(engine: Any, minutes: float) -> None:
+    burning = [alert for alert in PostgresAlertStore(engine).alerts() if alert.state.active]
+    PostgresResponses(engine).acknowledge(burning, by="ada", now=at(minutes))
 
 
 def play_round(loop: AlertLoop, engine: Any, news: str, minutes: float) -> None:
     """What the scheduler does once; and before that what a person does, where `news` is about that."""
     if news == "acknowledged":
-        store = PostgresAlertStore(engine)
-        burning = [alert for alert in store.alerts() if alert.state.active]
-        PostgresResponses(engine).acknowledge(burning, by="ada", now=at(minutes))
+        acknowledge(engine, minutes)
     with suppress(MonitorError):  # as the scheduler does; the next round is another try
         loop.evaluate(at(minutes))
     with suppress(MonitorError):

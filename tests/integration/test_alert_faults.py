@@ -12,101 +12,15 @@ import psycopg
 import pytest
 
 from monitor.alert.notify import Patience
-from monitor.errors import Fatal, Retriable
-from monitor.model import Verdict
+from monitor.errors import Retriable
 from monitor.store.database import connect, migrate
-from monitor.store.writer import Writer
 from tests.conftest import embedded
-from tests.factories import a_batch, an_assessment, clock
-from tests.integration.alert_rounds import LIFE, Processes, alert_loop, at, play_round, slack_bot
+from tests.integration.alert_channel import Channel, answers
+from tests.integration.alert_rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
 from tests.slack_server import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
 from tests.waiting import until
 
 SOON = 0.25  # minutes until the next round
-TABLES = "alert, alert_event, alert_group, notification, rule_state, alert_memory, alert_explanation, alert_action"
-TOLD = list(enumerate(LIFE))
-EVENTS = [
-    ("negative-rate", "inactive", "firing"),
-    ("refusal-rate", "inactive", "firing"),
-    ("negative-rate", "firing", "resolved"),
-    ("refusal-rate", "firing", "resolved"),
-]
-
-
-def answers(database):
-    """What makes each news of `LIFE` come about in its time."""
-    wanted = [(10, -2, Verdict.SELF_GENERATED), (10, 2, Verdict.REFUSAL), (40, 268, Verdict.GROUNDED)]
-    writer = Writer(database, clock)
-    writer.write(
-        a_batch(
-            *(
-                an_assessment(id=f"{verdict}-{number}", occurred_at=at(minutes), verdict=verdict)
-                for count, minutes, verdict in wanted
-                for number in range(count)
-            )
-        )
-    )
-    writer.close()
-
-
-class Channel:
-    """What stands in Slack and in the database after rounds of one episode."""
-
-    def __init__(self, slack, rows):
-        self.slack = slack
-        self._rows = rows
-        self.taken = 0
-        self._answer, slack.answer = slack.answer, self._counted
-
-    def _counted(self, *arguments):
-        answer = self._answer(*arguments)
-        self.taken += 1
-        return answer
-
-    def clear(self):
-        self._rows(f"TRUNCATE {TABLES}")  # noqa: S608  our own names
-        self.slack.reset()
-        self.taken = 0
-
-    def read_all(self, steps):
-        """Waits until Slack has read what a process that is gone had sent."""
-        sent = sum(": sent " in step for step in steps)
-        until("Slack has read it all", lambda: self.taken == sent)
-
-    @property
-    def roots(self):
-        return self.slack.roots()
-
-    @property
-    def lines(self):
-        """The numbers of the notifications in the threads, in the order of the messages."""
-        lines = [line for root in self.roots for line in self.slack.thread(root.ts)]
-        return [line.payload["metadata"]["event_payload"]["number"] for line in lines]
-
-    def check_outbox(self, told=None):
-        delivered = self._rows(
-            "SELECT number, news FROM notification WHERE delivered_at IS NOT NULL AND NOT given_up ORDER BY id"
-        )
-        assert delivered == (TOLD if told is None else told)
-        assert self._rows("SELECT count(*) FROM notification") == [(len(delivered),)]
-        assert len(self._rows("SELECT DISTINCT episode FROM notification")) == 1
-
-    def check_alerts(self):
-        events = self._rows(
-            "SELECT rule, from_state, to_state FROM alert_event JOIN alert USING (fingerprint) ORDER BY alert_event.id"
-        )
-        assert events == EVENTS
-        assert self._rows("SELECT DISTINCT acknowledged_by, alert.state FROM alert") == [("ada", "resolved")]
-        assert self._rows("SELECT count(*), count(DISTINCT fingerprint) FROM alert_action") == [(2, 2)]
-        assert self._rows("SELECT 1 FROM alert_group") == []
-
-    def check(self):
-        """All of it, as if nothing had happened."""
-        self.check_outbox()
-        self.check_alerts()
-        (root,) = self.roots
-        assert "Resolved" in shown(root.payload)
-        assert self.lines == [1, 2, 3, 4]
 
 
 @pytest.fixture
@@ -123,66 +37,63 @@ def processes(database, channel):
     processes.close()
 
 
-def until_news(last):
-    """The rounds of an episode up to the one that brings `last`."""
-    news = list(LIFE)
-    return [(name, LIFE[name]) for name in news[: news.index(last) + 1]]
+def rounds(*news):
+    return [(name, LIFE[name]) for name in LIFE if name in news]
 
 
-def from_news(first):
-    """The rounds of another process that goes on after one was killed in the round of `first`."""
-    (again, minutes), *rest = list(LIFE.items())[list(LIFE).index(first) :]
-    return [(again, minutes + SOON), (again, minutes + 2 * SOON), *rest]
-
-
-def steps_of(news, processes, channel):
-    """Every step of the round that brings `news`, when nobody is killed; and all is as it should be."""
-    steps, code = processes.run(list(LIFE.items()))
+def life_with(news, processes, channel):
+    """The steps of the round that brings `news` when nobody is killed, and what is seen in the end."""
+    steps, code = processes.run(rounds("firing", news, "resolved"))
     assert code == 0
-    channel.check()
-    return [step for step in steps if step.startswith(f"{news}: ")]
+    roots, lines, told, _ = seen = channel.seen()
+    assert (roots, lines) == (1, [number for number, _ in told[1:]])
+    assert {name for _, name in told} == {"firing", news, "resolved"}
+    return [step for step in steps if step.startswith(f"{news}: ")], seen
 
 
-def killed(news, step, processes, channel):
-    """A process is killed at `step`, and another one goes on."""
+def life_killed(news, step, processes, channel, *, without=""):
+    """The same when a process is killed at `step` and another one goes on; `without` a scope of Slack's."""
     channel.clear()
-    steps, code = processes.run(until_news(news), die=step)
+    channel.slack.scopes[TOKEN].discard(without)
+    steps, code = processes.run(rounds("firing", news), die=step)
     assert (steps[-1], code) == (step, -signal.SIGKILL)
     channel.read_all(steps)
-    more, code = processes.run(from_news(news))
+    until("its sessions are gone", lambda: channel.backends() == 0)
+    again = [(news, LIFE[news] + SOON), (news, LIFE[news] + 2 * SOON)]
+    more, code = processes.run(again + rounds(*{"resolved"} - {news}))
     assert code == 0
     channel.read_all(steps + more)
+    return channel.seen()
 
 
 @pytest.mark.parametrize("news", LIFE)
 def test_a_process_killed_at_any_step_loses_nothing_and_nothing_is_told_twice(news, processes, channel):
-    steps = steps_of(news, processes, channel)
-    kinds = ("begin", "evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "delivered")
+    steps, undisturbed = life_with(news, processes, channel)
+    kinds = ("begin", "evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "deliv")
     assert all(any(f": {kind}" in step for step in steps) for kind in kinds), steps
     for step in steps:
-        killed(news, step, processes, channel)
-        try:
-            channel.check()
-        except AssertionError as error:
-            raise AssertionError(f"killed at {step}") from error
+        assert (step, life_killed(news, step, processes, channel)) == (step, undisturbed)
 
 
 @pytest.mark.parametrize("news", ["firing", "changed"])
 def test_without_the_scope_to_look_it_up_only_what_was_sent_and_not_marked_is_told_twice(news, processes, channel):
-    steps = steps_of(news, processes, channel)
+    steps, undisturbed = life_with(news, processes, channel)
     in_doubt = steps[steps.index(f"{news}: sent chat.postMessage 1") : steps.index(f"{news}: delivered 1")]
-    scopes = channel.slack.scopes[TOKEN]
+    roots, lines, *stored = undisturbed
     twice = []
-    for step in steps:
-        killed(news, step, processes, channel, without="channels:history")
-        channel.check_outbox()
-        channel.check_alerts()
-        if (len(channel.roots), channel.lines) != (1, [1, 2, 3, 4]):
+    for step in steps[steps.index(f"{news}: tell 1") :]:
+        found = life_killed(news, step, processes, channel, without="channels:history")
+        assert [*found[2:]] == stored, step
+        if found != undisturbed:
             twice.append(step)
-            again = (2, [1, 2, 3, 4]) if news == "firing" else (1, [1, 1, 2, 3, 4])
-            assert (len(channel.roots), channel.lines) == again, step
+            again = (roots + 1, lines) if news == "firing" else (roots, [1, *lines])
+            assert found[:2] == again, step
     assert twice == in_doubt
-    assert "channels:history" in scopes  # that the first life could look
+
+
+def test_a_whole_episode_is_told_from_end_to_end(processes, channel):
+    assert processes.run(rounds(*LIFE))[1] == 0
+    channel.check()
 
 
 def test_two_replicas_at_once_tell_everything_once(database, processes, channel):
@@ -203,11 +114,11 @@ def test_a_replica_that_is_killed_leaves_its_locks_to_the_other(database, proces
     try:
         for die in ("firing: evaluating: True 1", "firing: delivering: True 1"):
             assert processes.run([("firing", 0)], die=die)[1] == -signal.SIGKILL
-            until("its session is gone", lambda: channel.backends() == 0)
+            until("its sessions are gone", lambda: channel.backends() == 0)
             steps, _ = other.run([("firing", SOON)])
             assert "firing: evaluating: True 1" in steps
             assert "firing: delivering: True 1" in steps
-        other.run(from_news("changed"))
+        other.run(rounds(*LIFE)[1:])
     finally:
         other.close()
     channel.check()
@@ -309,8 +220,8 @@ def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engin
     channel.slack.script_of["chat.postMessage"] = [Trouble(error="channel_not_found")]
     spare = Spare(Retriable("not yet"))
     receivers = {"slack": slack_bot(channel.slack.url), "spare": spare}
-    loop = alert_loop(engine, receivers, patience=Patience(fallback="spare"), only=("slack",))
-    live(loop, engine, ("firing", 0), ("firing", 1))
+    loop = alert_loop(engine, receivers, patience=Patience(fallback="spare"), told=("slack",))
+    live(loop, engine, ("firing", 0), ("firing", 1), ("firing", 2))
     (told,) = spare.told
     assert (told.news, told.number) == ("firing", 0)
     assert "channel_not_found" in told.instead_of
@@ -325,10 +236,11 @@ def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engin
     assert len(spare.told) == 1
 
 
-def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fallback_once(engine, channel, rows):
+def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fallback_once(engine, database, rows):
+    answers(database)
     spare, lost = Spare(), Spare(*[Retriable("out of reach")] * 100)
     patience = Patience(fallback="spare", fallback_after=timedelta(minutes=2), deadline=timedelta(minutes=10))
-    loop = alert_loop(engine, {"lost": lost, "spare": spare}, patience=patience, only=("lost",))
+    loop = alert_loop(engine, {"lost": lost, "spare": spare}, patience=patience, told=("lost",))
     for half in range(40):
         live(loop, engine, ("firing", half / 2))
     assert [(told.news, told.number) for told in spare.told] == [("firing", 0), ("changed", 1)]
@@ -339,26 +251,17 @@ def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fall
     assert lost.told == []
 
 
-def test_what_people_do_while_a_round_runs_is_not_lost(engine, channel, loop):
+def test_what_somebody_does_between_reading_and_saving_is_kept_and_told(engine, channel, loop, monkeypatch):
     live(loop, engine, ("firing", 0))
+    save = loop.store.save
 
-    class Meanwhile:
-        """Somebody acknowledges between the reading of the alerts and their saving."""
+    def after_a_click(done):
+        acknowledge(engine, 1)
+        save(done)
 
-        def __init__(self, store):
-            self._store = store
-
-        def __getattr__(self, name):
-            return getattr(self._store, name)
-
-        def save(self, done):
-            play_acknowledged(engine)
-            self._store.save(done)
-
-    loop_of_another = alert_loop(engine, {"slack": slack_bot(channel.slack.url)})
-    object.__setattr__(loop_of_another, "store", Meanwhile(loop_of_another.store))
-    live(loop_of_another, engine, ("changed", 1))
-    alerts = loop.store.alerts()
-    assert {alert.acknowledged_by for alert in alerts} == {"ada"}
+    monkeypatch.setattr(loop.store, "save", after_a_click)
+    live(loop, engine, ("changed", 1))
+    assert {alert.acknowledged_by for alert in loop.store.alerts()} == {"ada"}
     (root,) = channel.roots
     assert "ada" in shown(root.payload)
+    assert channel.lines == [1]

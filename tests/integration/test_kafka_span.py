@@ -9,10 +9,13 @@ from unittest.mock import patch
 
 import pytest
 
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.window import Count, window_at
 from monitor.app import Application
 from monitor.errors import Fenced, WrongSettings
 from monitor.ingest.span import Span
 from monitor.model import Tally
+from monitor.store.changed import Changed
 from monitor.store.group import Group
 from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for
 from tests.kafka_cluster import create_topic, new_topic_name, produce
@@ -113,10 +116,11 @@ def test_alerts_see_the_live_verdicts_only(kafka, topic, database, rows, stricte
     settings = settings_for(kafka, database, topic, group_id="rescore").model_copy(update={"profile": stricter})
     read_span(settings, rescore=True)
     with Application(settings) as application:
-        now = datetime.now(UTC) + timedelta(minutes=1)
-        (rule, *_) = application.rules
-        examples = application.queries.examples(rule, {}, now - timedelta(hours=1), now)
-    assert [example.id for example in examples] == ["q-1"]
+        window = window_at(datetime.now(UTC) + timedelta(minutes=1), timedelta(hours=1), timedelta())
+        (counted,) = application.alerting.store.counts(Signal(kind=SignalKind.RATE, name="negative"), {}, (), [window])
+        shown, _ = Changed(application.engine).read({}, {}, "negative", window, window.back(window.length))
+    assert counted.counts == (Count(total=1, sum=1.0, squares=1.0),)
+    assert [row.id for row in shown] == ["q-1"]
 
 
 def test_a_span_that_was_read_is_not_read_again_and_one_that_was_begun_goes_on(kafka, topic, database, rows):

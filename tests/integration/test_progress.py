@@ -31,6 +31,16 @@ def seconds(value):
     return (Count(total=1, sum=value, squares=value**2),)
 
 
+def test_what_a_group_does_not_read_any_more_is_forgotten(store):
+    store.note("monitor", [reached(1, topic="old"), reached(3, topic="new")], at(3))
+    store.note("others", [reached(2, topic="theirs")], at(3))
+    store.keep("monitor", ["new"])
+    assert [lag.labels["source"] for lag in store.lags(at(3))] == ["new", "theirs"]
+    store.keep("others", ())
+    assert [lag.labels["source"] for lag in store.lags(at(3))] == ["new"]
+    assert store.watermark(at(3)) == at(3)
+
+
 def test_where_nobody_reads_nothing_is_known(store):
     store.note("monitor", (), NOON)
     assert store.watermark(NOON) is None

@@ -1,75 +1,107 @@
-"""Alerts in small, for the tests beside this file."""
+"""Rules, observations and alerts in small, for the tests of the core."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from monitor.alert.notification import Example, Notification
-from monitor.alert.rule import Rule
-from monitor.alert.window import Observation
+from monitor.alert.methods.threshold import Threshold
+from monitor.alert.notification import Told
+from monitor.alert.rule import Rule, RuleSet
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.silence import Silence, parse_matcher
+from monitor.alert.state import Alert, State
+from monitor.alert.target import Target
+from monitor.alert.window import Observation, Outcome
+from tests.unit.alert.notifications import at
 
-NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
+NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")
+_FIGURES = {
+    Outcome.BREACHING: (0.5, 40),
+    Outcome.NORMAL: (0.1, 40),
+    Outcome.UNSURE: (0.5, 2),
+    Outcome.STALE: (0.5, 2),
+    Outcome.NO_DATA: (None, 0),
+    Outcome.ERROR: (None, 0),
+}
 
 
-def at(minutes: float) -> datetime:
-    return NOON + timedelta(minutes=minutes)
+def a_method(**changes: Any) -> Threshold:
+    return Threshold(**{"above": Target(value=0.3), "min_samples": 10, **changes})
 
 
 def a_rule(**changes: Any) -> Rule:
     known: dict[str, Any] = {
         "name": "negative-rate",
-        "signal": "negative",
-        "above": 0.3,
-        "window": timedelta(minutes=5),
+        "signal": NEGATIVE,
+        "method": a_method(),
+        "lateness": timedelta(),
         "for_": timedelta(minutes=2),
-        "min_samples": 10,
         "receivers": ("memory",),
     }
     return Rule(**{**known, **changes})
 
 
-def an_observation(*, breaching: bool | None, **changes: Any) -> Observation:
+def a_rule_set(*rules: Rule, **changes: Any) -> RuleSet:
+    return RuleSet(rules=rules, **changes)
+
+
+def an_observation(outcome: Outcome, **changes: Any) -> Observation:
+    value, samples = _FIGURES[outcome]
     known: dict[str, Any] = {
         "labels": {"app": "shop"},
-        "value": 0.5 if breaching else 0.1,
-        "samples": 40,
+        "value": value,
+        "samples": samples,
         "lower": 0.05,
         "upper": 0.6,
+        "bound": 0.3,
     }
-    return Observation(breaching=breaching, **{**known, **changes})
+    return Observation(outcome=outcome, **{**known, **changes})
 
 
-def an_example(**changes: Any) -> Example:
+def an_alert(**changes: Any) -> Alert:
+    """One that fires since noon."""
     known: dict[str, Any] = {
-        "id": "q-1",
-        "question": "How long does a refund take?",
-        "answer": "Refunds arrive within two hours, guaranteed by the Galactic Bank.",
-        "verdict": "self_generated",
-        "reasons": ("answer_off_support",),
-    }
-    return Example(**{**known, **changes})
-
-
-def a_notification(**changes: Any) -> Notification:
-    known: dict[str, Any] = {
-        "receiver": "memory",
-        "episode": "0123456789abcdef0123456789abcdef",
-        "fingerprint": "fedcba9876543210fedcba9876543210",
+        "fingerprint": "f" * 32,
+        "episode": "e1",
         "rule": "negative-rate",
-        "signal": "negative",
-        "labels": {"app": "support-bot", "environment": "production"},
-        "status": "firing",
+        "rule_digest": "d" * 16,
+        "signal": "rate of negative",
+        "method": "threshold",
+        "unit": "share",
+        "below": False,
+        "labels": {"app": "shop"},
         "severity": "critical",
-        "value": 0.382,
-        "lower": 0.285,
-        "upper": 0.489,
-        "samples": 84,
-        "threshold": 0.3,
         "window": timedelta(minutes=5),
-        "started_at": NOON,
-        "at": at(2),
-        "annotations": {"summary": "Too many answers are not carried.", "runbook": "https://wiki.example/rag?a=1&b=2"},
-        "examples": (an_example(),),
+        "annotations": {"summary": "Too many. 多すぎる"},
+        "receivers": ("memory",),
+        "state": State.FIRING,
+        "active_since": at(-2),
+        "fired_at": at(0),
+        "value": 0.4,
+        "samples": 50,
+        "lower": 0.28,
+        "upper": 0.54,
+        "bound": 0.3,
     }
-    return Notification(**{**known, **changes})
+    return Alert(**{**known, **changes})
+
+
+def a_silence(*matchers: str, start: float = 0, end: float = 60, **changes: Any) -> Silence:
+    known: dict[str, Any] = {
+        "id": "s1",
+        "matchers": tuple(parse_matcher(text) for text in matchers or ('app="shop"',)),
+        "starts_at": at(start),
+        "ends_at": at(end),
+        "created_by": "ada",
+    }
+    return Silence(**{**known, **changes})
+
+
+def minutes(*numbers: float) -> list[datetime]:
+    return [at(number) for number in numbers]
+
+
+def statuses(told: Sequence[Told]) -> list[tuple[str, str]]:
+    return [(alert.rule, alert.status) for alert in told]

@@ -6,29 +6,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.methods.threshold import threshold
-from monitor.alert.window import WindowCount, minutes, wilson
-from tests.unit.alert.factories import NOON, a_rule
+from monitor.alert.window import Count, Span, interval, wilson, window_at
+from tests.unit.alert.notifications import NOON, at
 
 FIVE = timedelta(minutes=5)
+NONE = timedelta()
 
 
-def test_a_window_takes_in_the_unfinished_minute():
-    assert minutes(FIVE, NOON + timedelta(seconds=20)) == (NOON - timedelta(minutes=4), NOON + timedelta(minutes=1))
+def test_without_lateness_a_window_takes_in_the_unfinished_minute():
+    assert window_at(NOON + timedelta(seconds=20), FIVE, NONE) == Span(start=at(-4), end=at(1))
+    assert window_at(NOON, FIVE, NONE) == Span(start=at(-5), end=NOON)
 
 
-def test_a_window_ends_at_a_full_minute():
-    assert minutes(FIVE, NOON) == (NOON - FIVE, NOON)
+def test_with_lateness_a_window_ends_with_the_last_minute_that_is_closed():
+    late = timedelta(seconds=30)
+    assert window_at(NOON + timedelta(seconds=29), FIVE, late).end == at(-1)
+    assert window_at(NOON + timedelta(seconds=30), FIVE, late).end == NOON
+    assert window_at(NOON + timedelta(seconds=59), FIVE, late).end == NOON
 
 
-@given(st.integers(0, 10**9), st.integers(0, 999_999))
-def test_a_window_is_whole_minutes_and_holds_now(seconds, microseconds):
+@given(st.integers(0, 10**9), st.integers(0, 999_999), st.integers(0, 3600))
+def test_a_window_is_whole_minutes_of_utc_as_near_to_now_as_it_may(seconds, microseconds, lateness):
     kathmandu = timezone(timedelta(hours=5, minutes=45))
     now = NOON.astimezone(kathmandu) + timedelta(seconds=seconds, microseconds=microseconds)
-    start, end = minutes(FIVE, now)
-    assert (start.second, start.microsecond, start.tzinfo) == (0, 0, UTC)
-    assert end - start == FIVE
-    assert start < now <= end
+    late = timedelta(seconds=lateness)
+    window = window_at(now, FIVE, late)
+    assert (window.start.second, window.start.microsecond, window.start.tzinfo) == (0, 0, UTC)
+    assert window.length == FIVE
+    if lateness:
+        assert timedelta() <= now - late - window.end < timedelta(minutes=1)
+    else:
+        assert window.start < now <= window.end < now + timedelta(minutes=1)
+
+
+def test_a_span_goes_back_with_its_length():
+    assert Span(start=at(0), end=at(5)).back(timedelta(hours=1)) == Span(start=at(-60), end=at(-55))
 
 
 # Published values: 10 of 100 and 0 of 10 at 95 % (Newcombe 1998 and standard calculators).
@@ -48,21 +60,20 @@ def test_wilson_holds_the_rate_and_mirrors(counts):
     assert wilson(total - matching, total) == (pytest.approx(1 - upper), pytest.approx(1 - lower))
 
 
-def seen(matching: int, total: int, **rule):
-    return threshold(a_rule(**rule), WindowCount(labels={"app": "shop"}, matching=matching, total=total))
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=50))
+def test_the_interval_of_a_mean_holds_it(values):
+    count = Count(total=len(values), sum=sum(values), squares=sum(value * value for value in values))
+    lower, upper = interval(count, share=False)
+    assert lower <= count.mean <= upper
 
 
-@pytest.mark.parametrize(("matching", "breaching"), [(40, True), (31, True), (30, False), (0, False)])
-def test_threshold_is_exceeded_not_met(matching, breaching):
-    assert seen(matching, 100).breaching is breaching
+def test_the_interval_of_a_mean_is_the_normal_one():
+    """0.4, 0.5 and 0.6: standard deviation 0.1, so the margin is 1.95996 · 0.1 / √3."""
+    lower, upper = interval(Count(total=3, sum=1.5, squares=0.77), share=False)
+    assert (lower, upper) == (pytest.approx(0.5 - 0.113158, abs=1e-6), pytest.approx(0.5 + 0.113158, abs=1e-6))
 
 
-def test_confident_asks_for_the_whole_interval():
-    assert seen(38, 100, confident=True).breaching is False
-    assert seen(45, 100, confident=True).breaching is True
-
-
-def test_too_few_samples_say_nothing():
-    observation = seen(9, 9, min_samples=10)
-    assert (observation.breaching, observation.value, observation.samples) == (None, 1.0, 9)
-    assert seen(0, 0, min_samples=1).value is None
+def test_of_too_little_an_interval_says_nothing():
+    assert interval(Count(), share=True) == (0, 1)
+    assert interval(Count(total=1, sum=0.5, squares=0.25), share=False) == (float("-inf"), float("inf"))
+    assert Count().mean is None

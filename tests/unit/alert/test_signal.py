@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from monitor.alert.methods import METHODS
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, MEANS, RATES, Signal, SignalKind
+
+
+def test_there_is_a_rate_for_every_verdict_and_reason():
+    assert {"negative", "grounded", "refusal", "self_generated", "not_in_documents", "refusal_wording"} <= set(RATES)
+    assert len(set(RATES)) == len(RATES)
+    assert MEANS == ("sdq", "sdrd", "sda", "qrd", "qa")
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "share", "momentary"),
+    [
+        (SignalKind.RATE, ANSWER_LABELS, True, False),
+        (SignalKind.MEAN, ANSWER_LABELS, False, False),
+        (SignalKind.NO_DATA, ANSWER_LABELS, False, False),
+        (SignalKind.DEAD_LETTERS, INGEST_LABELS, True, False),
+        (SignalKind.LAG, INGEST_LABELS, False, True),
+        (SignalKind.LEDGER, INGEST_LABELS, False, True),
+    ],
+)
+def test_each_kind_says_what_it_is_told_apart_by(kind, labels, share, momentary):
+    signal = Signal(kind=kind)
+    assert (signal.labels, signal.is_share, signal.is_momentary) == (labels, share, momentary)
+
+
+@pytest.mark.parametrize("kind", SignalKind)
+def test_each_kind_has_a_method(kind):
+    assert [name for name, method in METHODS.items() if kind in method.takes]
+
+
+def test_it_is_named_as_people_say_it():
+    assert str(Signal(kind=SignalKind.RATE, name="negative")) == "rate of negative"
+    assert str(Signal(kind=SignalKind.LEDGER)) == "ledger_imbalance"
