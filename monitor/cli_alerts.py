@@ -11,7 +11,7 @@ from rich.console import Console
 
 from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
 from monitor.settings import load_settings
-from monitor.terminal import AsJson, literal, print_json
+from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
     from monitor.alert.silence import Matcher
@@ -39,7 +39,7 @@ def alerts_list(*, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences})
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     console.print(alerts_table(rows) if rows else "no alert was ever pending")
     for line in troubles(rules, unsent, silences):
         console.print(literal(line), style="yellow")
@@ -48,7 +48,7 @@ def alerts_list(*, as_json: AsJson = False) -> None:
 @alerts_app.command("show")
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
-    from monitor.alert_tables import history_table
+    from monitor.alert_tables import alert_lines, history_table
     from monitor.app import Application
 
     with Application(load_settings()) as application:
@@ -59,14 +59,19 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         actions = alerting.history.actions(identities)
         told = alerting.history.notifications(identities)
         explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
+        rows = [row for row in alerting.history.alerts() if row["fingerprint"] in identities] if as_json else []
     if as_json:
         explained = {episode: its.to_json() for episode, its in explanations.items() if its}
-        print_json({"events": events, "actions": actions, "notifications": told, "explanations": explained})
+        print_json({
+            "alerts": rows, "events": events, "actions": actions, "notifications": told, "explanations": explained,
+        })  # fmt: skip
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     for alert in alerts:
-        labels = ", ".join(f"{name}={value}" for name, value in alert.labels.items())
-        console.print(literal(f"{alert.rule} ({labels}): {alert.state}, episode {alert.episode[:12]}"), style="bold")
+        heading, *lines = alert_lines(alert)
+        console.print(literal(heading), style="bold")
+        for line in lines:
+            console.print(literal(line))
         explanation = explanations[alert.episode]
         for sentence in explanation.sentences() if explanation else ():
             console.print(literal(f"  {sentence}"))
@@ -85,10 +90,11 @@ def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
             alerts, by=by or getpass.getuser(), now=application.now(), comment=comment
         )
     if not alerts:
-        typer.echo(f"nothing of {name} fires now", err=True)
+        typer.echo(f"nothing of {name!r} fires now", err=True)
         raise typer.Exit(1)
     others = ", ".join(sorted({alert.acknowledged_by for alert in alerts if alert.acknowledged_by}))
-    typer.echo(f"{done} acknowledged" + (f"; the others already by {others}" if others else ""))
+    before = f"{len(alerts) - done} already by {readable(others)}" if others else ""
+    typer.echo("; ".join(filter(None, (f"{done} acknowledged" if done or not before else "", before))))
 
 
 @alerts_app.command("silence")
@@ -105,6 +111,7 @@ def alerts_silence(
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
     from monitor.alert.actions import new_silence
     from monitor.alert.duration import parse_duration
+    from monitor.alert.wording import moment
     from monitor.app import Application
 
     wanted = _matchers(matchers)
@@ -122,7 +129,8 @@ def alerts_silence(
     if as_json:
         print_json({"id": silence.id, "ends_at": silence.ends_at, "silences": caught})
         return
-    typer.echo(f"{silence.id} until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {', '.join(map(str, silence.matchers))}")
+    matched = readable(", ".join(map(str, silence.matchers)))
+    typer.echo(f"{silence.id} until {moment(silence.ends_at)}: {matched}")
     typer.echo(f"of what fires now it silences {', '.join(caught) or 'nothing'}")
 
 
@@ -142,7 +150,7 @@ def alerts_silences(
     if as_json:
         print_json(rows)
     else:
-        Console(highlight=False).print(silences_table(rows) if rows else "no silence")
+        Console(highlight=False, emoji=False).print(silences_table(rows) if rows else "no silence")
 
 
 @alerts_app.command("unsilence")
@@ -174,8 +182,8 @@ def alerts_test(
         if receiver not in receivers:
             known = ", ".join(receivers)
             raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. docs/receivers.md says how")
-        typer.echo(f"{receiver}: {receivers[receiver].check()}")
         try:
+            typer.echo(f"{receiver}: {receivers[receiver].check()}")
             receipt = None
             for notification in trial(receiver, application.now(), url=application.settings.public_url):
                 receipt = receivers[receiver].send(replace(notification, previous=receipt))

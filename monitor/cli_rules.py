@@ -50,7 +50,7 @@ def rules_check(
                 for its in rehearsed
             ])  # fmt: skip
             return
-        console = Console(highlight=False)
+        console = Console(highlight=False, emoji=False)
         console.print(rehearsed_table(rehearsed, span))
         if any(its.episodes for its in rehearsed):
             console.print(episodes_table(rehearsed))
@@ -64,7 +64,7 @@ def rules_check(
             for r in rules.rules
         ])  # fmt: skip
         return
-    Console(highlight=False).print(rules_table(rules.rules))
+    Console(highlight=False, emoji=False).print(rules_table(rules.rules) if rules.rules else "no rule: nobody is told")
 
 
 @alerts_app.command("simulate")
@@ -98,7 +98,7 @@ def alerts_simulate(
             for its in played
         ])  # fmt: skip
         return
-    Console(highlight=False).print(simulated_table(played))
+    Console(highlight=False, emoji=False).print(simulated_table(played))
 
 
 def _rules(file: Path | None) -> RuleSet:

@@ -69,7 +69,8 @@ class Simulated:
 def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) -> Simulated:
     """What `rule` does on `weeks` runs of a week of `scenario`, each after as much quiet history as it looks back on.
 
-    The scenario's bad answers are what the rule's signal counts.
+    The scenario's bad answers are what the rule's signal counts. A rule that looks for missing answers has no incident
+    to see.
     """
     if not (rule.signal.is_share or rule.signal.kind is SignalKind.NO_DATA):
         return Simulated(rule=rule, weeks=weeks, why_not=f"{rule.signal} is not simulated")
@@ -87,7 +88,7 @@ def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) ->
         history = MinuteHistory(_MONDAY, rule.by, {labels: np.stack([total, bad, bad], axis=1).astype(np.float64)})
         start = _MONDAY + before * MINUTE
         episodes = rehearse(rule, history, Span(start=start, end=start + WEEK_MINUTES * MINUTE))
-        if week.begins is None:
+        if week.begins is None or not rule.signal.is_share:
             false += len(episodes)
             continue
         begun = start + int(week.begins[0]) * MINUTE

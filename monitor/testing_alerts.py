@@ -82,6 +82,7 @@ class MemoryAlertStore:
 
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
         """As the port says."""
+        self._reach()
         spans: dict[str, list[Span]] = {}
         for change in self.history:
             alert = change.alert
@@ -246,7 +247,8 @@ class MemoryOutbox:
 
     def _put(self, notification: Notification) -> None:
         if _place(notification) not in {_place(row.notification) for row in self.rows}:
-            self.rows.append(OutboxRow(notification=replace(notification, id=len(self.rows) + 1)))
+            row = replace(notification, id=len(self.rows) + 1, attempts=0, in_doubt=False, previous=None)
+            self.rows.append(OutboxRow(notification=row))
 
     def _receipt(self, notification: Notification) -> Mapping[str, Json] | None:
         same = (notification.episode, notification.receiver)

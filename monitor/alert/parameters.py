@@ -35,7 +35,8 @@ def parse_parameters(of: type[T], values: Mapping[str, Any]) -> T:
     """
     hints = get_type_hints(of)
     known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
-    problems: list[tuple[KeyPath, str]] = [((name,), UNKNOWN_KEY) for name in values if name not in known]
+    unknown: list[tuple[KeyPath, str]] = [((name,), UNKNOWN_KEY) for name in values if name not in known]
+    problems: list[tuple[KeyPath, str]] = []
     given: dict[str, Any] = {}
     for name, field in known.items():
         if name in values:
@@ -48,11 +49,14 @@ def parse_parameters(of: type[T], values: Mapping[str, Any]) -> T:
         elif field.default is MISSING and field.default_factory is MISSING:
             problems.append(((name,), "is missing"))
     if problems:
-        raise WrongParameters(problems)
+        raise WrongParameters(unknown + problems)
     try:
-        return of(**given)
+        made = of(**given)
     except WrongParameter as error:
-        raise WrongParameters([((error.field,), error.problem)]) from None
+        raise WrongParameters([*unknown, ((error.field,), error.problem)]) from None
+    if unknown:
+        raise WrongParameters(unknown)
+    return made
 
 
 def duration(value: object) -> timedelta:

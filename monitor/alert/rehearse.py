@@ -53,7 +53,7 @@ class MinuteHistory:
             most = len(upto) - 1
             sums = upto[np.clip(last, 0, most)] - upto[np.clip(first, 0, most)]
             if not by or sums[:, 0].any():
-                counts = tuple(Count(total=int(n), sum=float(s), squares=float(q)) for n, s, q in sums)
+                counts = tuple(Count(total=int(n), sum=s, squares=q) for n, s, q in sums.tolist())
                 found.append(Counts(labels=labels, counts=counts))
         return found
 

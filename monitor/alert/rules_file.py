@@ -122,8 +122,8 @@ def _explained(error: Any) -> Problem:
 
 def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongSettings:
     lines = []
-    for path, problem in problems:
-        mark = document.mark(path, of_key=problem == UNKNOWN_KEY)
+    marked = [(document.mark(path, of_key=problem == UNKNOWN_KEY), path, problem) for path, problem in problems]
+    for mark, path, problem in sorted(marked, key=lambda one: (one[0].line, one[0].column)):
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
         lines.append(f"{name}:{mark.line}:{mark.column}: {where}: {problem}")
     return WrongSettings("\n".join(lines))

@@ -74,12 +74,14 @@ class AlertHistory:
 
     def notifications(self, fingerprints: list[str]) -> list[Row]:
         """What was told of them, oldest first, without the messages themselves."""
+        if not fingerprints:
+            return []
         n = notification.c
         ours = or_(*(n.payload["alerts"].contains([{"fingerprint": identity}]) for identity in fingerprints))
         columns = (
             n.receiver, n.news, n.made_at, n.delivered_at, n.attempts, n.last_error, n.given_up, n.episode, n.number,
         )  # fmt: skip
-        return self._rows(select(*columns).where(ours).order_by(n.id)) if fingerprints else []
+        return self._rows(select(*columns).where(ours).order_by(n.id))
 
     def silences(self, now: datetime, *, ended: bool = False) -> list[Row]:
         """Those that hold or will, and with `ended` those that did, the last to end first."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, case, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
@@ -66,7 +66,7 @@ class PostgresAlertStore:
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
         """As the port says, from the history; one that is active still lasts for ever."""
         e = alert_event.c
-        until = func.lead(e.at, 1, "infinity").over(partition_by=e.fingerprint, order_by=e.id)
+        until = func.lead(e.at).over(partition_by=e.fingerprint, order_by=e.id)
         events = (
             select(e.fingerprint, e.at, until.label("until"), e.to_state)
             .join(alert, alert.c.fingerprint == e.fingerprint)
@@ -74,8 +74,8 @@ class PostgresAlertStore:
             .subquery()
         )
         active = [state for state in State if state.active]
-        query = select(events.c.fingerprint, events.c.at, case((events.c.until < "infinity", events.c.until))).where(
-            events.c.to_state.in_(active), events.c.until > since
+        query = select(events.c.fingerprint, events.c.at, events.c.until).where(
+            events.c.to_state.in_(active), events.c.until.is_(None) | (events.c.until > since)
         )
         spans: dict[str, list[Span]] = {}
         with retriable(), self._engine.connect() as connection:

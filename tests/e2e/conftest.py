@@ -19,12 +19,14 @@ from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 RULES = """
+grouping: {wait: 0s, interval: 0s}
 rules:
   - name: too-many-refusals
     signal: {rate: refusal}
     above: 0.5
     window: 5m
     min_samples: 4
+    lateness: 0s
     severity: critical
     annotations: {summary: The bot refuses.}
 """
@@ -72,11 +74,14 @@ class Installation:
         named = {f"MONITOR_{name}": value for name, value in {**self.settings, **over}.items()}
         return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "NO_COLOR": "1", **named}
 
-    def run(self, *arguments: object, stdin: bytes = b"", **settings: str) -> subprocess.CompletedProcess[str]:
-        """Runs a command to its end."""
+    def run(
+        self, *arguments: object, stdin: bytes = b"", columns: int = 200, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end, as on a terminal of so many columns."""
         command = [sys.executable, "-m", "monitor", *map(str, arguments)]
+        environment = {**self.environment(settings), "COLUMNS": str(columns)}
         ended = subprocess.run(  # noqa: S603  our own program
-            command, env=self.environment(settings), cwd=self.folder, input=stdin, capture_output=True, check=False
+            command, env=environment, cwd=self.folder, input=stdin, capture_output=True, check=False
         )
         return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 

@@ -5,21 +5,10 @@ from __future__ import annotations
 import json
 import signal
 
-import pytest
-
-from tests.e2e.conftest import REFUSAL, RULES
-from tests.slack_server import CHANNEL, TOKEN, shown, slack_server
 from tests.waiting import until
 
 QUICK = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.5"}
 HASH = {**QUICK, "EMBEDDING__PROVIDER": "hash"}
-
-
-@pytest.fixture
-def rules(tmp_path):
-    file = tmp_path / "rules.yaml"
-    file.write_text(RULES)
-    return str(file)
 
 
 def append(file, *lines):
@@ -144,59 +133,3 @@ def test_a_folder_or_wrong_rules_are_told_before_anything_is_read(monitor, tmp_p
     ended = monitor.run("run", "answers.jsonl", RULES=str(tmp_path / "rules.yaml"))
     assert ended.returncode == 2
     assert "rules.yaml:2" in ended.stderr
-
-
-def test_an_alert_fires_on_the_console_and_is_listed_and_resolves(monitor, log, event, rules, stored):
-    append(log, *(event(str(n), answer=REFUSAL) for n in range(5)))
-    running = monitor.start("run", log, RULES=rules, **QUICK)
-    until("the alert is told", lambda: "too-many-refusals" in running.err and "Rate of refusal" in running.err)
-    assert "[critical]" in running.err
-    assert "Firing" in running.err or "firing" in running.err
-    append(log, *(event(f"good {n}") for n in range(20)))
-    stored(25)
-    until("its end is told", lambda: "Resolved: too-many-refusals" in running.err)
-    assert running.terminate() == 0
-    assert "Traceback" not in running.err
-    (alert,) = monitor.json("alerts", "list")
-    assert (alert["rule"], alert["state"], alert["waiting"]) == ("too-many-refusals", "resolved", 0)
-    assert alert["labels"] == {"app": "support-bot"}
-    assert alert["samples"] == 25
-    history = monitor.json("alerts", "show", alert["fingerprint"][:12])
-    assert [(row["from_state"], row["to_state"]) for row in history] == [("inactive", "firing"), ("firing", "resolved")]
-    assert "too-many-refusals" in monitor.run("alerts", "list").stdout
-    told = [line.split() for line in monitor.run("alerts", "show", "too-many-refusals").stdout.splitlines()[1:]]
-    assert [(words[0], words[3], words[4]) for words in told] == [
-        (alert["fingerprint"][:12], "inactive", "firing"),
-        (alert["fingerprint"][:12], "firing", "resolved"),
-    ]
-    assert monitor.run("alerts", "show", "ffff").returncode == 2
-
-
-def test_an_alert_is_posted_to_slack_once_over_a_restart(monitor, log, event, rules):
-    append(log, *(event(str(n), answer=REFUSAL) for n in range(5)))
-    with slack_server() as slack:
-        to_slack = {"SLACK__BOT_TOKEN": TOKEN, "SLACK__CHANNEL": CHANNEL, "SLACK__API_URL": slack.url}
-        settings = {"RULES": rules, **QUICK, **to_slack}
-        running = monitor.start("run", log, **settings)
-        until("Slack was told", slack.roots)
-        until("that was noted", lambda: monitor.json("alerts", "list", **to_slack)[0]["waiting"] == 0)
-        assert running.terminate() == 0
-        assert TOKEN not in running.err
-        again = monitor.start("run", log, **settings)
-        append(log, *(event(f"good {n}") for n in range(20)))
-        until("its end is told in the thread", lambda: slack.thread(slack.roots()[0].ts))
-        assert again.terminate() == 0
-        (root,) = slack.roots()
-        text = shown(root.payload)
-    assert "too-many-refusals" in text
-    assert "The bot refuses." in text
-    assert REFUSAL in text
-
-
-def test_notifications_wait_in_the_outbox_while_slack_is_down(monitor, log, event, rules):
-    append(log, *(event(str(n), answer=REFUSAL) for n in range(5)))
-    to_slack = {"SLACK__BOT_TOKEN": TOKEN, "SLACK__CHANNEL": CHANNEL, "SLACK__API_URL": "http://127.0.0.1:1/api/"}
-    running = monitor.start("run", log, RULES=rules, **HASH, **to_slack)
-    until("the failure is noted", lambda: "slack:" in running.err)
-    assert running.terminate() == 0
-    assert [alert["waiting"] for alert in monitor.json("alerts", "list")] == [1]

@@ -48,7 +48,7 @@ rules:
 # Minutes after noon at which each news is due; tests/integration/test_alert_faults.py stores the answers for that.
 LIFE = {"firing": 0.0, "changed": 4.0, "repeated": 241.0, "acknowledged": 245.0, "resolved": 270.0}
 _EFFECTS = {
-    "store": ("save", "end"),
+    "store": ("save",),
     "outbox": ("tell", "attempting", "delivered", "failed"),
 }
 
@@ -193,7 +193,6 @@ def play(task: dict[str, Any]) -> None:
     with http_traced(steps):
         for news, minutes in task["rounds"]:
             steps.news = news
-            steps("begin")
             play_round(loop, engine, news, minutes)
     engine.dispose()
 

@@ -69,8 +69,10 @@ def life_killed(news, step, processes, channel, *, without=""):
 @pytest.mark.parametrize("news", LIFE)
 def test_a_process_killed_at_any_step_loses_nothing_and_nothing_is_told_twice(news, processes, channel):
     steps, undisturbed = life_with(news, processes, channel)
-    kinds = ("begin", "evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "deliv")
+    kinds = ("evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "deliv")
     assert all(any(f": {kind}" in step for step in steps) for kind in kinds), steps
+    if news != "firing":  # a chart is uploaded the same way every time
+        steps = [step for step in steps if "sent files" not in step and "sent upload" not in step]
     for step in steps:
         assert (step, life_killed(news, step, processes, channel)) == (step, undisturbed)
 

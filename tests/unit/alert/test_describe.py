@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from monitor.alert.describe import BASELINE, LONGEST_WINDOW, POINTS, Describer, spans
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.notification import MAX_EXAMPLES
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.window import MINUTE, Span
+from monitor.testing_alerts import MemoryAlertStore
+from tests.unit.alert.explain.rows import a_row
+from tests.unit.alert.factories import a_rule
+from tests.unit.alert.notifications import a_told, at
+
+RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})
+TOLD = a_told(started_at=at(0), fired_at=at(2))
+
+
+class Answers:
+    """Answers of the window, and none before it."""
+
+    def __init__(self, *found):
+        self.found = list(found)
+        self.asked = []
+
+    def read(self, selector, labels, signal, window, baseline):
+        self.asked.append((selector, labels, signal, window, baseline))
+        return self.found, []
+
+
+class Kept:
+    def __init__(self):
+        self.explained_episodes: list[tuple[str, Explanation]] = []
+
+    def explained(self, told, explanation, now):
+        del now
+        self.explained_episodes.append((told.episode, explanation))
+
+
+@pytest.fixture
+def store():
+    return MemoryAlertStore()
+
+
+def describer(store, *answers, rule=RULE, **more):
+    known = {
+        "rules": [rule], "counting": store, "changed": Answers(*answers), "kept": Kept(), "embed": None,
+        "link": lambda app, its: f"https://m/{app}/{its}",
+    }  # fmt: skip
+    return Describer(**known | more)
+
+
+def test_bad_answers_are_shown_with_links_and_the_explanation_is_kept(store):
+    describe = describer(store, *(a_row(number) for number in range(5)))
+    description = describe(TOLD, at(3))
+    assert 0 < len(description.examples) <= MAX_EXAMPLES
+    assert all(its.url == f"https://m/shop/{its.id}" for its in description.examples)
+    ((episode, explanation),) = describe.kept.explained_episodes
+    assert episode == TOLD.episode
+    assert description.changes == tuple(explanation.sentences())
+
+
+def test_window_and_week_before_are_compared_under_the_rules_selection(store):
+    describe = describer(store, a_row())
+    describe(TOLD, at(3.5))
+    assert describe.changed.asked == [
+        (
+            RULE.selector,
+            {"app": "support-bot", "environment": "production"},
+            "negative",
+            Span(start=at(-5), end=at(4)),
+            Span(start=at(-5) - BASELINE, end=at(-5)),
+        )
+    ]
+
+
+def test_a_long_episode_is_shown_by_its_last_hours():
+    window, baseline = spans(TOLD, at(600))
+    assert (window.length, window.end, baseline.end) == (LONGEST_WINDOW, at(601), window.start)
+
+
+def test_the_course_reaches_back_and_has_the_rates_of_these_labels(store):
+    production = {"app": "support-bot", "environment": "production", "topic": "refunds"}
+    store.count(at(1), production, 10, negative=4)
+    store.count(at(1), {**production, "app": "other"}, 99, negative=99)
+    course = describer(store)(TOLD, at(3.5)).course
+    assert course
+    assert course.points[0].at <= at(-60)
+    assert [(point.at, point.value, point.total) for point in course.points if point.total] == [(at(0), 0.4, 10)]
+    assert (course.bound, course.unit, course.name) == (TOLD.bound, "share", "rate of negative")
+
+
+@pytest.mark.parametrize("minutes", [0, 59, 60, 61, 100_000])
+def test_the_course_has_few_points_that_leave_no_gap(store, minutes):
+    course = describer(store)(TOLD, at(minutes + 0.5)).course
+    assert course
+    times = [point.at for point in course.points]
+    steps = {after - before for before, after in pairwise(times)}
+    assert len(times) <= POINTS + 1
+    (step,) = steps
+    assert step % MINUTE == timedelta()
+    assert times[-1] + step == at(minutes + 1)
+
+
+@pytest.mark.parametrize("status", ["no_data", "error"])
+def test_what_does_not_fire_has_a_course_only(store, status):
+    describe = describer(store, a_row())
+    description = describe(replace(TOLD, status=status), at(3))
+    assert description.course
+    assert description.examples == ()
+    assert describe.changed.asked == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "course"), [(SignalKind.MEAN, True), (SignalKind.NO_DATA, False), (SignalKind.LAG, False)]
+)
+def test_only_rates_are_explained(store, kind, course):
+    name = "sda" if kind is SignalKind.MEAN else ""
+    describe = describer(store, a_row(), rule=replace(RULE, signal=Signal(kind=kind, name=name)))
+    description = describe(TOLD, at(3))
+    assert (description.course is not None, description.changes, description.examples) == (course, (), ())
+
+
+def test_of_a_rule_that_is_gone_nothing_is_known(store):
+    description = describer(store, rule=replace(RULE, name="another"))(TOLD, at(3))
+    assert (description.course, description.changes, description.examples) == (None, (), ())

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from monitor.alert.reload import WatchedRules
+from monitor.errors import WrongSettings
+
+RIGHT = "rules:\n  - {name: a, signal: {rate: refusal}, above: 0.2}\n"
+OTHER = RIGHT.replace("name: a", "name: b")
+WRONG = RIGHT.replace("above", "abov")
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "rules.yaml"
+    file.write_text(RIGHT)
+    return file
+
+
+@pytest.fixture
+def watched(path):
+    return WatchedRules(path, receivers=("console",))
+
+
+@pytest.fixture
+def said(caplog):
+    caplog.set_level(logging.INFO, "monitor.alert.reload")
+
+    def ask():
+        found = [(record.levelname, record.getMessage()) for record in caplog.records]
+        caplog.clear()
+        return found
+
+    return ask
+
+
+def names(watched):
+    return [rule.name for rule in watched.current().rules]
+
+
+def test_a_file_that_stays_is_parsed_once(watched, said):
+    assert watched.current() is watched.current()
+    assert said() == []
+
+
+def test_a_change_holds_from_the_next_look_on(path, watched, said):
+    path.write_text(OTHER)
+    assert names(watched) == ["b"]
+    ((level, text),) = said()
+    assert (level, text.endswith("1 rules hold now")) == ("INFO", True)
+
+
+def test_wrong_rules_leave_those_of_before_and_are_said_once(path, watched, said):
+    path.write_text(WRONG)
+    assert names(watched) == names(watched) == ["a"]
+    ((level, text),) = said()
+    assert level == "ERROR"
+    assert f"{path}:2:" in text
+    path.write_text(WRONG + "\n")
+    assert names(watched) == ["a"]
+    assert len(said()) == 1
+    path.write_text(OTHER)
+    assert names(watched) == ["b"]
+    assert said()[0][0] == "INFO"
+
+
+def test_going_back_to_what_held_is_no_error(path, watched, said):
+    path.write_text(WRONG)
+    watched.current()
+    path.write_text(RIGHT)
+    assert names(watched) == ["a"]
+    assert [level for level, _ in said()] == ["ERROR", "INFO"]
+
+
+def test_a_file_that_cannot_be_read_leaves_the_rules_and_is_said_once(path, watched, said):
+    path.unlink()
+    assert names(watched) == names(watched) == ["a"]
+    ((level, text),) = said()
+    assert level == "ERROR"
+    assert "cannot read the alert rules" in text
+    path.write_bytes(b"rules: [\xe4]")
+    assert names(watched) == ["a"]
+    path.write_text(OTHER)
+    assert names(watched) == ["b"]
+
+
+def test_a_receiver_that_is_not_configured_is_refused(path, watched, said):
+    path.write_text(RIGHT.replace("above: 0.2", "above: 0.2, receivers: pager"))
+    assert names(watched) == ["a"]
+    assert "'pager' is not configured" in said()[0][1]
+
+
+def test_a_file_wrong_at_the_start_is_refused(path):
+    path.write_text(WRONG)
+    with pytest.raises(WrongSettings):
+        WatchedRules(path, receivers=())
+
+
+def test_without_a_file_the_set_that_ships_holds():
+    watched = WatchedRules(None, receivers=())
+    assert "negative-rate" in names(watched)
+    assert watched.current() is watched.current()

@@ -1,0 +1,171 @@
+"""What the alert commands print, down to narrow terminals."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict, replace
+from datetime import timedelta
+
+import pytest
+from rich.console import Console
+
+from monitor.alert.rehearse import Episode
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.state import State
+from monitor.alert.window import Span
+from monitor.alert_tables import (
+    alert_lines,
+    alerts_table,
+    episodes_table,
+    history_table,
+    rehearsed_table,
+    rules_table,
+    silences_table,
+    simulated_table,
+    troubles,
+)
+from monitor.rehearsing import Rehearsed, Simulated
+from tests.unit.alert.factories import a_method, a_rule, an_alert, at
+
+HOSTILE = "\x1b[2Jshop\u202e [red]:bug:\x9b"
+DAY = Span(start=at(0), end=at(24 * 60))
+LAG = a_rule(name="reading-behind", signal=Signal(kind=SignalKind.LAG), method=a_method())
+
+
+def shown(table, width=80):
+    console = Console(file=io.StringIO(), width=width, color_system=None, emoji=False)
+    console.print(table)
+    return console.file.getvalue()
+
+
+def a_row(**over):
+    return {**asdict(an_alert()), "acknowledged_by": None, **over}
+
+
+def an_event(**over):
+    known = {"at": at(1), "fingerprint": "f" * 32, "from_state": "inactive", "to_state": "firing", "samples": 1234,
+             "note": None}  # fmt: skip
+    return {**known, **over}
+
+
+def a_notification(**over):
+    known = {
+        "made_at": at(2), "episode": "e" * 32, "receiver": "slack", "news": "firing", "delivered_at": None,
+        "given_up": False, "attempts": 0, "last_error": None,
+    }  # fmt: skip
+    return {**known, **over}
+
+
+def a_silence_row(**over):
+    known = {"id": "0123456789ab", "matchers": ['app="shop"', 'topic=~"refund.*"'], "starts_at": at(0),
+             "ends_at": at(60), "created_by": "ada", "comment": "known"}  # fmt: skip
+    return {**known, **over}
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_nothing_is_cut_and_nothing_is_wider_than_the_terminal(width):
+    long = "a-rule-whose-name-is-rather-long-since-it-says-all"
+    rule = a_rule(name=long, receivers=("slack", "pagerduty", "alertmanager"))
+    episode = Episode(labels={"app": "shop" * 10}, fired_at=at(0), resolved_at=None, worst=0.5)
+    tables = [
+        alerts_table([a_row(rule=long, acknowledged_by="slack:U0123456789 (ada)", value=0.1234, samples=1_234_567)]),
+        history_table([an_event(note=long)], [], [a_notification(last_error=long)]),
+        silences_table([a_silence_row(comment=long)]),
+        rules_table([rule]),
+        rehearsed_table([Rehearsed(rule=rule, episodes=(episode,), answers=12_345)], DAY),
+        episodes_table([Rehearsed(rule=rule, episodes=(episode,))]),
+        simulated_table([Simulated(rule=rule, weeks=2, false_pages=1, delays=(timedelta(hours=3), None))]),
+    ]
+    for table in tables:
+        text = shown(table, width)
+        assert "…" not in text
+        assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_an_id_stands_on_one_line_so_that_it_can_be_copied(width):
+    row = a_row(rule="negative-rate", labels={"app": "support-bot", "environment": "production", "model": ""})
+    text = shown(alerts_table([row]), width)
+    assert row["fingerprint"][:12] in text
+    assert "model" not in text
+    assert "0123456789ab" in shown(silences_table([a_silence_row()]), width)
+
+
+def test_foreign_text_steers_no_terminal():
+    tables = [
+        alerts_table([a_row(labels={"app": HOSTILE}, acknowledged_by=HOSTILE)]),
+        history_table([an_event(note=HOSTILE)], [], [a_notification(last_error=HOSTILE)]),
+        silences_table([a_silence_row(matchers=[HOSTILE], created_by=HOSTILE, comment=HOSTILE)]),
+        episodes_table([
+            Rehearsed(
+                rule=a_rule(),
+                episodes=(Episode(labels={"app": HOSTILE}, fired_at=at(0), resolved_at=None, worst=0.5),),
+            )
+        ]),
+    ]  # fmt: skip
+    for table in tables:
+        text = shown(table, 200)
+        assert "[red]:bug:" in text
+        assert not any(character in text for character in "\x1b\x9b\u202e")
+
+
+def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
+    alert = replace(
+        an_alert(state=State.FIRING), fired_at=at(3), value=0.382, samples=84, bound=0.3, acknowledged_by="ada",
+        acknowledged_at=at(5), annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
+    )  # fmt: skip
+    heading, *lines = alert_lines(alert)
+    assert heading == f"negative-rate: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
+    assert lines == [
+        "  app=shop",
+        "  Rate of negative answers: 38.2 %, above 30.0 %, of 84 in 5m",
+        "  acknowledged by ada, 2025-11-21 12:05 UTC",
+        "  The bot refuses.",
+        "  https://wiki.example/rag",
+    ]
+
+
+def test_what_became_of_an_alert_is_told_in_its_order():
+    told = [
+        a_notification(delivered_at=at(3), attempts=2),
+        a_notification(made_at=at(4), news="changed", given_up=True, last_error="gone"),
+        a_notification(made_at=at(5), news="resolved"),
+    ]
+    action = {"at": at(3), "fingerprint": "f" * 32, "action": "acknowledge", "by": "ada", "comment": "looking"}
+    lines = [
+        " ".join(line.split()[3:]) for line in shown(history_table([an_event()], [action], told), 200).splitlines()[1:]
+    ]
+    assert lines == [
+        "inactive → firing 1,234 counted",
+        "told slack: firing delivered after 2 failures",
+        "acknowledge by ada looking",
+        "told slack: changed lost: gone",
+        "told slack: resolved waiting",
+    ]
+
+
+def test_what_keeps_people_from_being_told_is_said():
+    rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None}
+    unsent = {"receiver": "slack", "waiting": 2, "lost": 1, "since": at(0), "last_error": "out of reach"}
+    found = troubles(
+        [rule, {**rule, "rule": "lagging", "stale_since": at(1)}, {**rule, "error": "KeyError", "error_since": at(2)}],
+        [unsent],
+        [a_silence_row()],
+    )
+    assert list(found) == [
+        "held since 2025-11-21 12:01 UTC, since reading is behind (`monitor ledger`): lagging",
+        "cannot be evaluated since 2025-11-21 12:02 UTC: negative-rate: KeyError",
+        "slack: notifications 2 waiting, 1 lost since 2025-11-21 12:00 UTC: out of reach",
+        "1 silence holds: `monitor alerts silences`",
+    ]
+    assert list(troubles([rule], [], [])) == []
+
+
+def test_a_rule_that_cannot_be_tried_says_why():
+    rehearsed = [Rehearsed(rule=LAG, why_not="no history is kept"), Rehearsed(rule=a_rule(), answers=1_200)]
+    text = shown(rehearsed_table(rehearsed, DAY))
+    assert "no history is kept" in text
+    assert "1,200 counted" in text
+    simulated = [Simulated(rule=LAG, weeks=1, why_not="lag is not simulated"), Simulated(rule=a_rule(), weeks=1)]
+    assert "lag is not simulated" in shown(simulated_table(simulated))
+    assert "over" not in shown(rules_table([LAG]))  # a state of now has no window
