@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from monitor.alert.signal import Signal
     from monitor.alert.silence import Silence
     from monitor.alert.state import Alert, Transition
+    from monitor.alert.target import HourSums
     from monitor.alert.window import Counts, Span
     from monitor.detect.detection import Claim, Detection
     from monitor.embed.tokens import Tokens
@@ -198,6 +199,14 @@ class Counting(Protocol):
         without anything in any span is left out; with `by` empty there is always one.
         """
 
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """What baselines are learnt from: sums over the hours of `span`, which begins and ends with an hour of UTC.
+
+        One for each combination of the `by` labels that occurs; `signal`, `selector` and `by` as for `counts`.
+        """
+
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         """The state of a momentary signal, one `Counts` of one count per source."""
 
@@ -228,8 +237,11 @@ class AlertStore(Counting, Protocol):
                 (the lock was lost and another replica evaluated): nothing was stored, the next round sees the truth.
         """
 
-    def end(self, transitions: Sequence[Transition]) -> None:
-        """Writes the end of alerts whose rule is gone, as `save` does."""
+    def evaluated(self) -> Mapping[str, datetime]:
+        """When each rule that is remembered was last evaluated, by digest, by whichever replica."""
+
+    def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
+        """Writes the end of alerts whose rule is gone, as `save` does, and forgets the rules of these digests."""
 
 
 class Outbox(Protocol):
@@ -237,6 +249,9 @@ class Outbox(Protocol):
 
     def groups(self) -> list[Group]:
         """Those that are not over."""
+
+    def behind(self) -> set[tuple[str, str]]:
+        """Receiver and key of the groups that have a notification which waits to be sent."""
 
     def silences(self, now: datetime) -> list[Silence]:
         """Those that have not ended."""

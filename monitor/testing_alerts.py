@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,8 @@ from monitor.alert.notification import Notification
 from monitor.alert.signal import Signal
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State, Transition
-from monitor.alert.window import Count, Counts, Span
+from monitor.alert.target import HourSums
+from monitor.alert.window import HOUR, Count, Counts, Span
 from monitor.errors import Retriable
 from monitor.model import Json
 
@@ -74,6 +75,14 @@ class MemoryAlertStore:
             Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(its)) for group, its in sorted(sums.items())
         ]
 
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As the port says."""
+        hours = [Span(start=span.start + HOUR * i, end=span.start + HOUR * (i + 1)) for i in range(span.length // HOUR)]
+        sums = [HourSums.of(its.labels, its.counts) for its in self.counts(signal, selector, by, hours)]
+        return [its for its in sums if its.hours]
+
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         """As the port says."""
         del signal, now
@@ -122,11 +131,16 @@ class MemoryAlertStore:
         failing = (self.memory(done.rule_digest).failing_since or done.at) if done.error else None
         self._memory[done.rule_digest] = replace(done.memory, failing_since=failing, by_fingerprint=remembered)
 
-    def end(self, transitions: Sequence[Transition]) -> None:
+    def evaluated(self) -> dict[str, datetime]:
+        """As the port says."""
+        self._reach()
+        return {done.rule_digest: done.at for done in self.rounds if done.rule_digest in self._memory}
+
+    def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
         """As the port says."""
         self._write(transitions)
-        for change in transitions:
-            self._memory.pop(change.alert.rule_digest, None)
+        for digest in gone:
+            self._memory.pop(digest, None)
 
     def acknowledge(self, fingerprint: str, *, by: str, now: datetime) -> None:
         """What a person does."""
@@ -178,6 +192,12 @@ class MemoryOutbox:
         """As the port says."""
         self._reach()
         return list(self._groups.values())
+
+    def behind(self) -> set[tuple[str, str]]:
+        """As the port says."""
+        self._reach()
+        waiting = (row.notification for row in self.rows if row.delivered_at is None and not row.given_up)
+        return {(notification.receiver, notification.group) for notification in waiting}
 
     def silences(self, now: datetime) -> list[Silence]:
         """As the port says."""

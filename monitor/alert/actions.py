@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -11,6 +12,7 @@ from monitor.alert.silence import Matcher, Silence
 from monitor.alert.state import Alert
 from monitor.ports import Responses
 
+_SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")  # in a pattern; a hyphen is not
 OVER = "this is over: nothing of it fires any more"
 LONGEST_SILENCE = timedelta(days=90)
 
@@ -67,12 +69,16 @@ def new_silence(
 
 
 def matchers_of(labels: Mapping[str, str], alerts: Sequence[Alert]) -> list[Matcher]:
-    """The labels of the group, and where all its alerts are one rule's, that rule."""
-    rules = {alert.rule for alert in alerts}
-    wanted = {**labels, **({"rule": rules.pop()} if len(rules) == 1 else {})}
-    if len(alerts) == 1:
-        wanted |= alerts[0].labels
-    return [Matcher(label=name, operator="=", value=value) for name, value in wanted.items()]
+    """The rules of the alerts, the labels of their group, and those that all of them have in common."""
+    common = set.intersection(*(set(alert.labels.items()) for alert in alerts))
+    wanted = {**labels, **dict(sorted(common))}
+    rules = sorted({alert.rule for alert in alerts})
+    named = (
+        Matcher(label="rule", operator="=", value=rules[0])
+        if len(rules) == 1
+        else Matcher(label="rule", operator="=~", value="|".join(_SPECIAL.sub(r"\\\g<0>", rule) for rule in rules))
+    )
+    return [named, *(Matcher(label=name, operator="=", value=value) for name, value in wanted.items())]
 
 
 def _named(alerts: Sequence[Alert]) -> str:

@@ -6,7 +6,7 @@ killed anywhere finds in the next round what is still to be told, and nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from monitor.alert.notification import SEVERITIES, Description, News, Status, To
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
+from monitor.alert.window import gone_by
 
 Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
 
@@ -87,11 +88,13 @@ def plan(
     silences: Sequence[Silence] = (),
     inhibitions: Sequence[Inhibition] = (),
     resend: Mapping[str, timedelta] | None = None,
+    behind: Collection[Key] = (),
 ) -> list[Flush]:
-    """The notifications that are to be made at `now`, at most one for a group.
+    """The notifications that are to be made at `now`, at most one for a group, in no order.
 
     `alerts` are all that are active or resolved. `resend` names receivers that forget an alert of which they hear
-    nothing, and how often they are to be told.
+    nothing, and how often they are to be told; `behind` are groups whose last notification still waits to be sent, so
+    that being told once more would only queue.
     """
     known: dict[Key, Group] = {(group.receiver, group.key): group for group in groups}
     # told of once, an alert stays in its group until it is over, whatever the grouping becomes meanwhile
@@ -112,10 +115,11 @@ def plan(
     flushes = []
     for key, its in members.items():
         again = (resend or {}).get(key[0])
+        often = None if key in behind else again
         # whoever forgets is told at once: it groups and waits by itself, and must not forget before it hears the end
         timing = grouping if again is None else replace(grouping, wait=timedelta(), interval=timedelta())
         group = known.get(key)
-        flush = _gone_on(group, its, timing, now, again) if group else _begun(key, labels[key], its, timing, now)
+        flush = _gone_on(group, its, timing, now, often) if group else _begun(key, labels[key], its, timing, now)
         if flush is not None:
             flushes.append(flush)
     return flushes
@@ -149,8 +153,8 @@ def _gone_on(
     fresh = [m for m in members if m.told.fingerprint not in group.said and m.active and not m.quiet]
     over = not fresh and not any(m.active for m in told.values())
     news, by = _news(group, told, fresh, over=over, grouping=grouping, now=now)
-    pages = news == "repeated"
-    if news is None and resend is not None and not over and now - group.told_at >= resend:
+    pages = news == "repeated" or (news == "changed" and _calls(told.values(), fresh))
+    if news is None and resend is not None and not over and gone_by(group.told_at, now) >= resend:
         news = "repeated"
     if news is None:
         return None
@@ -165,12 +169,20 @@ def _gone_on(
     return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
 
 
+def _calls(told: Iterable[_Member], fresh: Sequence[_Member]) -> bool:
+    """Whether who joined calls somebody: worse than what people were called for, or nobody is listening any more."""
+    active = [m.told for m in told if m.active]
+    worst = min((SEVERITIES.index(its.severity) for its in active), default=len(SEVERITIES))
+    heard = any(its.acknowledged_by for its in active)
+    return bool(fresh) and (heard or any(SEVERITIES.index(m.told.severity) < worst for m in fresh))
+
+
 def _begun(
     key: Key, labels: Mapping[str, str], members: Sequence[_Member], grouping: Grouping, now: datetime
 ) -> Flush | None:
     shown = [m for m in members if m.active and not m.quiet]
     first = min((m.told.fired_at for m in shown), default=None)
-    if first is None or now - first < grouping.wait:
+    if first is None or gone_by(first, now) < grouping.wait:
         return None
     receiver, identity = key
     group = Group(
@@ -203,18 +215,15 @@ def _news(
     for before, m in pairs:
         if m.active and m.silence is not None and before.silenced_until is None:
             return "silenced", m.silence.created_by
-    changed = bool(fresh) or any(
-        (m.told.status, m.told.episode) != (before.status, before.episode)
-        for before, m in pairs
-        if not (m.active and m.quiet)
-    )
-    if changed and now - group.told_at >= grouping.interval:
+    # the episode of an alert is not looked at: one that comes back before anybody was told makes no noise
+    changed = bool(fresh) or any(m.told.status != before.status for before, m in pairs if not (m.active and m.quiet))
+    if changed and gone_by(group.told_at, now) >= grouping.interval:
         return ("resolved" if over else "changed"), None
     burning = [(before, m) for before, m in pairs if m.active and not m.quiet]
     if any(before.silenced_until is not None for before, _ in burning):  # the silence is over, and it burns still
         return "repeated", None
     unheard = any(m.told.acknowledged_by is None for _, m in burning)
-    if unheard and now - group.paged_at >= grouping.repeat:
+    if unheard and gone_by(group.paged_at, now) >= grouping.repeat:
         return "repeated", None
     return None, None
 

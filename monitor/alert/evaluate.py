@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from monitor.alert.duration import format_duration
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.methods.method import Memory
 from monitor.alert.rule import Rule
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
-from monitor.alert.target import LEARNT_OVER, Baseline, learn
-from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span
-from monitor.errors import Fatal, Retriable
+from monitor.alert.target import LEARNT_OVER, Baseline, HourSums, learn
+from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span, gone_by
+from monitor.errors import Fatal, MonitorError, Retriable
 from monitor.ports import AlertStore, Counting
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ LEARN_AGAIN = timedelta(hours=1)
 # An evaluation that fails once is no news; one that goes on failing means that nobody is watching.
 ERROR_FOR = timedelta(minutes=5)
 FORGET_AFTER = timedelta(days=1)
+# A rule that nobody evaluated for so long is gone: replicas get a new rules file at different times.
+ABANDON_AFTER = timedelta(minutes=5)
 SEEN_AGAIN = timedelta(minutes=5)  # how exactly `seen_at` is kept, so that not every round writes every row
 
 
@@ -36,23 +39,39 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
     configured.
 
     Raises:
-        Retriable: the store is out of reach; what was saved before stays.
-        Fatal: it will not come back.
+        Retriable, Fatal: no rule at all could be kept: the store is out of reach.
     """
     alerts = store.alerts()
     watermark = store.watermark(now)
     changes: list[Transition] = []
-    for rule in rules:
+    failures: list[MonitorError] = []
+    measured = {rule.digest: rule for rule in rules}
+    for digest, rule in measured.items():
         told = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
-        known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == rule.digest}
-        done = _round(told, store, known, watermark, now)
-        store.save(done)
-        changes += [change for change in done.transitions if change.changed]
-    measured = {rule.digest for rule in rules}
-    orphans = [alert for alert in alerts if alert.rule_digest not in measured]
+        known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == digest}
+        try:
+            done = _round(told, store, known, watermark, now)
+            store.save(done)
+            changes += [change for change in done.transitions if change.changed]
+        except (Retriable, Fatal) as error:
+            log.error("alert rule %r could not be kept: %s", rule.name, error)  # noqa: TRY400  no defect of ours
+            failures.append(error)
+    if failures and len(failures) == len(measured):
+        raise failures[0]
+    return changes + _end_abandoned(store, alerts, measured, now)
+
+
+def _end_abandoned(
+    store: AlertStore, alerts: Sequence[Alert], measured: Collection[str], now: datetime
+) -> list[Transition]:
+    """Ends the alerts of rules that nobody evaluates any more, and forgets those rules."""
+    evaluated = store.evaluated()
+    gone = [d for d, at in evaluated.items() if d not in measured and gone_by(at, now) >= ABANDON_AFTER]
+    unknown = {*measured, *evaluated}
+    orphans = [alert for alert in alerts if alert.rule_digest in gone or alert.rule_digest not in unknown]
     ended = [change for alert in orphans if (change := abandoned(alert, now))]
-    store.end(ended)
-    return changes + ended
+    store.end(ended, gone)
+    return ended
 
 
 def _round(
@@ -63,9 +82,7 @@ def _round(
         if not rule.signal.is_momentary and watermark is not None and watermark < now - max(rule.lateness, BEHIND):
             return Round(rule=rule.name, rule_digest=rule.digest, at=now, memory=memory, stale=True)
         return evaluate_rule(rule, store, memory, known, now)
-    except Fatal:
-        raise
-    except Retriable as error:  # where all of the store is out of reach, saving this raises it again
+    except (Retriable, Fatal) as error:  # where all of the store is out of reach, saving this raises it again
         log.warning("alert rule %r: %s; it is tried again in the next round", rule.name, error)
         return _failed(rule, memory, known, str(error), now)
     except Exception as error:  # one rule's failure must not silence the others
@@ -86,7 +103,11 @@ def evaluate_rule(
         identity = fingerprint(rule, counts.labels)
         before = memory.by_fingerprint.get(identity)
         observation, kept = _observed(rule, counts, before, now)
-        change = transition(rule, known.get(identity), observation, now)
+        alert = known.get(identity)
+        change = transition(rule, alert, observation, now)
+        if change is not None and _is_gone(rule, counts, before, now):
+            change = abandoned(change.alert, now, note=f"nothing was counted for {format_duration(FORGET_AFTER)}")
+            change = change and replace(change, previous=alert)
         if change is not None:
             transitions.append(change)
         after = _remembered(counts, before, kept, now)
@@ -153,6 +174,12 @@ def _observed(
     return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
 
 
+def _is_gone(rule: Rule, counts: Counts, before: Remembered | None, now: datetime) -> bool:
+    """Whether there has been nothing for so long that it will not come back: an app that was switched off."""
+    nothing = not any(count.total for count in counts.counts)
+    return nothing and rule.no_data == "keep_last" and before is not None and before.seen_at < now - FORGET_AFTER
+
+
 def _remembered(counts: Counts, before: Remembered | None, memory: Memory | None, now: datetime) -> Remembered:
     something = any(count.total for count in counts.counts)
     if before is None:
@@ -171,21 +198,46 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
     if memory.learnt_at is not None and now - memory.learnt_at < LEARN_AGAIN:
         return memory
     end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    hours = [Span(start=end - HOUR * back, end=end - HOUR * (back - 1)) for back in range(LEARNT_OVER // HOUR, 0, -1)]
-    active = counting.active_spans(rule.digest, hours[0].start)
+    span = Span(start=end - LEARNT_OVER, end=end)
+    active = counting.active_spans(rule.digest, span.start)
     by_fingerprint = dict(memory.by_fingerprint)
-    for counts in counting.counts(rule.signal, rule.selector, rule.by, hours):
-        identity = fingerprint(rule, counts.labels)
-        spans = active.get(identity, ())
-        usual = [
-            count
-            for hour, count in zip(hours, counts.counts, strict=True)
-            if not any(span.start < hour.end and hour.start < span.end for span in spans)
-        ]
-        baseline: Baseline | None = learn(usual, now)
-        before = by_fingerprint.get(identity) or Remembered(labels=counts.labels, seen_at=now)
+    all_sums = {
+        fingerprint(rule, its.labels): its for its in counting.hour_sums(rule.signal, rule.selector, rule.by, span)
+    }
+    all_sums |= _without_incidents(
+        rule, counting, span, {i: all_sums[i].labels for i in active if i in all_sums}, active
+    )
+    for identity, sums in all_sums.items():
+        baseline: Baseline | None = learn(sums, now)
+        before = by_fingerprint.get(identity) or Remembered(labels=sums.labels, seen_at=now)
         by_fingerprint[identity] = replace(before, baseline=baseline or before.baseline)
     return replace(memory, learnt_at=now, by_fingerprint=by_fingerprint)
+
+
+def _without_incidents(
+    rule: Rule,
+    counting: Counting,
+    span: Span,
+    labels: Mapping[str, Mapping[str, str]],
+    active: Mapping[str, Sequence[Span]],
+) -> dict[str, HourSums]:
+    """The sums over the hours in which the alerts with these `labels`, by fingerprint, were not `active`."""
+    if not labels:
+        return {}
+    narrowed = {label: tuple(sorted({its[label] for its in labels.values()})) for label in rule.by}
+    hours = [Span(start=at, end=at + HOUR) for at in (span.start + HOUR * i for i in range(span.length // HOUR))]
+    found = {}
+    for counts in counting.counts(rule.signal, {**rule.selector, **narrowed}, rule.by, hours):
+        identity = fingerprint(rule, counts.labels)
+        if identity in labels:
+            pairs = zip(hours, counts.counts, strict=True)
+            usual = [count for hour, count in pairs if not any(_overlap(hour, its) for its in active[identity])]
+            found[identity] = HourSums.of(counts.labels, usual)
+    return found
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:
@@ -193,8 +245,9 @@ def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: s
     found: list[Observation] = []
     if now - (memory.failing_since or now) >= max(ERROR_FOR, rule.for_):
         detail = f"the rule cannot be evaluated: {error}"
-        labels = [_own(alert, rule) for alert in known.values() if _goes_on(alert)] or [{}]
-        found = [_nothing(its, Outcome.ERROR, detail) for its in labels]
+        labels = [_own(alert, rule) for alert in known.values() if _goes_on(alert)]
+        # what fires says nothing of the others, which nobody watches now: one without labels stands in for them
+        found = [_nothing(its, Outcome.ERROR, detail) for its in ([*labels, {}] if {} not in labels else labels)]
     changes = [transition(rule, known.get(fingerprint(rule, o.labels)), o, now) for o in found]
     return Round(
         rule=rule.name,

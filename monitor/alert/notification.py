@@ -117,6 +117,7 @@ class Notification:
     group_labels: Mapping[str, str]
     alerts: tuple[Told, ...]
     at: datetime
+    pages: bool = False  # somebody is called: it begins, goes on unheard, or something joined that nobody knows of
     by: str | None = None  # who acted, for `acknowledged` and `silenced`
     instead_of: str | None = None  # the receiver that should have been told, and why it could not be
     changes: tuple[str, ...] = ()  # what changed, a sentence each, the most telling first

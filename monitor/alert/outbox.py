@@ -6,15 +6,18 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import TypeAlias
 
 from monitor.alert.dispatch import Flush, plan
-from monitor.alert.notification import Description, Notification, Told
+from monitor.alert.notification import SEVERITIES, Description, Notification, Told
 from monitor.alert.rule import RuleSet
 from monitor.alert.state import Alert
 from monitor.ports import Outbox
 
 log = logging.getLogger(__name__)
+
+DESCRIBING = 10.0  # seconds of a round: the next one must not wait for explanations
 
 Describe: TypeAlias = Callable[[Told, datetime], Description]
 Link: TypeAlias = Callable[[Told], str | None]
@@ -29,8 +32,12 @@ def dispatch(
     describe: Describe,
     link: Link,
     resend: Mapping[str, timedelta] | None = None,
+    clock: Callable[[], float] = monotonic,
 ) -> list[Notification]:
     """Puts into the outbox what is to be told at `now` of `alerts`, as the store holds them; returns it.
+
+    Pages come first, the worst before the others; what changed is looked for as long as `DESCRIBING` allows, by
+    `clock`, after which they go out without.
 
     Each notification is written in one transaction with what is remembered as told. A process killed before that makes
     it again in its next round, one killed after it finds it told. `describe` says what changed, `link` where people
@@ -42,15 +49,27 @@ def dispatch(
     flushes = plan(
         alerts, outbox.groups(), now,
         grouping=rules.grouping, silences=outbox.silences(now), inhibitions=rules.inhibitions, resend=resend,
+        behind=outbox.behind(),
     )  # fmt: skip
     described: dict[str, Description] = {}  # several receivers are told of the same alert
     made = []
-    for flush in flushes:
-        described_group = _with_description(flush, describe, described, now)
+    until = clock() + DESCRIBING
+    for flush in sorted(flushes, key=_worst_first):
+        described_group = _with_description(flush, describe if clock() < until else _nothing, described, now)
         notification = _notification(described_group, link, now)
         outbox.tell(described_group.group, notification, over=flush.over)
         made.append(notification)
     return made
+
+
+def _worst_first(flush: Flush) -> tuple[bool, int]:
+    return not flush.pages, min(SEVERITIES.index(told.severity) for told in flush.alerts)
+
+
+def _nothing(told: Told, now: datetime) -> Description:
+    del now
+    log.warning("alert %r: what changed is not looked for, since others took all the time for that", told.rule)
+    return Description()
 
 
 def _with_description(flush: Flush, describe: Describe, described: dict[str, Description], now: datetime) -> Flush:
@@ -77,6 +96,7 @@ def _notification(flush: Flush, link: Link, now: datetime) -> Notification:
         group_labels=group.labels,
         alerts=flush.alerts,
         at=now,
+        pages=flush.pages,
         by=flush.by,
         changes=description.changes,
         examples=description.examples,

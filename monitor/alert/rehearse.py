@@ -14,7 +14,8 @@ from monitor.alert.memory import RuleMemory
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State
-from monitor.alert.window import MINUTE, Count, Counts, Span
+from monitor.alert.target import HourSums
+from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span
 
 
 class MinuteHistory:
@@ -56,6 +57,14 @@ class MinuteHistory:
                 counts = tuple(Count(total=int(n), sum=s, squares=q) for n, s, q in sums.tolist())
                 found.append(Counts(labels=labels, counts=counts))
         return found
+
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As the port says, for the rule it was made for."""
+        hours = [Span(start=span.start + HOUR * i, end=span.start + HOUR * (i + 1)) for i in range(span.length // HOUR)]
+        sums = [HourSums.of(its.labels, its.counts) for its in self.counts(signal, selector, by, hours)]
+        return [its for its in sums if its.hours]
 
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         """Nothing: a state of now leaves no history."""

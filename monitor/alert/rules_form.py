@@ -74,6 +74,12 @@ def _matcher(value: object) -> Matcher:
     return parse_matcher(value)
 
 
+def _at_least_a_minute(length: timedelta) -> timedelta:
+    if length < timedelta(minutes=1):
+        raise ValueError("must be 1m or longer: so often people are called again")
+    return length
+
+
 _Text = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
 _Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storable), AfterValidator(_one_line)]
 _Texts = Annotated[list[_Text], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_without_repeats)]
@@ -94,7 +100,7 @@ class GroupingForm(_Form):
     by: _Names = Field(default_factory=lambda: [*Grouping().by])
     wait: _Duration = Grouping().wait
     interval: _Duration = Grouping().interval
-    repeat: _Duration = Grouping().repeat
+    repeat: Annotated[_Duration, AfterValidator(_at_least_a_minute)] = Grouping().repeat
 
     def grouping(self) -> Grouping:
         """What it says."""

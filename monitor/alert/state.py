@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from monitor.alert.notification import Severity, Unit
 from monitor.alert.rule import Rule
-from monitor.alert.window import Observation, Outcome
+from monitor.alert.window import Observation, Outcome, gone_by
 
 
 class State(StrEnum):
@@ -138,7 +138,7 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
 
 
 def _activated(alert: Alert, rule: Rule, observation: Observation, now: datetime) -> Alert:
-    if observation.outcome is not Outcome.ERROR and now - alert.active_since < rule.for_:
+    if observation.outcome is not Outcome.ERROR and gone_by(alert.active_since, now) < rule.for_:
         return alert
     state = _ACTIVE[_meant(rule, observation.outcome)]
     return replace(alert, state=state, fired_at=now, receivers=rule.receivers or ())
@@ -152,7 +152,7 @@ def _active(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
             return replace(alert, state=State.NO_DATA, normal_since=None)
         case Outcome.NORMAL if alert.state is State.FIRING:
             since = alert.normal_since or now
-            if now - since < rule.keep_firing_for:
+            if gone_by(since, now) < rule.keep_firing_for:
                 return replace(alert, normal_since=since)
             return replace(alert, state=State.RESOLVED, resolved_at=now, normal_since=None)
         case Outcome.NORMAL | Outcome.UNSURE if alert.state is not State.FIRING:  # there is data again
@@ -160,9 +160,12 @@ def _active(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
     return alert  # unsure, or an error: not known to have ended
 
 
-def abandoned(previous: Alert, now: datetime) -> Transition | None:
-    """The end of an alert whose rule was removed or came to measure something else; None where it had ended."""
-    note = f"the rule {previous.rule!r} was removed or measures something else now"
+def abandoned(previous: Alert, now: datetime, *, note: str | None = None) -> Transition | None:
+    """The end of an alert that is not looked after any more, None where it had ended.
+
+    `note` says why; without one, its rule was removed or came to measure something else.
+    """
+    note = note or f"the rule {previous.rule!r} was removed or measures something else now"
     if previous.state.active:
         alert = replace(previous, state=State.RESOLVED, resolved_at=now, normal_since=None, note=note)
     elif previous.state is State.PENDING:
@@ -223,6 +226,8 @@ def _seen(alert: Alert, rule: Rule, observation: Observation) -> Alert:
         severity=rule.severity,
         window=rule.method.window,
         annotations=rule.annotations,
+        # whoever was told hears the end, and who was added since is told too
+        receivers=tuple(dict.fromkeys((*alert.receivers, *(rule.receivers or ())))) if alert.state.active else (),
         detail=observation.detail,
     )
     if observation.outcome is Outcome.ERROR:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite, sqrt
@@ -62,6 +62,33 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HourSums:
+    """What a baseline is learnt from: over the hours with answers, of n answers that sum to k in one hour each."""
+
+    labels: Mapping[str, str]
+    hours: int
+    total: int  # Σn
+    sum: float  # Σk
+    sum_squares: float  # Σk²
+    products: float  # Σkn
+    total_squares: float  # Σn²
+
+    @classmethod
+    def of(cls, labels: Mapping[str, str], counts: Iterable[Count]) -> HourSums:
+        """The sums of the counts of single hours."""
+        hours = [count for count in counts if count.total]
+        return cls(
+            labels=labels,
+            hours=len(hours),
+            total=sum(count.total for count in hours),
+            sum=float(sum(count.sum for count in hours)),
+            sum_squares=float(sum(count.sum**2 for count in hours)),
+            products=float(sum(count.sum * count.total for count in hours)),
+            total_squares=float(sum(count.total**2 for count in hours)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """`value` as it is, or, where that is None, the baseline's upper bound plus `margin` (a share: 0.01 is 1 pp)."""
 
@@ -105,29 +132,27 @@ def parse_target(text: str | float) -> Target:
     return Target(value=float(text))
 
 
-def learn(counts: Sequence[Count], now: datetime) -> Baseline | None:
-    """The usual rate from the counts of single hours up to `now`; None of too little.
+def learn(sums: HourSums, now: datetime) -> Baseline | None:
+    """The usual rate from the sums over the hours up to `now`; None of too little.
 
     The rate is the ratio r = Σk/Σn over the hours with answers. Hours differ by more than chance, so the interval is
     the wider one, on each side, of Wilson's and r ± z·√v with the ratio estimator's variance between m hours,
     v = m/(m − 1) · Σ(kᵢ − r·nᵢ)² / (Σn)². Source: W. G. Cochran, Sampling Techniques, 3rd edition, 1977, §6.3. Hours
     are taken as independent: a bad spell of many hours makes the interval too narrow.
     """
-    hours = [count for count in counts if count.total]
-    samples = sum(count.total for count in hours)
-    if len(hours) < LEAST_HOURS or samples < LEAST_SAMPLES:
+    if sums.hours < LEAST_HOURS or sums.total < LEAST_SAMPLES:
         return None
-    matching = sum(count.sum for count in hours)
-    rate = matching / samples
-    residual = sum((count.sum - rate * count.total) ** 2 for count in hours)
-    spread = sqrt(len(hours) / (len(hours) - 1) * residual) / samples
+    rate = sums.sum / sums.total
+    # Σ(k − r·n)² multiplied out; rounding may take it just below 0
+    residual = max(sums.sum_squares - 2 * rate * sums.products + rate**2 * sums.total_squares, 0.0)
+    spread = sqrt(sums.hours / (sums.hours - 1) * residual) / sums.total
     margin = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread
-    lower, upper = wilson(round(matching), samples)
+    lower, upper = wilson(round(sums.sum), sums.total)
     return Baseline(
         rate=rate,
         lower=max(min(lower, rate - margin), 0.0),
         upper=min(max(upper, rate + margin), 1.0),
-        samples=samples,
-        hours=len(hours),
+        samples=sums.total,
+        hours=sums.hours,
         learnt_at=now,
     )

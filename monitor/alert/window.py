@@ -86,6 +86,11 @@ class Observation:
     detail: str | None = None
 
 
+def gone_by(since: datetime, now: datetime) -> timedelta:
+    """From `since` to `now`; a time of the future, of a clock that was set back, counts as long ago."""
+    return now - since if since <= now else timedelta.max
+
+
 def window_at(now: datetime, length: timedelta, lateness: timedelta) -> Span:
     """The last span of `length` that is closed at `now`: it ends with the last whole minute before `now - lateness`.
 

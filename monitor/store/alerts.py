@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
-from monitor.alert.target import Baseline
+from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Counts, Span
 from monitor.errors import Retriable
 from monitor.store.counts import SpanCounts
-from monitor.store.database import retriable
+from monitor.store.database import bounded, retriable
 from monitor.store.progress import ReadingStore
 from monitor.store.tables_alerts import alert, alert_event, alert_memory, rule_state
 
 EVALUATOR_LOCK = 7_305_103
+# The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
+_SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 # Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
 _PLAIN = (
     *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
@@ -40,7 +42,7 @@ class PostgresAlertStore:
         self._reading = ReadingStore(engine)
 
     def evaluating(self) -> AbstractContextManager[bool]:
-        """As the port says; the lock is the session's, so it is free as soon as this process is gone."""
+        """As the port says; the lock is the session's, so it is free when this process is gone, as `advisory_lock` says."""
         return advisory_lock(self._engine, EVALUATOR_LOCK)
 
     def counts(
@@ -48,6 +50,12 @@ class PostgresAlertStore:
     ) -> list[Counts]:
         """As the port says."""
         return self._counts.counts(signal, selector, by, spans)
+
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As the port says."""
+        return self._counts.hour_sums(signal, selector, by, span)
 
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         """As the port says."""
@@ -60,7 +68,7 @@ class PostgresAlertStore:
     def alerts(self) -> list[Alert]:
         """As the port says."""
         query = select(alert).where(alert.c.state != State.INACTIVE).order_by(alert.c.active_since.desc())
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             return [alert_of(row) for row in connection.execute(query)]
 
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
@@ -78,7 +86,7 @@ class PostgresAlertStore:
             events.c.to_state.in_(active), events.c.until.is_(None) | (events.c.until > since)
         )
         spans: dict[str, list[Span]] = {}
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             for fingerprint, start, end in connection.execute(query):
                 last = end or datetime.max.replace(tzinfo=start.tzinfo)
                 spans.setdefault(fingerprint, []).append(Span(start=start, end=last))
@@ -88,7 +96,7 @@ class PostgresAlertStore:
         """As the port says."""
         state = select(rule_state).where(rule_state.c.rule_digest == rule_digest)
         remembered = select(alert_memory).where(alert_memory.c.rule_digest == rule_digest)
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             known = connection.execute(state).one_or_none()
             rows = connection.execute(remembered).all()
         return RuleMemory(
@@ -100,7 +108,7 @@ class PostgresAlertStore:
 
     def save(self, done: Round) -> None:
         """As the port says."""
-        with retriable(), self._engine.begin() as connection:
+        with bounded(self._engine) as connection:
             for change in done.transitions:
                 _save(connection, change)
             _save_rule(connection, done)
@@ -112,25 +120,35 @@ class PostgresAlertStore:
             if done.forgotten:
                 connection.execute(delete(alert_memory).where(alert_memory.c.fingerprint.in_(done.forgotten)))
 
-    def end(self, transitions: Sequence[Transition]) -> None:
+    def evaluated(self) -> dict[str, datetime]:
         """As the port says."""
-        if not transitions:
+        with bounded(self._engine) as connection:
+            rows = connection.execute(select(rule_state.c.rule_digest, rule_state.c.evaluated_at))
+            return dict(rows.tuples().all())
+
+    def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
+        """As the port says."""
+        if not transitions and not gone:
             return
-        digests = {change.alert.rule_digest for change in transitions}
-        with retriable(), self._engine.begin() as connection:
+        with bounded(self._engine) as connection:
             for change in transitions:
                 _save(connection, change)
-            connection.execute(delete(rule_state).where(rule_state.c.rule_digest.in_(digests)))
-            connection.execute(delete(alert_memory).where(alert_memory.c.rule_digest.in_(digests)))
+            connection.execute(delete(rule_state).where(rule_state.c.rule_digest.in_(gone)))
+            connection.execute(delete(alert_memory).where(alert_memory.c.rule_digest.in_(gone)))
 
 
 @contextmanager
 def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
-    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held."""
+    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
+
+    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word, which
+    the server asks for by keepalives. A proxy between them answers those itself: then its own time limits count.
+    """
     with retriable():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     try:
         with retriable():
+            connection.execute(_SIGNS_OF_LIFE)
             ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
         yield ours
     finally:

@@ -32,8 +32,9 @@ from sqlalchemy import (
 )
 
 from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
-from monitor.store.database import retriable
+from monitor.store.database import bounded
 from monitor.store.tables import verdict_minute
 from monitor.store.tables_signals import ingest_minute, verdict_hour
 
@@ -71,7 +72,7 @@ class SpanCounts:
         pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
         query = _query(signal, selector, by, pieces)
         sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans)}
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             connection.execute(_PLANNING)
             for number, total, added, squares, *labels in connection.execute(query):
                 if (found := sums.get(tuple(labels))) is None:
@@ -84,6 +85,56 @@ class SpanCounts:
             for labels in sorted(sums)
             if not by or any(total for total, _, _ in sums[labels])
         ]
+
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As `Counting` says, added up in the database: a row for each combination, in order of the labels.
+
+        Raises:
+            ValueError: the signal is a state of now, for which no span is counted.
+        """
+        with bounded(self._engine) as connection:
+            return [
+                HourSums(
+                    labels=dict(zip(by, labels, strict=True)), hours=hours, total=int(total), sum=added,
+                    sum_squares=squares, products=products, total_squares=total_squares,
+                )
+                for hours, total, added, squares, products, total_squares, *labels in connection.execute(
+                    _hour_sums(signal, selector, by, span)
+                )
+            ]  # fmt: skip
+
+
+def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span) -> Select[Any]:
+    """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
+    if signal.is_momentary:
+        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+    table = ingest_minute if signal.kind is SignalKind.DEAD_LETTERS else verdict_hour
+    at = _time(table)
+    hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
+    total, added, _ = _values(table, signal)
+    its = [table.c[label] for label in by]
+    n, k = (cast(func.sum(value), Double) for value in (total, added))
+    hours = (
+        select(n.label("n"), k.label("k"), *its)
+        .where(at >= span.start, at < span.end, *_chosen(table, selector))
+        .group_by(hour, *its)
+        .having(n > 0)
+        .subquery()
+    )
+    n, k, labels = hours.c.n, hours.c.k, [hours.c[label] for label in by]
+    sums = (func.sum(value) for value in (n, k, k * k, k * n, n * n))
+    # without labels there is a group also of nothing, which HAVING leaves out
+    return select(func.count(), *sums, *labels).group_by(*labels).having(func.count() > 0).order_by(*labels)
+
+
+def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
+    return [table.c[label].in_(values) for label, values in selector.items() if values]
+
+
+def _time(table: Table) -> ColumnElement[Any]:
+    return table.c.hour if table is verdict_hour else table.c.minute
 
 
 def _zeros(spans: Sequence[Span]) -> list[list[float]]:
@@ -125,15 +176,14 @@ def _part(
         .table_valued("number", "start", "end", name="piece")
         .render_derived()
     )
-    at = table.c.hour if table is verdict_hour else table.c.minute
-    chosen = [table.c[label].in_(values) for label, values in selector.items() if values]
+    at = _time(table)
     labels = [table.c[label] for label in by]
     names = ("total", "added", "squares")
     sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
     return (
         select(piece.c.number, *sums, *labels)
         .select_from(piece.join(table, (at >= piece.c.start) & (at < piece.c.end)))
-        .where(*chosen)
+        .where(*_chosen(table, selector))
         .group_by(piece.c.number, *labels)
     )
 

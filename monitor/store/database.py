@@ -12,7 +12,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -26,6 +26,8 @@ _PASSING = (
     psycopg.errors.ReadOnlySqlTransaction,
     psycopg.errors.IdleInTransactionSessionTimeout,
 )
+# For what alert rules read and write: one bad plan or locked row must not keep the other rules from being evaluated.
+_BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -81,6 +83,18 @@ def retriable() -> Iterator[None]:
         if isinstance(cause, _PASSING) or isinstance(error, OperationalError):
             raise Retriable(message) from error
         raise Fatal(message) from error
+
+
+@contextmanager
+def bounded(engine: Engine) -> Iterator[Connection]:
+    """A transaction whose statements take 10 s at most each, and wait 5 s at most for a lock.
+
+    Raises:
+        Retriable, Fatal: as `retriable` does; a statement that took longer is a busy database.
+    """
+    with retriable(), engine.begin() as connection:
+        connection.execute(_BOUNDS)
+        yield connection
 
 
 def _alembic() -> Config:

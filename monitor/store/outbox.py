@@ -36,6 +36,12 @@ class PostgresOutbox:
         with retriable(), self._engine.connect() as connection:
             return [_group(row) for row in connection.execute(select(alert_group))]
 
+    def behind(self) -> set[tuple[str, str]]:
+        """As the port says."""
+        query = select(_n.receiver, _n.group_key).where(_n.delivered_at.is_(None), _n.given_up.is_(False)).distinct()
+        with retriable(), self._engine.connect() as connection:
+            return {(receiver, key) for receiver, key in connection.execute(query)}
+
     def silences(self, now: datetime) -> list[Silence]:
         """As the port says."""
         query = select(silence).where(silence.c.ends_at > now).order_by(silence.c.starts_at, silence.c.id)

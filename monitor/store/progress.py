@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.alert.window import Count, Counts
 from monitor.message import Progress
-from monitor.store.database import retriable
+from monitor.store.database import bounded, retriable
 from monitor.store.ledger import Ledger
 from monitor.store.rollup import source_of
 from monitor.store.tables_signals import reading
@@ -95,7 +95,7 @@ class ReadingStore:
             .where(known)
             .group_by(_r.topic, _r.partition)
         )
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             return {(topic, number): (through, behind) for topic, number, through, behind in connection.execute(query)}
 
 

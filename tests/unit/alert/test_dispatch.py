@@ -126,7 +126,7 @@ def test_one_that_fires_again_within_the_interval_begins_nothing_new(telling):
     again = replace(A, episode="e9", fired_at=at(1.6))
     assert telling.round(1.3, resolved(A, 1.3)) == []
     assert telling.round(1.6, again) == []
-    assert telling.round(2, again) == [("changed", [("negative-rate", "firing")])]
+    assert telling.round(2, again) == []
     assert len({flush.group.episode for flush in telling.flushes}) == 1
 
 
@@ -166,7 +166,35 @@ def test_one_that_joins_an_acknowledged_group_is_told_and_repeated(telling):
     telling.round(1, A)
     telling.round(2, mine)
     assert telling.round(6, mine, B)[0][0] == "changed"
-    assert telling.round(241, mine, B)[0][0] == "repeated"
+    assert telling.flushes[-1].pages  # nobody knows of it
+    assert telling.round(245, mine, B) == []
+    assert telling.round(246, mine, B)[0][0] == "repeated"
+
+
+def test_who_joins_calls_people_again_only_where_it_is_worse_or_nobody_listens(telling):
+    telling.round(1, A)
+    assert telling.round(3, A, replace(B, severity=A.severity))[0][0] == "changed"
+    assert not telling.flushes[-1].pages
+    worse = replace(B, fingerprint="w" * 32, episode="w1", severity="critical")
+    telling.round(5, replace(A, severity="warning"), replace(B, severity="warning"), worse)
+    assert telling.flushes[-1].pages
+
+
+def test_a_clock_that_was_set_back_holds_nothing_up(telling):
+    telling.round(60 * 24, A)
+    assert telling.round(2, A, B)[0][0] == "changed"
+    early = replace(ELSEWHERE, fired_at=at(60 * 24))
+    assert ("firing", [(early.rule, "firing")]) in telling.round(3, A, B, early)
+
+
+def test_what_is_behind_is_not_sent_again(telling):
+    telling.round(1, A)
+    (group,) = telling.groups.values()
+    flushes = plan(
+        [A], [group], at(9), grouping=Grouping(), resend={group.receiver: timedelta(minutes=1)},
+        behind={(group.receiver, group.key)},
+    )  # fmt: skip
+    assert flushes == []
 
 
 def test_an_acknowledgement_is_told_at_once_and_alone(telling):

@@ -187,7 +187,7 @@ def test_labels_tell_alerts_apart():
     assert one.alert.fingerprint != two.alert.fingerprint
 
 
-def test_a_tuned_rule_shows_in_the_next_transition_but_tells_the_same_receivers():
+def test_a_tuned_rule_shows_in_the_next_transition_and_tells_the_same_receivers_and_new_ones():
     _, firing = follow(AT_ONCE, (0, BREACHING))
     tuned = a_rule(
         method=a_method(window=timedelta(minutes=9)), severity="info", receivers=("b",), labels={"team": "x"}
@@ -197,7 +197,7 @@ def test_a_tuned_rule_shows_in_the_next_transition_but_tells_the_same_receivers(
     assert change
     assert change.alert.labels == {"app": "shop", "team": "x"}
     assert (change.alert.window, change.alert.severity) == (timedelta(minutes=9), "info")
-    assert change.alert.receivers == ("memory",)
+    assert change.alert.receivers == ("memory", "b")
 
 
 @pytest.mark.parametrize("state", State)

@@ -57,7 +57,9 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
     )
     (event,) = server.events
     payload = event["payload"]
-    assert payload["summary"] == ("Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)")
+    assert payload["summary"] == (
+        "Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
+    )
     assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", "negative-rate")
     assert payload["timestamp"] == "2025-11-21T12:00:00Z"
     details = payload["custom_details"]
