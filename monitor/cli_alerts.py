@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="What the ale
 
 By = Annotated[str | None, typer.Option("--by", help="Who does it; default: the user of this terminal.")]
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
-Name = Annotated[str, typer.Argument(help="Its id, of an episode too, also shortened; or the name of a rule.")]
+Name = Annotated[str, typer.Argument(help="Its id, of an episode too, also its first 6 digits; or a rule's name.")]
 
 
 @alerts_app.command("list")
@@ -86,9 +87,7 @@ def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
     with Application(load_settings()) as application:
         application.migrate()
         alerts = [alert for alert in _named(application, name) if alert.state.active]
-        done = application.alerting.responses.acknowledge(
-            alerts, by=by or getpass.getuser(), now=application.now(), comment=comment
-        )
+        done = application.alerting.responses.acknowledge(alerts, by=_who(by), now=application.now(), comment=comment)
     if not alerts:
         typer.echo(f"nothing of {name!r} fires now", err=True)
         raise typer.Exit(1)
@@ -118,9 +117,7 @@ def alerts_silence(
     with Application(load_settings()) as application:
         application.migrate()
         try:
-            silence = new_silence(
-                wanted, parse_duration(length), by=by or getpass.getuser(), now=application.now(), comment=comment
-            )
+            silence = new_silence(wanted, parse_duration(length), by=_who(by), now=application.now(), comment=comment)
         except ValueError as error:
             raise WrongSettings(str(error)) from None
         application.alerting.responses.silence(silence, now=application.now())
@@ -163,7 +160,7 @@ def alerts_unsilence(
     with Application(load_settings()) as application:
         application.migrate()
         now = application.now()
-        ended = application.alerting.responses.unsilence(silence_id, by=by or getpass.getuser(), now=now)
+        ended = application.alerting.responses.unsilence(silence_id, by=_who(by), now=now)
     if not ended:
         raise WrongSettings(f"no silence {silence_id!r} holds; `monitor alerts silences` names them all")
     typer.echo(f"{silence_id} has ended")
@@ -195,11 +192,35 @@ def alerts_test(
             raise typer.Exit(1) from None
 
 
+@alerts_app.command("forget")
+def alerts_forget(
+    source: Annotated[str, typer.Argument(help="A topic, or the path of a file that was followed.")],
+) -> None:
+    """Forget how far a topic or file was read that nobody is to read any more, so that it holds no rule up."""
+    from monitor.app import Application
+    from monitor.store.progress import ReadingStore
+
+    with Application(load_settings()) as application:
+        application.migrate()
+        forgotten = ReadingStore(application.engine).forget(source)
+    if not forgotten:
+        raise WrongSettings(f"nobody has read {source!r} lately; `monitor ledger` names what was read")
+    typer.echo(f"{readable(source)} is forgotten, until somebody reads it again")
+
+
 def _named(application: Application, name: str) -> list[Alert]:
     alerts = application.alerting.history.named(name.rstrip("…"))
     if not alerts:
         raise WrongSettings(f"no alert {name!r}; `monitor alerts list` names them all")
     return alerts
+
+
+def _who(by: str | None) -> str:
+    """The name given, or the user's; a container may run under a uid that has none."""
+    try:
+        return by or getpass.getuser()
+    except (KeyError, OSError):  # KeyError before Python 3.13
+        return f"uid {os.getuid()}"
 
 
 def _matchers(texts: list[str]) -> list[Matcher]:

@@ -224,7 +224,10 @@ class AlertStore(Counting, Protocol):
         """Up to when all that had arrived is stored; None where nothing is being read."""
 
     def alerts(self) -> list[Alert]:
-        """The current row of every fingerprint that is pending, active or resolved."""
+        """The current row of every fingerprint that is pending or active; of resolved ones at least some.
+
+        These are those that resolved within an hour of the last evaluation, and those that a group still tells of.
+        """
 
     def memory(self, rule_digest: str) -> RuleMemory:
         """What is remembered of a rule; empty of one never evaluated."""
@@ -235,6 +238,7 @@ class AlertStore(Counting, Protocol):
         Raises:
             Retriable: the stored state and episode of an alert are not those of its transition's `previous` any more
                 (the lock was lost and another replica evaluated): nothing was stored, the next round sees the truth.
+                Without `previous` it may also be resolved, long ago.
         """
 
     def evaluated(self) -> Mapping[str, datetime]:
@@ -263,14 +267,25 @@ class Outbox(Protocol):
             Retriable: the stored group does not stand where it stood: another replica has told of it.
         """
 
-    def delivering(self) -> AbstractContextManager[bool]:
-        """Holds the deliverer's lock, another one than the evaluator's; yields False when another replica holds it."""
+    def waiting(self) -> list[str]:
+        """The receivers for which anything waits for delivery, in order."""
 
-    def due(self, now: datetime) -> list[Notification]:
-        """Rows that wait for delivery, oldest first; of one group and receiver only the first.
+    def delivering(self, receiver: str) -> AbstractContextManager[bool]:
+        """Holds the lock of who delivers to `receiver`; yields False when another replica holds it."""
 
-        Where that first one waits for its `retry_at`, the later ones wait behind it; one given up makes way. Each comes
-        with its `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and receiver.
+    def due(self, now: datetime, receiver: str) -> list[Notification]:
+        """Rows that wait for delivery to `receiver`, of one group only the first.
+
+        Where that first one waits for its `retry_at`, the later ones wait behind it; one given up makes way. They come
+        in the order in which they became due, so that one that fails again and again goes behind the others. Each has
+        its `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and receiver.
+        """
+
+    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+        """Puts for `fallback` what waits for `receiver`, once each, in its order.
+
+        That is what belongs to an episode of which `fallback` was told instead already, so that it hears the end too;
+        and what was made before `made_before`. Never what stands in itself, or repeats without calling anybody.
         """
 
     def attempting(self, notification: Notification) -> None:
@@ -286,10 +301,18 @@ class Outbox(Protocol):
         retry_at: datetime | None,
         *,
         instead: Notification | None = None,
+        attempted: bool = True,
     ) -> None:
-        """Counts an attempt and keeps the error; `retry_at` None gives up for good.
+        """Keeps the error, and counts an attempt where it was one; `retry_at` None gives up for good.
 
         `instead` is put into the outbox with it, unless its episode, receiver and number are there.
+        """
+
+    def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
+        """Removes up to `limit` rows that nobody needs any more; how many.
+
+        That is what was delivered, or made and given up, before `before`, of episodes that are over; and what was
+        delivered before `resent_before`, called nobody and left no receipt: what is told again to who forgets.
         """
 
 

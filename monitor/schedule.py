@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from random import Random
+from threading import Event, Thread
 from typing import TypeVar
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from monitor.alert.evaluate import evaluate
-from monitor.alert.notify import Delivery, Patience, deliver
+from monitor.alert.notify import Delivery, Patience, deliver, deliver_to, purge
 from monitor.alert.outbox import Describe, Link, dispatch
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Transition
@@ -22,6 +24,8 @@ from monitor.ports import AlertStore, Outbox, Receiver
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+_PURGE_EVERY = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +58,21 @@ class AlertLoop:
             return changes
 
     def deliver(self, now: datetime) -> Delivery:
-        """See `monitor.alert.notify`."""
+        """Delivers to one receiver after the other, see `monitor.alert.notify`."""
         return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
+
+    def deliver_to(self, name: str, now: datetime) -> Delivery:
+        """Delivers to one of them; receivers may be delivered to at the same time."""
+        return deliver_to(self.outbox, name, self.receivers.get(name), now, random=self.random, patience=self.patience)
+
+    def deliver_rest(self, now: datetime) -> Delivery:
+        """Sees to what waits for receivers that are not configured any more."""
+        gone = [name for name in self.outbox.waiting() if name not in self.receivers]
+        return sum((self.deliver_to(name, now) for name in gone), start=Delivery())
+
+    def purge(self, now: datetime) -> int:
+        """Removes what nobody needs of what was told; how many rows."""
+        return purge(self.outbox, now)
 
     @property
     def _resend(self) -> dict[str, timedelta]:
@@ -66,27 +83,73 @@ class AlertLoop:
 def scheduled(loop: AlertLoop, *, interval: float, now: Callable[[], datetime]) -> Iterator[None]:
     """Turns `loop` every `interval` seconds in the background while the block runs.
 
-    A round that fails is logged and the next one comes in time; leaving waits for the round that is running.
+    Evaluation and each receiver have a thread of their own, so that none waits for another; what was found is told at
+    once. A round that fails is logged and the next one comes in time; leaving waits for the rounds that are running.
     """
+    deliverers = [_Turning(partial(_at, now, partial(loop.deliver_to, name)), interval) for name in loop.receivers]
+    deliverers.append(_Turning(partial(_at, now, loop.deliver_rest), interval))
 
     def evaluate_once() -> None:
-        for change in _survive(lambda: loop.evaluate(now())) or ():
+        for change in _survive(partial(_at, now, loop.evaluate)) or ():
             log.info("alert %s: %s", change.alert.rule, change.alert.state)
-        deliver_once()  # what was found is told at once
+        for deliverer in deliverers:
+            deliverer.wake()
 
-    def deliver_once() -> None:
-        _survive(lambda: loop.deliver(now()))
+    def purge_once() -> None:
+        _survive(partial(_at, now, loop.purge))
 
     scheduler = BackgroundScheduler(
         timezone="UTC", job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
     )
-    for job in (evaluate_once, deliver_once):
-        scheduler.add_job(job, "interval", seconds=interval, next_run_time=now())
+    for job, seconds in ((evaluate_once, interval), (purge_once, _PURGE_EVERY)):
+        scheduler.add_job(job, "interval", seconds=seconds, next_run_time=now())
+    for deliverer in deliverers:
+        deliverer.start()
     scheduler.start()
     try:
         yield
     finally:
+        for deliverer in deliverers:
+            deliverer.end()
         scheduler.shutdown(wait=True)
+        for deliverer in deliverers:
+            deliverer.join()
+
+
+class _Turning(Thread):
+    """Does `work` at once, then every `interval` seconds and when it is woken, until it is ended.
+
+    Whoever wakes it while it works has it work once more.
+    """
+
+    def __init__(self, work: Callable[[], object], interval: float) -> None:
+        super().__init__(daemon=True)
+        self._work = work
+        self._interval = interval
+        self._woken = Event()
+        self._over = Event()
+
+    def run(self) -> None:
+        """As `Thread` has it."""
+        while True:
+            self._woken.clear()
+            if self._over.is_set():
+                return
+            _survive(self._work)
+            self._woken.wait(self._interval)
+
+    def wake(self) -> None:
+        """Has it work now."""
+        self._woken.set()
+
+    def end(self) -> None:
+        """Has it end once the work at hand is done."""
+        self._over.set()
+        self._woken.set()
+
+
+def _at(now: Callable[[], datetime], work: Callable[[datetime], T]) -> T:
+    return work(now())
 
 
 def _survive(work: Callable[[], T]) -> T | None:
@@ -94,4 +157,6 @@ def _survive(work: Callable[[], T]) -> T | None:
         return work()
     except MonitorError as error:
         log.warning("%s; trying again in the next round", error)
+    except Exception:
+        log.exception("a defect in alerting; trying again in the next round")
     return None

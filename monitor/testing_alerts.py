@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import ClassVar
 
 from monitor.alert.dispatch import Group
@@ -149,7 +150,9 @@ class MemoryAlertStore:
     def _write(self, transitions: Sequence[Transition]) -> None:
         self._reach()
         for change in transitions:
-            if _key(self._alerts.get(change.alert.fingerprint)) != _key(change.previous):
+            stored = self._alerts.get(change.alert.fingerprint)
+            begins = change.previous is None and stored is not None and stored.state is State.RESOLVED
+            if not begins and _key(stored) != _key(change.previous):
                 raise Retriable(f"the alert {change.alert.fingerprint} was changed by another evaluator")
         self._alerts.update({change.alert.fingerprint: self._acted_on(change.alert) for change in transitions})
         self.history += [change for change in transitions if change.changed]
@@ -177,16 +180,33 @@ class OutboxRow:
     error: str | None = None
     given_up: bool = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is to be delivered yet."""
+        return self.delivered_at is None and not self.given_up
+
+    def purgeable(self, before: datetime, resent_before: datetime, unfinished: Collection[str]) -> bool:
+        """Whether nobody needs it any more, see `Outbox.purge`."""
+        its = self.notification
+        if self.delivered_at is not None and its.resent and self.receipt is None:
+            return self.delivered_at < resent_before
+        done = self.delivered_at or (its.at if self.given_up else None)
+        return done is not None and done < before and its.episode not in unfinished
+
 
 @dataclass(slots=True)
 class MemoryOutbox:
-    """An `Outbox` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`."""
+    """An `Outbox` in memory, for one thread that tells and one for each receiver.
+
+    `out_of_reach` makes every method raise `Retriable`.
+    """
 
     rows: list[OutboxRow] = field(default_factory=list)
     silenced: list[Silence] = field(default_factory=list)
     out_of_reach: bool = False
     locked_by_another: bool = False
     _groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+    _putting: Lock = field(default_factory=Lock)
 
     def groups(self) -> list[Group]:
         """As the port says."""
@@ -219,23 +239,41 @@ class MemoryOutbox:
         self._put(notification)
 
     @contextmanager
-    def delivering(self) -> Iterator[bool]:
+    def delivering(self, receiver: str) -> Iterator[bool]:
         """As the port says."""
+        del receiver
         self._reach()
         yield not self.locked_by_another
 
-    def due(self, now: datetime) -> list[Notification]:
+    def waiting(self) -> list[str]:
         """As the port says."""
         self._reach()
-        first: dict[tuple[str, str], OutboxRow] = {}
+        return sorted({row.notification.receiver for row in self.rows if row.waits})
+
+    def due(self, now: datetime, receiver: str) -> list[Notification]:
+        """As the port says."""
+        self._reach()
+        first: dict[str, OutboxRow] = {}
         for row in self.rows:
-            if row.delivered_at is None and not row.given_up:
-                first.setdefault((row.notification.receiver, row.notification.group), row)
-        return [
-            replace(row.notification, previous=self._receipt(row.notification))
-            for row in first.values()
-            if row.retry_at is None or row.retry_at <= now
-        ]
+            if row.waits and row.notification.receiver == receiver:
+                first.setdefault(row.notification.group, row)
+        ready = [row for row in first.values() if row.retry_at is None or row.retry_at <= now]
+        ready.sort(key=lambda row: (row.retry_at or row.notification.at, row.notification.attempts))
+        return [replace(row.notification, previous=self._receipt(row.notification)) for row in ready]
+
+    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+        """As the port says."""
+        self._reach()
+        sent = [row.notification for row in self.rows if row.notification.receiver == fallback]
+        told = {one.episode: one.instead_of for one in sent}
+        for row in list(self.rows):
+            its = row.notification
+            if not row.waits or its.receiver != receiver or its.instead_of or its.resent:
+                continue
+            reason = told.get(its.episode)
+            if reason or (made_before is not None and its.at < made_before):
+                plain = f"{receiver} ({row.error or 'not told yet'})"
+                self._put(replace(its, receiver=fallback, instead_of=reason or plain))
 
     def attempting(self, notification: Notification) -> None:
         """As the port says."""
@@ -256,18 +294,31 @@ class MemoryOutbox:
         retry_at: datetime | None,
         *,
         instead: Notification | None = None,
+        attempted: bool = True,
     ) -> None:
         """As the port says."""
         self._reach()
         row = self._row(notification)
-        row.notification = replace(row.notification, attempts=row.notification.attempts + 1)
+        row.notification = replace(row.notification, attempts=row.notification.attempts + attempted)
         row.error, row.retry_at, row.given_up = error, retry_at, retry_at is None
         if instead is not None:
             self._put(instead)
 
+    def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
+        """As the port says."""
+        self._reach()
+        unfinished = {group.episode for group in self._groups.values()}
+        unfinished |= {row.notification.episode for row in self.rows if row.waits}
+        gone = [row for row in self.rows if row.purgeable(before, resent_before, unfinished)][:limit]
+        self.rows = [row for row in self.rows if row not in gone]
+        return len(gone)
+
     def _put(self, notification: Notification) -> None:
-        if _place(notification) not in {_place(row.notification) for row in self.rows}:
-            row = replace(notification, id=len(self.rows) + 1, attempts=0, in_doubt=False, previous=None)
+        with self._putting:
+            if _place(notification) in {_place(row.notification) for row in self.rows}:
+                return
+            number = max((row.notification.id or 0 for row in self.rows), default=0) + 1
+            row = replace(notification, id=number, attempts=0, in_doubt=False, previous=None)
             self.rows.append(OutboxRow(notification=row))
 
     def _receipt(self, notification: Notification) -> Mapping[str, Json] | None:

@@ -1,8 +1,8 @@
 """What alerting remembers: rules and their memory, groups and notifications, silences, and what people did.
 
-New tables, and columns with constant defaults, so no row is rewritten; takes well under a second. `outbox` stays for the
-previous release, which may still run beside this one; what it did not deliver, this release makes anew where the alert
-still fires. A later release drops it.
+New tables, and columns with constant defaults, so no row is rewritten; takes well under a second. `outbox` stays for
+the previous release, which may still run beside this one; what it did not deliver, this release makes anew where the
+alert still fires. A later release drops it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE UNIQUE INDEX notification_once ON notification (episode, receiver, number)")
-    op.execute("CREATE INDEX notification_waiting ON notification (id) WHERE delivered_at IS NULL AND NOT given_up")
+    op.execute("CREATE INDEX notification_open ON notification (receiver, given_up, id) WHERE delivered_at IS NULL")
+    op.execute(
+        "CREATE INDEX notification_receipt ON notification (episode, receiver, number) WHERE receipt IS NOT NULL"
+    )
     op.execute("""
         CREATE TABLE silence (
             id text PRIMARY KEY, matchers text[] NOT NULL, starts_at timestamptz NOT NULL,

@@ -224,7 +224,9 @@ def _without_incidents(
     """The sums over the hours in which the alerts with these `labels`, by fingerprint, were not `active`."""
     if not labels:
         return {}
-    narrowed = {label: tuple(sorted({its[label] for its in labels.values()})) for label in rule.by}
+    narrowed: dict[str, tuple[str, ...]] = {
+        label: tuple(sorted({its[label] for its in labels.values()})) for label in rule.by
+    }
     hours = [Span(start=at, end=at + HOUR) for at in (span.start + HOUR * i for i in range(span.length // HOUR))]
     found = {}
     for counts in counting.counts(rule.signal, {**rule.selector, **narrowed}, rule.by, hours):

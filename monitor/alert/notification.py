@@ -140,6 +140,11 @@ class Notification:
         return all(alert.status == "resolved" for alert in self.alerts)
 
     @property
+    def resent(self) -> bool:
+        """Whether it only tells again, and calls nobody: for receivers that forget."""
+        return self.news == "repeated" and not self.pages
+
+    @property
     def severity(self) -> Severity:
         """The worst of what is not over, of all once everything is."""
         burning = [a.severity for a in self.alerts if a.status != "resolved"] or [a.severity for a in self.alerts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, text, update
@@ -20,9 +20,11 @@ from monitor.errors import Retriable
 from monitor.store.counts import SpanCounts
 from monitor.store.database import bounded, retriable
 from monitor.store.progress import ReadingStore
-from monitor.store.tables_alerts import alert, alert_event, alert_memory, rule_state
+from monitor.store.tables_alerts import alert, alert_event, alert_group, alert_memory, rule_state
 
 EVALUATOR_LOCK = 7_305_103
+RESOLVED_KEPT = timedelta(hours=1)
+_OVER = (State.INACTIVE, State.RESOLVED)  # from which an episode may begin that starts from nothing known
 # The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
 _SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 # Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
@@ -42,7 +44,7 @@ class PostgresAlertStore:
         self._reading = ReadingStore(engine)
 
     def evaluating(self) -> AbstractContextManager[bool]:
-        """As the port says; the lock is the session's, so it is free when this process is gone, as `advisory_lock` says."""
+        """As the port says; the lock is the session's, and free when its process is gone, see `advisory_lock`."""
         return advisory_lock(self._engine, EVALUATOR_LOCK)
 
     def counts(
@@ -67,7 +69,13 @@ class PostgresAlertStore:
 
     def alerts(self) -> list[Alert]:
         """As the port says."""
-        query = select(alert).where(alert.c.state != State.INACTIVE).order_by(alert.c.active_since.desc())
+        a = alert.c
+        evaluated = select(func.max(rule_state.c.evaluated_at)).scalar_subquery()  # the evaluator's clock, not ours
+        told = select(func.jsonb_object_keys(alert_group.c.said))
+        recent = evaluated.is_(None) | (a.resolved_at > evaluated - RESOLVED_KEPT)
+        goes_on = a.state.not_in(_OVER)
+        kept = goes_on | and_(a.state == State.RESOLVED, recent | a.fingerprint.in_(told))
+        query = select(alert).where(kept).order_by(a.active_since.desc())
         with bounded(self._engine) as connection:
             return [alert_of(row) for row in connection.execute(query)]
 
@@ -124,7 +132,7 @@ class PostgresAlertStore:
         """As the port says."""
         with bounded(self._engine) as connection:
             rows = connection.execute(select(rule_state.c.rule_digest, rule_state.c.evaluated_at))
-            return dict(rows.tuples().all())
+            return {digest: at for digest, at in rows}  # noqa: C416  of rows, which dict() would not take for pairs
 
     def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
         """As the port says."""
@@ -141,8 +149,8 @@ class PostgresAlertStore:
 def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
     """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
 
-    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word, which
-    the server asks for by keepalives. A proxy between them answers those itself: then its own time limits count.
+    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word,
+    which the server learns by keepalives. A proxy between them answers those itself: then its own time limits count.
     """
     with retriable():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -184,7 +192,7 @@ def _save(connection: Connection, change: Transition) -> None:
         write = (
             postgresql.insert(alert)
             .values(**values)
-            .on_conflict_do_update(index_elements=["fingerprint"], set_=values, where=alert.c.state == State.INACTIVE)
+            .on_conflict_do_update(index_elements=["fingerprint"], set_=values, where=alert.c.state.in_(_OVER))
             .returning(alert.c.fingerprint)
         )
     else:

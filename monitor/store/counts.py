@@ -123,10 +123,11 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
         .having(n > 0)
         .subquery()
     )
-    n, k, labels = hours.c.n, hours.c.k, [hours.c[label] for label in by]
-    sums = (func.sum(value) for value in (n, k, k * k, k * n, n * n))
-    # without labels there is a group also of nothing, which HAVING leaves out
-    return select(func.count(), *sums, *labels).group_by(*labels).having(func.count() > 0).order_by(*labels)
+    c, labels = hours.c, [hours.c[label] for label in by]
+    sums = [func.sum(value) for value in (c.n, c.k, c.k * c.k, c.k * c.n, c.n * c.n)]
+    columns: list[ColumnElement[Any]] = [func.count(), *sums, *labels]
+    # without labels there is a group also of nothing
+    return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
 
 
 def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:

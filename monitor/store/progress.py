@@ -12,20 +12,22 @@ from sqlalchemy.dialects import postgresql
 from monitor.alert.window import Count, Counts
 from monitor.message import Progress
 from monitor.store.database import bounded, retriable
-from monitor.store.ledger import Ledger
+from monitor.store.ledger import Ledger, of_topic
 from monitor.store.rollup import source_of
 from monitor.store.tables_signals import reading
 
 FORGOTTEN = timedelta(days=1)
+MISSED = timedelta(days=30)
 _r = reading.c
 
 
 class ReadingStore:
     """What live readers note, and what alerts make of it. Safe to use from several threads; may raise `Retriable`.
 
-    A reader that died leaves its partitions behind, which age until another one takes them over. Nobody is taken to
-    read a partition any more that was not noted for `FORGOTTEN`: so long does one that was removed hold alerts up.
-    Where several groups read one, the furthest counts.
+    A reader that died leaves its partitions behind, which age until another one takes them over. One that was not noted
+    for `FORGOTTEN` holds the watermark up no more, but its lag is told of for `MISSED`: else an alert about it would
+    end by itself. `forget` ends both. Where several groups read a partition, the furthest counts. A clock that was
+    ahead when it was noted moves nothing beyond `now`.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -59,6 +61,11 @@ class ReadingStore:
         with retriable(), self._engine.begin() as connection:
             connection.execute(delete(reading).where(gone))
 
+    def forget(self, source: str) -> int:
+        """Forgets a topic or file that was stopped on purpose, for every group; how many rows there were of it."""
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(delete(reading).where(of_topic(_r.topic, source))).rowcount
+
     def watermark(self, now: datetime) -> datetime | None:
         """What had arrived by then is stored, whatever partition it came in; None where nobody reads anything."""
         return min((through for through, _ in self._partitions(now).values()), default=None)
@@ -66,10 +73,10 @@ class ReadingStore:
     def lags(self, now: datetime) -> list[Counts]:
         """Seconds that each source is behind, that is its slowest partition, as one thing counted."""
         slowest: dict[str, datetime] = {}
-        for (topic, _), (through, _) in self._partitions(now).items():
+        for (topic, _), (through, _) in self._partitions(now, MISSED).items():
             source = source_of(topic)
             slowest[source] = min(through, slowest.get(source, through))
-        return _states({source: max((now - at).total_seconds(), 0.0) for source, at in slowest.items()})
+        return _states({source: (now - at).total_seconds() for source, at in slowest.items()})
 
     def unread(self, now: datetime) -> Mapping[str, int]:
         """Messages of each source that were still to be read at the last look."""
@@ -87,11 +94,11 @@ class ReadingStore:
                 found[source_of(row.topic)] += not row.balanced
         return _states(found)
 
-    def _partitions(self, now: datetime) -> dict[tuple[str, int], tuple[datetime, int]]:
-        """How far those that are still read have come, and what is left of them."""
-        known: ColumnElement[bool] = _r.seen_at > now - FORGOTTEN
+    def _partitions(self, now: datetime, kept: timedelta = FORGOTTEN) -> dict[tuple[str, int], tuple[datetime, int]]:
+        """How far those noted within `kept` have come, and what is left of them."""
+        known: ColumnElement[bool] = _r.seen_at > now - kept
         query = (
-            select(_r.topic, _r.partition, func.max(_r.through), func.min(_r.behind))
+            select(_r.topic, _r.partition, func.least(func.max(_r.through), now), func.min(_r.behind))
             .where(known)
             .group_by(_r.topic, _r.partition)
         )

@@ -127,9 +127,10 @@ notification = Table(
     Column("last_error", Text),
     Column("delivered_at", _time),
     Column("given_up", Boolean, nullable=False, server_default=text("false")),
-    Column("receipt", JSONB),
+    Column("receipt", JSONB(none_as_null=True)),
     Index("notification_once", "episode", "receiver", "number", unique=True),
-    Index("notification_waiting", "id", postgresql_where=text("delivered_at IS NULL AND NOT given_up")),
+    Index("notification_open", "receiver", "given_up", "id", postgresql_where=text("delivered_at IS NULL")),
+    Index("notification_receipt", "episode", "receiver", "number", postgresql_where=text("receipt IS NOT NULL")),
 )
 
 silence = Table(

@@ -7,14 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import event, text
 
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.signal import RATES, Signal, SignalKind
 from monitor.alert.state import State, Transition
-from monitor.alert.target import Baseline
+from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Count, Span
 from monitor.errors import Retriable
 from monitor.model import Reason, Verdict
+from monitor.store import database
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.database import connect
 from monitor.store.responses import PostgresResponses
@@ -168,6 +170,17 @@ def test_minutes_are_the_same_in_whatever_zone_they_are_asked_for(store, count):
     assert counted(store, "negative", spans=[span]) == {(): [(0, 2)]}
 
 
+def test_sums_over_hours_are_of_the_hours_with_answers(store, count):
+    count(*some(3), *some(1, Verdict.REFUSAL), *some(2, Verdict.REFUSAL, occurred_at=at(125)), *some(5, app="b"))
+    hours = Span(start=at(-60), end=at(240))
+    assert store.hour_sums(rate("negative"), {}, ("app",), hours) == [
+        HourSums(labels={"app": "b"}, hours=1, total=5, sum=0, sum_squares=0, products=0, total_squares=25),
+        HourSums(labels={"app": "support-bot"}, hours=2, total=6, sum=3, sum_squares=5, products=8, total_squares=20),
+    ]
+    assert [s.total for s in store.hour_sums(rate("negative"), {"app": ("b",)}, (), hours)] == [5]
+    assert store.hour_sums(rate("negative"), {"app": ("nobody",)}, (), hours) == []
+
+
 def test_nothing_is_being_read_at_first(store):
     assert store.watermark(NOON) is None
     assert store.momentary(Signal(kind=SignalKind.LAG), NOON) == []
@@ -229,6 +242,14 @@ def test_an_alert_that_went_back_to_inactive_is_not_listed_and_may_begin_anew(st
     assert store.alerts() == [AGAIN]
 
 
+def test_a_resolved_alert_that_was_not_listed_any_more_may_begin_anew(store):
+    save(store, change(None, replace(RESOLVED, acknowledged_by="ada", acknowledged_at=at(5))))
+    save(store, change(None, AGAIN, 200))
+    assert store.alerts() == [AGAIN]
+    with pytest.raises(Retriable, match="another evaluator"):
+        save(store, change(RESOLVED, AGAIN))
+
+
 def test_alerts_of_other_fingerprints_stand_beside_each_other(store):
     other = replace(PENDING, fingerprint="0" * 32, labels={"app": "b"})
     save(store, change(None, PENDING), change(None, other))
@@ -257,7 +278,7 @@ def test_a_change_of_what_is_not_so_any_more_is_refused_with_everything_saved_be
     with pytest.raises(Retriable, match="another evaluator"):
         save(store, change(None, beside), changed, memory=RuleMemory(until=at(5)), remembered={"f": SHOP})
     with pytest.raises(Retriable, match="another evaluator"):
-        store.end([change(None, beside), changed])
+        store.end([change(None, beside), changed], [])
     assert store.alerts() == before
     assert store.memory(DIGEST) == memory
 
@@ -275,10 +296,10 @@ def test_an_acknowledgement_since_it_was_read_stays_with_its_episode(store, ackn
 
 def test_the_end_of_an_alert_whose_rule_is_gone_forgets_the_rule(store):
     save(store, change(None, FIRING), memory=RuleMemory(until=at(1)), remembered={"f": SHOP})
-    store.end([change(FIRING, RESOLVED, 5)])
+    store.end([change(FIRING, RESOLVED, 5)], [DIGEST])
     assert store.alerts() == [RESOLVED]
     assert store.memory(DIGEST) == RuleMemory()
-    store.end([])
+    store.end([], [])
 
 
 def spans(store, since=-1000.0, digest=DIGEST):
@@ -370,6 +391,63 @@ def test_the_lock_that_another_replica_holds_is_not_ours(backend, store, request
         assert ours
 
 
+def test_the_server_is_told_to_look_after_the_locks_session(backend, store, request):
+    """Without a host there is nobody to close the session: the server has to ask. On a Unix socket all are 0."""
+    if backend == "memory":
+        return
+    engine, opened, sent = request.getfixturevalue("engine"), [], []
+    event.listen(engine, "engine_connect", opened.append)
+    event.listen(engine, "before_cursor_execute", lambda *its: sent.append(its[2]))
+    with store.evaluating() as ours:
+        assert ours
+        assert all(f"SET tcp_keepalives_{its}" in sent[0] for its in ("idle = 10", "interval = 5", "count = 3"))
+        asked = [opened[-1].scalar(text(f"SHOW tcp_keepalives_{name}")) for name in ("idle", "interval", "count")]
+    local = engine.url.query.get("host", engine.url.host or "/").startswith("/")
+    assert asked == (["0", "0", "0"] if local else ["10", "5", "3"])
+
+
+# --- no longer than so ---
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(database, "_BOUNDS", text("SET LOCAL statement_timeout = 500; SET LOCAL lock_timeout = 200"))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_somebody_else_has_locked_is_not_waited_for(backend, store, request):
+    if backend == "memory":
+        return
+    save(store, change(None, PENDING))
+    with request.getfixturevalue("engine").begin() as another:
+        another.execute(text("SELECT * FROM alert FOR UPDATE"))
+        with pytest.raises(Retriable, match="lock timeout"):
+            save(store, change(PENDING, FIRING))
+        another.execute(text("LOCK TABLE verdict_hour, verdict_minute, reading, rule_state, alert_event"))
+        for read in (
+            lambda: store.counts(rate("negative"), {}, (), [ALL]),
+            lambda: store.hour_sums(rate("negative"), {}, (), ALL),
+            lambda: store.watermark(NOON),
+            lambda: store.memory(DIGEST),
+            lambda: store.active_spans(DIGEST, NOON),
+        ):
+            with pytest.raises(Retriable, match="lock timeout"):
+                read()
+    save(store, change(PENDING, FIRING))
+    assert store.alerts() == [FIRING]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_statement_that_takes_too_long_is_a_busy_database(backend, request):
+    if backend == "memory":
+        return
+    engine = request.getfixturevalue("engine")
+    with pytest.raises(Retriable, match="statement timeout"), database.bounded(engine) as connection:
+        connection.execute(text("SELECT pg_sleep(60)"))
+    with engine.connect() as connection:
+        assert connection.scalar(text("SHOW statement_timeout")) == "0"  # of that transaction only
+
+
 # --- out of reach ---
 
 
@@ -392,13 +470,25 @@ def lost(backend, store):
         lambda s: s.watermark(NOON),
         lambda s: s.memory(DIGEST),
         lambda s: save(s, change(None, PENDING)),
-        lambda s: s.end([change(None, PENDING)]),
+        lambda s: s.end([change(None, PENDING)], []),
         lambda s: s.counts(rate("negative"), {}, (), [ALL]),
+        lambda s: s.hour_sums(rate("negative"), {}, (), ALL),
         lambda s: s.momentary(Signal(kind=SignalKind.LEDGER), NOON),
         lambda s: s.active_spans(DIGEST, NOON),
         lambda s: s.evaluating().__enter__(),
     ],
-    ids=["alerts", "watermark", "memory", "save", "end", "counts", "momentary", "active_spans", "evaluating"],
+    ids=[
+        "alerts",
+        "watermark",
+        "memory",
+        "save",
+        "end",
+        "counts",
+        "hour_sums",
+        "momentary",
+        "active_spans",
+        "evaluating",
+    ],
 )
 def test_a_store_out_of_reach_is_retriable(lost, call):
     with pytest.raises(Retriable):

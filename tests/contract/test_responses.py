@@ -72,6 +72,19 @@ def test_of_a_group_that_is_over_nothing_is_told(store, responses, outbox):
     assert responses.told_of(GROUP.episode) == ({}, [])
 
 
+def test_what_resolved_long_ago_is_read_only_while_a_group_tells_of_it(store, outbox):
+    def evaluated(minute):
+        store.save(Round(rule="r", rule_digest=A.rule_digest, at=at(minute), memory=RuleMemory()))
+        return sorted(alert.fingerprint[0] for alert in store.alerts())
+
+    assert evaluated(1 + 61) == ["a", "b", "c"]
+    for receiver, episode in (("slack", GROUP.episode), ("pager", "8" * 32)):
+        notification = a_notification(receiver=receiver, group="g1", episode=episode, number=1)
+        outbox.tell(replace(GROUP, receiver=receiver, episode=episode, number=2), notification, over=True)
+    assert evaluated(1 + 59) == ["a", "b", "c"]
+    assert evaluated(1 + 61) == ["a", "b"]
+
+
 def test_an_acknowledgement_is_kept_once_with_who_and_why(store, responses, history):
     assert responses.acknowledge([A], by="ada", now=at(2), comment="on it") == 1
     assert responses.acknowledge([A, B], by="bob", now=at(3)) == 1
@@ -117,9 +130,13 @@ def test_a_silence_that_has_ended_by_itself_is_not_ended_again(responses, histor
         ("a" * 32, "a"),
         ("bbbbbb", "b"),
         ("e" * 31 + "2", "b"),
-        ("eeee", "abc"),
+        ("eeeeee", "abc"),
+        ("eeeee", ""),  # so few name too many
+        ("a", ""),
+        ("", ""),
+        ("cccccc", "c"),
         (GROUP.episode, "abc"),
-        ("8888", "abc"),
+        ("888888", "abc"),
         ("%", ""),
         ("_" * 32, ""),
     ],
@@ -131,7 +148,7 @@ def test_an_alert_is_found_by_every_name_that_a_message_prints(history, name, fo
 
 def test_the_history_of_an_alert_is_complete(store, history):
     ended = replace(A, state=State.RESOLVED, resolved_at=at(7), note="gone")
-    store.end([Transition(previous=A, alert=ended, at=at(7))])
+    store.end([Transition(previous=A, alert=ended, at=at(7))], [])
     events = [(row["from_state"], row["to_state"], row["at"], row["note"]) for row in history.events([A.fingerprint])]
     assert events == [("inactive", "firing", at(0), None), ("firing", "resolved", at(7), "gone")]
     assert next(row["fingerprint"][0] for row in history.alerts()) == "b"
@@ -144,7 +161,7 @@ def test_what_was_told_and_what_was_not_is_listed(history, outbox):
         ("slack", "firing", 0, None), ("pager", "firing", 0, None),
     ]  # fmt: skip
     assert history.notifications([]) == history.notifications(["d" * 32]) == []
-    slack, pager = outbox.due(at(9))
+    slack, pager = (outbox.due(at(9), name)[0] for name in ("slack", "pager"))
     outbox.failed(slack, "revoked", None)
     outbox.failed(pager, "down", at(10))
     assert [(row["receiver"], row["waiting"], row["lost"], row["last_error"]) for row in history.unsent()] == [

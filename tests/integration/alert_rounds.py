@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
@@ -85,7 +86,7 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._inner, name)
         if name in ("evaluating", "delivering"):
-            return lambda: self._locked(name, method)
+            return lambda *of: self._locked(name, partial(method, *of))
         if name not in self._effects:
             return method
 

@@ -114,13 +114,13 @@ def test_two_replicas_at_once_tell_everything_once(database, processes, channel)
 def test_a_replica_that_is_killed_leaves_its_locks_to_the_other(database, processes, channel):
     other = Processes(database, channel.slack.url)
     try:
-        for die in ("firing: evaluating: True 1", "firing: delivering: True 1"):
-            assert processes.run([("firing", 0)], die=die)[1] == -signal.SIGKILL
+        for news, lock in (("firing", "evaluating"), ("changed", "delivering")):
+            die = f"{news}: {lock}: True 1"
+            assert processes.run([(news, LIFE[news])], die=die)[1] == -signal.SIGKILL
             until("its sessions are gone", lambda: channel.backends() == 0)
-            steps, _ = other.run([("firing", SOON)])
-            assert "firing: evaluating: True 1" in steps
-            assert "firing: delivering: True 1" in steps
-        other.run(rounds(*LIFE)[1:])
+            steps, _ = other.run([(news, LIFE[news] + SOON)])
+            assert die in steps
+        other.run(rounds(*LIFE)[2:])
     finally:
         other.close()
     channel.check()
@@ -235,7 +235,7 @@ def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engin
     live(loop, engine, *((news, minutes) for news, minutes in LIFE.items() if news != "firing"))
     assert len(channel.roots) == 1
     assert channel.lines == [2, 3, 4]
-    assert len(spare.told) == 1
+    assert [told.number for told in spare.told] == [0, 1, 2, 3, 4]  # whoever stood in hears the end too
 
 
 def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fallback_once(engine, database, rows):

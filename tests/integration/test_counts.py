@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.alert.signal import MEANS, Signal, SignalKind
+from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span, interval
 from monitor.errors import Retriable
 from monitor.message import Position
@@ -177,6 +178,34 @@ def test_no_database_is_retriable():
     with pytest.raises(Retriable):
         SpanCounts(engine).counts(NEGATIVE, {}, (), [span(0, 1)])
     engine.dispose()
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(answers=answers, by=st.sets(st.sampled_from(["app", "model"])).map(sorted), app=st.sampled_from(["", "shop"]))
+def test_sums_over_hours_are_those_of_the_hours_counted_one_by_one(engine, writer, rows, answers, by, app):
+    rows("TRUNCATE interaction_key, interaction, assessment, verdict_minute, verdict_hour")
+    written(writer, *((m, {"app": app, "model": model, "verdict": v}) for m, app, model, v in answers))
+    store, chosen = SpanCounts(engine), {"app": (app,)} if app else {}
+    hours = [span(60 * hour, 60 * hour + 60) for hour in range(-2, 4)]
+    one_by_one = [HourSums.of(c.labels, c.counts) for c in store.counts(NEGATIVE, chosen, by, hours)]
+    found = store.hour_sums(NEGATIVE, chosen, by, span(-120, 240))
+    assert found == [sums for sums in one_by_one if sums.hours]
+
+
+@pytest.mark.parametrize("signal", [NO_DATA, Signal(kind=SignalKind.MEAN, name="sda"), DEAD], ids=str)
+def test_every_signal_that_is_counted_has_sums_over_hours(engine, writer, signal):
+    position = {"position": at_place("rag", 1)}
+    written(writer, *((m, {"metrics": Metrics(sdq=0.5, sdrd=0.5, sda=0.25, qrd=0.5, qa=0.5)}) for m in (0, 1, 61)))
+    writer.write(a_batch(an_assessment(id="placed", occurred_at=at(2), **position)))
+    store, hours = SpanCounts(engine), [span(0, 60), span(60, 120)]
+    (counted,) = store.counts(signal, {}, (), hours)
+    assert counted.counts[0].total
+    assert store.hour_sums(signal, {}, (), span(0, 120)) == [HourSums.of({}, counted.counts)]
+
+
+def test_a_state_of_now_has_no_sums_over_hours(engine):
+    with pytest.raises(ValueError, match="lag is a state of now"):
+        SpanCounts(engine).hour_sums(Signal(kind=SignalKind.LAG), {}, (), span(0, 60))
 
 
 # the hours

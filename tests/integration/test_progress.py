@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from typer.testing import CliRunner
 
 from monitor.alert.window import Count, Counts
-from monitor.errors import Retriable
+from monitor.cli_alerts import alerts_app
+from monitor.errors import Retriable, WrongSettings
 from monitor.message import Offset, Position, Progress, Skip
 from monitor.store.database import connect
 from monitor.store.progress import FORGOTTEN, ReadingStore
@@ -41,6 +43,16 @@ def test_what_a_group_does_not_read_any_more_is_forgotten(store):
     assert store.watermark(at(3)) == at(3)
 
 
+def test_a_person_forgets_a_source_by_its_name(store, database, monkeypatch):
+    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
+    store.note("monitor", [reached(0), reached(5, topic="other")], at(5))
+    done = CliRunner().invoke(alerts_app, ["forget", "rag"])
+    assert (done.exit_code, done.stdout) == (0, "rag is forgotten, until somebody reads it again\n")
+    assert store.watermark(at(5)) == at(5)
+    again = CliRunner().invoke(alerts_app, ["forget", "rag"])
+    assert isinstance(again.exception, WrongSettings)
+
+
 def test_where_nobody_reads_nothing_is_known(store):
     store.note("monitor", (), NOON)
     assert store.watermark(NOON) is None
@@ -64,7 +76,7 @@ def test_how_far_never_goes_back(store):
     assert store.unread(at(6)) == {"rag": 9}
 
 
-def test_a_reader_that_died_ages_and_is_forgotten_after_a_day(store):
+def test_a_reader_that_died_ages_and_holds_nothing_up_after_a_day(store):
     store.note("monitor", [reached(0)], at(0))
     store.note("monitor", [reached(0, topic="other")], at(0))
     almost = at(0) + FORGOTTEN - timedelta(seconds=1)
@@ -72,6 +84,22 @@ def test_a_reader_that_died_ages_and_is_forgotten_after_a_day(store):
     store.note("monitor", [Progress(topic="other", partition=0, through=almost, behind=0)], almost)
     assert store.watermark(almost) == at(0)
     assert store.watermark(at(0) + FORGOTTEN) == almost
+    assert store.unread(at(0) + FORGOTTEN) == {"other": 0}
+    month = at(0) + timedelta(days=30)
+    dead = Counts(labels={"source": "rag"}, counts=seconds(timedelta(days=30).total_seconds() - 1))
+    assert dead in store.lags(month - timedelta(seconds=1))  # or the alert about it would end by itself
+    assert "rag" not in [lag.labels["source"] for lag in store.lags(month)]
+
+
+def test_what_was_stopped_on_purpose_is_forgotten_at_once(store):
+    store.note("monitor", [reached(0), reached(0, partition=1), reached(5, topic="other")], at(5))
+    store.note("yesterday", [reached(0), reached(0, topic="/log/a.jsonl#12-ab"), reached(0, topic="ragged")], at(5))
+    assert store.forget("rag") == 3
+    assert store.forget("/log/a.jsonl") == 1
+    assert store.forget("rag") == 0
+    assert [lag.labels["source"] for lag in store.lags(at(5))] == ["other", "ragged"]
+    assert store.forget("ragged") == 1
+    assert store.watermark(at(5)) == at(5)
 
 
 def test_of_several_groups_the_furthest_counts(store):
@@ -85,6 +113,8 @@ def test_of_several_groups_the_furthest_counts(store):
 def test_a_clock_that_is_ahead_makes_no_negative_lag(store):
     store.note("monitor", [reached(1)], at(0))
     assert store.lags(at(0))[0].counts == seconds(0.0)
+    assert store.watermark(at(0)) == at(0)
+    assert store.watermark(at(2)) == at(1)
 
 
 def offset(reached_, **over):

@@ -76,7 +76,7 @@ def webhook(server: SlackServer, clock: Stepping) -> SlackWebhook:
 
 
 def later(receipt, **changes):
-    return a_notification(number=1, news="repeated", at=at(60), previous=receipt, **changes)
+    return a_notification(number=1, news="repeated", pages=True, at=at(60), previous=receipt, **changes)
 
 
 def the_end(receipt, **changes):
@@ -103,6 +103,13 @@ def test_a_repetition_is_told_to_the_channel_again(server, bot):
     receipt = bot.send(a_notification())
     bot.send(later(receipt))
     bot.send(the_end(receipt, number=2))
+    assert [m.payload["reply_broadcast"] for m in server.thread(receipt["ts"])] == [True, False]
+
+
+def test_what_joins_is_told_to_the_channel_where_it_calls_somebody(server, bot):
+    receipt = bot.send(a_notification(pages=True))
+    for number, pages in ((1, True), (2, False)):
+        bot.send(a_notification(number=number, news="changed", pages=pages, at=at(5), previous=receipt))
     assert [m.payload["reply_broadcast"] for m in server.thread(receipt["ts"])] == [True, False]
 
 

@@ -60,7 +60,7 @@ def test_the_rules_are_asked_for_in_every_round(store):
     held = [a_rule_set(RULE, grouping=GROUPING), a_rule_set(grouping=GROUPING)]
     loop = a_loop(store, rules=lambda: held.pop(0))
     loop.evaluate(at(1))
-    (ended,) = loop.evaluate(at(2))
+    (ended,) = loop.evaluate(at(7))
     assert "removed" in (ended.alert.note or "")
     assert [row.notification.news for row in loop.outbox.rows] == ["firing", "resolved"]
 
@@ -69,6 +69,7 @@ def test_a_receiver_that_forgets_is_told_again(store):
     loop = a_loop(store, receivers={"memory": Resent()})
     for minute in (1, 1.5, 2):
         loop.evaluate(at(minute))
+        loop.deliver(at(minute))
     assert [row.notification.news for row in loop.outbox.rows] == ["firing", "repeated"]
 
 
@@ -89,6 +90,85 @@ def test_killed_between_evaluating_and_telling_it_is_told_in_the_next_round(stor
     loop.outbox.out_of_reach = False
     assert loop.evaluate(at(2)) == []  # it fires already
     assert [row.notification.news for row in loop.outbox.rows] == ["firing"]
+
+
+class Stuck(MemoryReceiver):
+    """Does not come back before it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.free = Event(), Event()
+
+    def send(self, notification):
+        self.asked.set()
+        assert self.free.wait(timeout=60)
+        return super().send(notification)
+
+
+class Heard(MemoryReceiver):
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = Event()
+
+    def send(self, notification):
+        receipt = super().send(notification)
+        self.heard.set()
+        return receipt
+
+
+def test_a_receiver_that_does_not_answer_holds_up_neither_the_rules_nor_another(store):
+    stuck, other, evaluated = Stuck(), Heard(), Event()
+
+    def rules() -> RuleSet:
+        if stuck.asked.is_set() and other.heard.is_set():
+            evaluated.set()
+        return a_rule_set(RULE, grouping=GROUPING)
+
+    def now():
+        return datetime.now(UTC)
+
+    store.count(now() - timedelta(minutes=2), {"app": "shop"}, 100, negative=100)
+    with scheduled(a_loop(store, rules=rules, receivers={"a": stuck, "b": other}), interval=0.05, now=now):
+        seen = [stuck.asked.wait(timeout=30), other.heard.wait(timeout=30), evaluated.wait(timeout=30)]
+        stuck.free.set()
+    assert seen == [True, True, True]
+
+
+def test_what_is_found_is_told_at_once(store):
+    other = Heard()
+
+    def now():
+        return datetime.now(UTC)
+
+    store.count(now() - timedelta(minutes=2), {"app": "shop"}, 100, negative=100)
+    with scheduled(a_loop(store, receivers={"memory": other}), interval=3600, now=now):
+        assert other.heard.wait(timeout=30)
+
+
+def test_a_defect_does_not_end_the_others(store, caplog):
+    other, turns = Heard(), []
+
+    def rules() -> RuleSet:
+        turns.append(1)
+        if len(turns) < 3:
+            raise ZeroDivisionError
+        return a_rule_set(RULE, grouping=GROUPING)
+
+    def now():
+        return datetime.now(UTC)
+
+    store.count(now() - timedelta(minutes=2), {"app": "shop"}, 100, negative=100)
+    with scheduled(a_loop(store, rules=rules, receivers={"memory": other}), interval=0.02, now=now):
+        assert other.heard.wait(timeout=30)
+    assert "a defect in alerting" in caplog.text
+
+
+def test_what_waits_for_a_receiver_that_is_gone_is_seen_to(store):
+    loop = a_loop(store)
+    loop.evaluate(at(1))
+    bare = a_loop(store, outbox=loop.outbox, receivers={})
+    assert bare.deliver_rest(at(2)) == Delivery(postponed=1)
+    assert loop.deliver_rest(at(3)) == Delivery()
 
 
 def test_a_round_that_fails_does_not_end_the_others(store, caplog):

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from math import atan, cos, pi, sin, sqrt
 from typing import ClassVar, NamedTuple
 
+from monitor.alert.explain.proportions import Share, greater
 from monitor.alert.methods.method import Memory, WrongParameter, require_chance, require_least, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
@@ -115,6 +116,9 @@ class Change:
 def compare(current: Count, past: Sequence[Count]) -> Comparison:
     """A quasi-binomial two-proportion test, one-sided; `current` has answers, `past` at least two counts with some.
 
+    The chance is the larger of this one and of Fisher's exact test against all of the past: with few bad answers the
+    first, an approximation, promises too much, and the second knows nothing of how much the past differs by itself.
+
     With p the rate of the past m counts and p̄ that of all, the past counts' overdispersion is
     φ = max(1, Σ (kᵢ − p·nᵢ)² / (nᵢ·p·(1 − p)) / (m − 1)), and t = (p̂ − p) / √(φ·p̄·(1 − p̄)·(1/n + 1/N)) is held
     against Student's t with m − 1 degrees of freedom. Source: P. McCullagh and J. A. Nelder, Generalized Linear
@@ -132,7 +136,11 @@ def compare(current: Count, past: Sequence[Count]) -> Comparison:
     freedom = len(counts) - 1
     overdispersion = max(1.0, squares / spread / freedom) if spread else 1.0
     error = sqrt(overdispersion * pooled * (1 - pooled) * (1 / current.total + 1 / total))
-    return Comparison(usual, rate - usual, student_tail((rate - usual) / error, freedom))
+    exact = greater(
+        Share(matching=round(current.sum), total=current.total),
+        Share(matching=round(usual * total), total=total),
+    )
+    return Comparison(usual, rate - usual, max(exact, student_tail((rate - usual) / error, freedom)))
 
 
 def student_tail(t: float, freedom: int) -> float:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol, TypeAlias
 
 from monitor.alert.signal import Signal, SignalKind
-from monitor.alert.target import Baseline, Target
+from monitor.alert.target import Target
 from monitor.alert.window import MINUTE, Counts, Observation, Span
 from monitor.model import Json
 
@@ -51,11 +51,6 @@ class Method(Protocol):
         self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
         """What `counts` of those spans say of `signal` against `bound`, and what is to be remembered."""
-
-
-def learnt(target: Target, baseline: Baseline | None) -> float | None:
-    """The line itself; None where it is to be learnt and there is no baseline yet."""
-    return target.bound(baseline)
 
 
 def require_share(field: str, target: Target) -> None:

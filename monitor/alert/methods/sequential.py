@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import exp
 from typing import Any, ClassVar, cast
@@ -60,6 +60,10 @@ class Bets:
             since=known["since"],
             seen={minute: (total, bad) for minute, total, bad in known["seen"]},
         )
+
+    def as_of(self, now: datetime) -> Bets:
+        """With a look dated after `now`, by a clock that was ahead, taken as of now: else all until then is closed."""
+        return replace(self, looked_at=min(self.looked_at, now), since=min(self.since, _minute(now)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +123,7 @@ class Sequential:
     ) -> tuple[Observation, Memory | None]:
         """Bets on what is new. `detail` says how rarely so much evidence comes by chance."""
         shown, *minutes = counts.counts
-        before = _start(now, len(minutes)) if memory is None else Bets.from_json(memory)
+        before = _start(now, len(minutes)) if memory is None else Bets.from_json(memory).as_of(now)
         after = self._look(before, minutes, bound, now)
         lower, upper = interval(shown, share=True)
         outcome = Outcome.BREACHING if after.firing else Outcome.NORMAL

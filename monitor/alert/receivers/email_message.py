@@ -27,7 +27,10 @@ def message(notification: Notification, *, sender: str, recipients: Sequence[str
     mail = EmailMessage(policy=SMTP)
     mail["From"] = sender
     mail["To"] = ", ".join(recipients)
-    mail["Subject"] = heading(notification)
+    calls = notification.pages and notification.number  # the first one says so by itself
+    mail["Subject"] = (
+        f"{heading(notification)}: {shortened(news_line(notification), _MAX_NAME)}" if calls else heading(notification)
+    )
     mail["Date"] = format_datetime(notification.at)
     mail["Message-ID"] = _id(notification, notification.number, domain)
     if notification.number:

@@ -1,4 +1,7 @@
-"""PagerDuty, by its Events API v2: one incident for each episode.
+"""PagerDuty, by its Events API v2: one incident for each alert that a group tells of.
+
+Not one for the group: an incident that somebody acknowledged, with us or in PagerDuty, calls nobody when it is
+triggered again, so what joins the group later would go unheard. PagerDuty groups by `group` where it is set up to.
 
 Source: https://developer.pagerduty.com/docs/events-api-v2/overview/ (limits: summary 1,024 characters, dedup_key 255,
 the whole event 512 kB; answers: 202 taken, 400 invalid, 429 and 5xx later).
@@ -7,6 +10,7 @@ the whole event 512 kB; answers: 202 taken, 400 invalid, 429 and 5xx later).
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import ClassVar
@@ -23,7 +27,7 @@ from monitor.wire import encode
 
 # With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit; a test holds it there.
 _SUMMARY, _SHORT, _LONG, _ANSWER = 1_024, 200, 500, 1_500
-_MAX_ALERTS, _MAX_LABELS, _MAX_CHANGES = 10, 10, 10
+_MAX_LABELS, _MAX_CHANGES = 10, 10
 _KEY = 255
 _SETTING = "MONITOR_PAGERDUTY__ROUTING_KEY"
 
@@ -37,7 +41,7 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # 
 
 
 class PagerDuty:
-    """Triggers, acknowledges and resolves. Gives no receipt: the episode's name is the key of its incident."""
+    """Triggers, acknowledges and resolves. Gives no receipt: the group's episode and the alert are the key."""
 
     resend: ClassVar[timedelta | None] = None
 
@@ -46,16 +50,16 @@ class PagerDuty:
         self._events = Endpoint(f"{url.rstrip('/')}/v2/enqueue", name="pagerduty", setting=_SETTING)
 
     def send(self, notification: Notification) -> None:
-        """Sends one event.
+        """Sends the events of its alerts, the worst first. Those sent before one that failed may be sent again.
 
         Raises:
             Retriable: PagerDuty is out of reach or busy.
             Fatal: it refuses the event, most likely for its routing key.
         """
-        event = {"routing_key": self._key, **event_of(notification)}
-        answer = self._events.post(encode(event).encode())
-        if answer.status != HTTPStatus.ACCEPTED:
-            raise self._events.judged(answer, self._said(answer))
+        for event in events_of(notification):
+            answer = self._events.post(encode({"routing_key": self._key, **event}).encode())
+            if answer.status != HTTPStatus.ACCEPTED:
+                raise self._events.judged(answer, self._said(answer))
 
     def check(self) -> str:
         """As the port says."""
@@ -71,33 +75,46 @@ class PagerDuty:
         return ": ".join(words).replace(self._key, "[key]")
 
 
-def event_of(notification: Notification) -> dict[str, Json]:
-    """The event without its routing key. Whoever silences an episode has seen it: that acknowledges the incident."""
-    event: dict[str, Json] = {"dedup_key": notification.episode[:_KEY]}
-    if notification.over:
-        return {"event_action": "resolve", **event}
-    if notification.news in ("acknowledged", "silenced"):
-        return {"event_action": "acknowledge", **event}
-    leading = notification.leading
+def events_of(notification: Notification) -> list[dict[str, Json]]:
+    """The events without their routing key, one at most for each alert.
+
+    Nothing comes of an alert that is silenced, or that goes on acknowledged. The alert's own episode is no part of the
+    key: one that comes back before anybody was told that it ended is the same incident.
+    """
+    events: list[dict[str, Json]] = []
+    for told in notification.alerts:
+        event: dict[str, Json] = {"dedup_key": f"{notification.episode}/{told.fingerprint}"[:_KEY]}
+        if told.status == "resolved":
+            events.append({"event_action": "resolve", **event})
+        elif told.acknowledged_by is not None:
+            if notification.news == "acknowledged":
+                events.append({"event_action": "acknowledge", **event})
+        elif notification.news not in ("acknowledged", "silenced") and told.silenced_until is None:
+            events.append({"event_action": "trigger", **event, **_trigger(notification, told)})
+    return events
+
+
+def _trigger(notification: Notification, told: Told) -> dict[str, Json]:
+    if told != notification.leading:  # what changed and the examples are about the leading one
+        notification = replace(notification, changes=(), examples=(), url=None)
+    notification = replace(notification, alerts=(told,))
     payload: dict[str, Json] = {
-        "summary": shortened(f"{title(notification)} ({figure(leading)})", _SUMMARY),
-        "source": shortened(leading.labels.get("app") or leading.labels.get("source") or "monitor", _SHORT),
-        "severity": notification.severity,  # PagerDuty has these three, and `error`
-        "timestamp": timestamp(notification.started_at),
-        "class": leading.signal,
-        "group": shortened(leading.rule, _SHORT),
+        "summary": shortened(f"{title(notification)} ({figure(told)})", _SUMMARY),
+        "source": shortened(told.labels.get("app") or told.labels.get("source") or "monitor", _SHORT),
+        "severity": told.severity,  # PagerDuty has these three, and `error`
+        "timestamp": timestamp(told.started_at),
+        "class": told.signal,
+        "group": notification.episode,
         "custom_details": _details(notification),
     }
-    event |= {"event_action": "trigger", "payload": payload, "client": "monitor", "links": _links(notification)}
+    event: dict[str, Json] = {"payload": payload, "client": "monitor", "links": _links(notification)}
     if url := http_url(notification.url):
         event["client_url"] = url
     return event
 
 
 def _details(notification: Notification) -> dict[str, Json]:
-    details: dict[str, Json] = {"alerts": [_alert(told) for told in notification.alerts[:_MAX_ALERTS]]}
-    if (more := len(notification.alerts) - _MAX_ALERTS) > 0:
-        details["more_alerts"] = more
+    details = _alert(notification.leading)
     if notification.instead_of:
         details["instead_of"] = shortened(notification.instead_of, _LONG)
     if notification.changes:
@@ -114,14 +131,14 @@ def _details(notification: Notification) -> dict[str, Json]:
     return details
 
 
-def _alert(told: Told) -> Json:
+def _alert(told: Told) -> dict[str, Json]:
     said = dict(facts(told)) | {name: shortened(value, _LONG) for name, value in remarks(told)}
     labels = {shortened(n, _SHORT): shortened(v, _SHORT) for n, v in list(labels_of(told).items())[:_MAX_LABELS]}
     annotations = list(told.annotations.items())[:_MAX_LABELS]
     return {
+        **{shortened(name, _SHORT): shortened(value, _LONG) for name, value in annotations},
         "alert": shortened(name_of(told), _SHORT),
         "status": told.status,
-        **{shortened(name, _SHORT): shortened(value, _LONG) for name, value in annotations},
         "labels": dict[str, Json](labels),
         "figures": dict[str, Json](said),
     }

@@ -132,6 +132,7 @@ def _ours(notification: Notification, shown: tuple[Told, ...]) -> dict[str, Json
         "episode": notification.episode,
         "number": notification.number,
         "news": notification.news,
+        "pages": notification.pages,
         "by": shortened(notification.by, _SHORT) if notification.by else None,
         "instead_of": shortened(notification.instead_of, _SHORT) if notification.instead_of else None,
         "at": timestamp(notification.at),

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify import Delivery, Patience, deliver
+from monitor.alert.notify import KEPT, Delivery, Patience, deliver, purge
 from monitor.errors import Fatal, Retriable
 from monitor.testing_alerts import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.notifications import a_notification, a_resolved_notification, at
@@ -169,6 +169,67 @@ def test_what_waits_behind_a_service_that_asked_to_wait_is_told_instead(outbox):
     assert [row.notification.instead_of for row in outbox.rows[2:]] == [
         "memory (slow down)", "memory (memory asked to wait)",
     ]  # fmt: skip
+
+
+def test_of_many_that_wait_for_a_receiver_that_is_down_all_are_told_instead(outbox):
+    queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(100)))
+    fallback = MemoryReceiver()
+    for second in range(0, 330, 15):
+        down = MemoryReceiver(*[Retriable("down")] * 100)
+        deliver(outbox, {"memory": down, "fallback": fallback}, at(2 + second / 60), random=DICE, patience=FALLBACK)
+    assert sorted(n.episode for n in fallback.sent) == sorted(f"e{n}" for n in range(100))
+    assert sum(row.notification.attempts for row in outbox.rows) == 22  # one a call; to wait is no attempt
+
+
+def test_each_has_its_turn_when_the_receiver_fails_again_and_again(outbox):
+    queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(10)))
+    for minute in range(3, 13):
+        send(outbox, MemoryReceiver(Retriable("down"), *[Retriable("down")] * 9), minute)
+    assert [row.notification.attempts for row in outbox.rows] == [1] * 10
+
+
+def test_what_waits_behind_one_that_fails_is_given_up_in_time(outbox):
+    queue(outbox, ANOTHER, a_notification(at=at(0)))
+    outbox.failed(outbox.rows[1].notification, "down", at(24 * 60 + 5), attempted=False)
+    send(outbox, MemoryReceiver(Retriable("down")), 24 * 60 + 1, patience=FALLBACK)
+    send(outbox, MemoryReceiver(Retriable("down")), 24 * 60 + 6, patience=FALLBACK)
+    assert [row.given_up for row in outbox.rows[:2]] == [True, True]
+    assert {row.notification.episode for row in outbox.rows[2:]} == {"b", a_notification().episode}
+
+
+def test_who_asked_to_wait_for_long_is_stood_in_for_in_time(outbox):
+    queue(outbox, a_notification())
+    send(outbox, MemoryReceiver(Retriable("slow down", retry_after=3600)), 2, patience=FALLBACK)
+    send(outbox, MemoryReceiver(), 7.1, patience=FALLBACK)
+    assert [row.notification.receiver for row in outbox.rows] == ["memory", "fallback"]
+
+
+def test_whoever_was_told_instead_hears_the_end(outbox):
+    queue(outbox, a_notification())
+    send(outbox, MemoryReceiver(Retriable("down")), 8, patience=FALLBACK)
+    queue(outbox, a_notification(number=1, news="changed"), a_resolved_notification(number=2))
+    receivers = {"memory": MemoryReceiver(), "fallback": MemoryReceiver()}
+    for minute in (21, 22, 23, 24):
+        deliver(outbox, receivers, at(minute), random=DICE, patience=FALLBACK)
+    assert [n.news for n in receivers["memory"].sent] == ["firing", "changed", "resolved"]
+    assert [(n.news, n.instead_of) for n in receivers["fallback"].sent] == [
+        ("firing", "memory (down)"), ("changed", "memory (down)"), ("resolved", "memory (down)"),
+    ]  # fmt: skip
+
+
+def test_what_is_only_told_again_to_who_forgets_is_told_to_nobody_instead(outbox):
+    queue(outbox, a_notification(news="repeated"), a_notification(group="b", episode="b", news="repeated", pages=True))
+    send(outbox, MemoryReceiver(Fatal("gone"), Fatal("gone")), 9, patience=FALLBACK)
+    assert [row.notification.episode for row in outbox.rows[2:]] == ["b"]
+
+
+def test_what_is_purged_goes_in_pieces(outbox, monkeypatch):
+    monkeypatch.setattr("monitor.alert.notify._PIECE", 2)
+    queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(5)))
+    send(outbox, MemoryReceiver())
+    assert purge(outbox, at(2) + KEPT) == 0
+    assert purge(outbox, at(3) + KEPT) == 5
+    assert outbox.rows == []
 
 
 def test_nobody_stands_in_for_the_fallback(outbox):

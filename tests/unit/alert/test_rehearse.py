@@ -115,3 +115,11 @@ def test_a_state_of_now_leaves_nothing_to_rehearse():
     history = MinuteHistory(NOON, ("source",), {})
     rule = a_rule(signal=Signal(kind=SignalKind.LAG), by=("source",), method=a_method(above=parse_target(300)))
     assert rehearse(rule, history, Span(start=at(0), end=at(9))) == []
+
+
+@given(st.integers(0, 2**32), st.sampled_from([{}, {"app": ("bank",)}, {"app": ("nobody",)}]))
+def test_it_adds_up_hours_as_a_store_does(seed, selector):
+    history, store = counted(seed, length=200)
+    span = Span(start=at(-60), end=at(240))
+    found, expected = (its.hour_sums(NEGATIVE, selector, ("app",), span) for its in (history, store))
+    assert sorted(found, key=lambda sums: sums.labels["app"]) == expected

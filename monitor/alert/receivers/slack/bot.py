@@ -122,7 +122,7 @@ class SlackBot:
                 metadata(NEWS, notification),
                 channel=receipt["channel"],
                 thread_ts=receipt["ts"],
-                reply_broadcast=notification.news == "repeated",
+                reply_broadcast=notification.pages,
             )
         return receipt
 

@@ -115,6 +115,16 @@ def test_a_round_that_is_evaluated_again_with_an_older_time_counts_nothing_twice
     assert wealth(watch) == before
 
 
+def test_a_clock_that_was_set_back_blinds_nobody(rollup):
+    watch = Watch(BETS, rollup)
+    watch.look(at(24 * 60))  # by a clock a day ahead
+    for minute in range(20):
+        rollup.add(at(minute), bad=3, total=5)
+        seen = watch.look(at(minute + 0.5))
+    assert seen.outcome is Outcome.BREACHING
+    assert sum(total for _, total, _ in watch.memory["seen"]) == 100
+
+
 def test_rows_that_vanish_or_are_judged_anew_take_no_bet_back(rollup):
     watch = Watch(BETS, rollup)
     rollup.add(at(0), bad=2, total=5)

@@ -10,7 +10,7 @@ from monitor.alert.receivers.email import Email, Server
 from monitor.errors import Fatal, Retriable
 from tests.kafka_cluster import make_certificates
 from tests.smtp_server import PASSWORD, USER, smtp_server
-from tests.unit.alert.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example
+from tests.unit.alert.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example, at
 
 PICTURE = b"\x89PNG\r\n\x1a\nmade up"
 SENDER, ADA, TEAM = "monitor@quillmere.example", "ada@quillmere.example", "team@quillmere.example"
@@ -109,6 +109,13 @@ def test_foreign_text_is_text_in_html(server, receiver):
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert "javascript:" not in html
+
+
+def test_the_subject_says_that_somebody_is_called(server, receiver):
+    for number, pages in ((0, True), (1, False), (2, True)):
+        receiver.send(a_notification(number=number, news="repeated", pages=pages, at=at(60)))
+    plain = "[critical] Firing: negative-rate, support-bot"
+    assert [mail.message["Subject"] for mail in server.mails] == [plain, plain, f"{plain}: Still firing after 1h"]
 
 
 def test_a_label_cannot_add_a_header(server, receiver):

@@ -1,23 +1,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from monitor.alert.receivers.pagerduty import PagerDuty, event_of
+from monitor.alert.receivers.pagerduty import PagerDuty, events_of
 from monitor.errors import Fatal, Retriable
 from tests.pagerduty_server import KEY, pagerduty_server, problems
 from tests.unit.alert.notifications import (
     a_notification,
     a_resolved_notification,
-    a_resolved_told,
     a_told,
     an_example,
     at,
 )
 from tests.webhook_server import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
 
-EPISODE = "0123456789abcdef0123456789abcdef"
+GROUP_EPISODE = "0123456789abcdef0123456789abcdef"
+ALERT = f"{GROUP_EPISODE}/fedcba9876543210fedcba9876543210"
 
 
 @pytest.fixture(autouse=True)
@@ -37,18 +38,61 @@ def receiver(server):
     return PagerDuty(routing_key=KEY, url=server.http.url)
 
 
-def test_an_episode_is_one_incident(server, receiver):
+def test_an_alert_is_one_incident(server, receiver):
+    acknowledged = a_told(acknowledged_by="ada")
     told = [
         (a_notification(), "triggered"),
         (a_notification(number=1, news="repeated"), "triggered"),
-        (a_notification(number=2, news="acknowledged", by="ada"), "acknowledged"),
-        (a_notification(number=3, news="changed", alerts=(a_told(), a_resolved_told(rule="b"))), "acknowledged"),
+        (a_notification(number=2, news="acknowledged", by="ada", alerts=(acknowledged,)), "acknowledged"),
+        (a_notification(number=3, news="changed", alerts=(acknowledged,)), "acknowledged"),
         (a_resolved_notification(number=4), "resolved"),
     ]
     for notification, status in told:
         receiver.send(notification)
-        assert server.incidents == {EPISODE: status}
-    assert len(server.events) == 5
+        assert server.incidents == {ALERT: status}
+    assert len(server.events) == 4
+
+
+def test_what_joins_an_acknowledged_group_calls_somebody(server, receiver):
+    warning = a_told(fingerprint="w", severity="warning")
+    heard = replace(warning, acknowledged_by="ada")
+    joined = a_told(fingerprint="c", rule="another")
+    receiver.send(a_notification(alerts=(warning,)))
+    receiver.send(a_notification(news="acknowledged", by="ada", alerts=(heard,)))
+    receiver.send(a_notification(news="changed", alerts=(joined, heard)))
+    warned, joint = f"{GROUP_EPISODE}/w", f"{GROUP_EPISODE}/c"
+    assert server.incidents == {warned: "acknowledged", joint: "triggered"}
+    event = server.events[-1]
+    assert (event["dedup_key"], event["payload"]["severity"]) == (joint, "critical")
+    receiver.send(a_notification(news="changed", alerts=(joined, replace(heard, status="resolved"))))
+    assert server.incidents == {warned: "resolved", joint: "triggered"}
+
+
+def test_what_came_back_before_anybody_was_told_is_the_same_incident(server, receiver):
+    receiver.send(a_notification())
+    receiver.send(a_resolved_notification(alerts=(a_told(episode="another", status="resolved"),)))
+    assert server.incidents == {ALERT: "resolved"}
+
+
+def test_what_is_silenced_stays_as_it_was_and_calls_again_after_it(server, receiver):
+    receiver.send(a_notification())
+    silenced = a_told(silenced_until=at(60))
+    other = a_told(episode="other")
+    receiver.send(a_notification(news="silenced", by="ada", alerts=(silenced, other)))
+    receiver.send(a_notification(news="changed", alerts=(silenced,)))
+    assert [event["event_action"] for event in server.events] == ["trigger"]
+    receiver.send(a_notification(news="repeated"))
+    assert server.events[-1]["event_action"] == "trigger"
+
+
+def test_what_changed_stands_with_the_alert_it_is_about():
+    first, second = events_of(
+        a_notification(alerts=(a_told(), a_told(episode="b", labels={"app": "bank"})), changes=("More.",))
+    )
+    assert first["payload"]["custom_details"]["changes"] == ["More."]
+    assert not {"changes", "examples"} & set(second["payload"]["custom_details"])
+    assert first["payload"]["group"] == second["payload"]["group"] == GROUP_EPISODE
+    assert second["payload"]["source"] == "bank"
 
 
 def test_the_event_says_what_since_when_and_how_sure(server, receiver):
@@ -60,12 +104,12 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
     assert payload["summary"] == (
         "Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
     )
-    assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", "negative-rate")
+    assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", GROUP_EPISODE)
     assert payload["timestamp"] == "2025-11-21T12:00:00Z"
     details = payload["custom_details"]
-    assert details["alerts"][0]["figures"]["Rate of negative answers"] == "38.2 % (95 % interval 28.5 % to 48.9 %)"
-    assert details["alerts"][0]["summary"] == "Too many answers are not carried."
-    assert details["alerts"][0]["labels"] == {"app": "support-bot", "environment": "production"}
+    assert details["figures"]["Rate of negative answers"] == "38.2 % (95 % interval 28.5 % to 48.9 %)"
+    assert details["summary"] == "Too many answers are not carried."
+    assert details["labels"] == {"app": "support-bot", "environment": "production"}
     assert details["changes"] == ["More about refunds."]
     assert details["examples"][0]["verdict"] == "self-generated: answer off support"
     assert details["instead_of"] == "slack: gone"
@@ -78,19 +122,8 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
 
 @pytest.mark.parametrize("severity", ["critical", "warning", "info"])
 def test_severities_are_pagerdutys(severity):
-    assert event_of(a_notification(alerts=(a_told(severity=severity),)))["payload"]["severity"] == severity
-
-
-def test_whoever_silences_an_episode_has_seen_it():
-    silenced = a_notification(news="silenced", by="ada", alerts=(a_told(silenced_until=at(60)),))
-    assert event_of(silenced) == {"event_action": "acknowledge", "dedup_key": EPISODE}
-
-
-def test_many_alerts_are_counted():
-    alerts = tuple(a_told(rule=f"r{n}") for n in range(12))
-    details = event_of(a_notification(alerts=alerts))["payload"]["custom_details"]
-    assert len(details["alerts"]) == 10
-    assert details["more_alerts"] == 2
+    (event,) = events_of(a_notification(alerts=(a_told(severity=severity),)))
+    assert event["payload"]["severity"] == severity
 
 
 def test_the_largest_event_is_taken():
@@ -100,14 +133,14 @@ def test_the_largest_event_is_taken():
             labels={"app": much} | {f"{n}{much}": much for n in range(40)},
             annotations={f"{n}{much}": much for n in range(40)},
             note=much,
-            acknowledged_by=much,
             detail=much,
         )
         example = an_example(question=much, answer=much, reasons=(much,), url="https://x/" + "x" * 1_900)
         largest = a_notification(
-            alerts=(told,) * 30, changes=(much,) * 30, examples=(example,) * 3, url="https://x/" + "x" * 1_900
+            alerts=(told,), changes=(much,) * 30, examples=(example,) * 3, url="https://x/" + "x" * 1_900
         )
-        body = json.dumps({"routing_key": KEY, **event_of(largest)}, ensure_ascii=False).encode()
+        (event,) = events_of(largest)
+        body = json.dumps({"routing_key": KEY, **event}, ensure_ascii=False).encode()
         assert problems(body) == []
 
 
@@ -142,7 +175,7 @@ def test_what_was_lost_on_the_way_back_is_the_same_incident_again(server, receiv
     with pytest.raises(Retriable):
         receiver.send(a_notification())
     receiver.send(a_notification(attempts=1, in_doubt=True))
-    assert server.incidents == {EPISODE: "triggered"}
+    assert server.incidents == {ALERT: "triggered"}
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", '{"message": 1, "errors": 2}', "<html>", '"x"'])

@@ -69,6 +69,7 @@ def test_what_alertmanager_has_no_place_for_stands_under_our_name():
     )
     ours = told["monitor"]
     assert (ours["news"], ours["by"], ours["number"], ours["instead_of"]) == ("acknowledged", "ada", 2, "slack: gone")
+    assert ours["pages"] is False
     assert ours["line"] == "Acknowledged by ada"
     assert ours["changes"] == ["More about refunds."]
     assert ours["examples"][0]["answer"].startswith("Refunds arrive")
