@@ -13,11 +13,12 @@ from monitor.alert.actions import AlertActions
 from monitor.alert.describe import Describer
 from monitor.alert.notification import Told
 from monitor.alert.notify import Patience
+from monitor.alert.ports import Receiver
 from monitor.alert.reload import WatchedRules
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules_file import load_rules
 from monitor.errors import WrongSettings
-from monitor.ports import Embedder, Receiver
+from monitor.ports import Embedder
 from monitor.schedule import AlertLoop
 from monitor.settings import Settings
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.alert.ports import Counting
 from monitor.alert.rehearse import Episode, MinuteHistory, rehearse
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.target import LEARNT_OVER
 from monitor.alert.window import MINUTE, Span
-from monitor.ports import Counting
 from monitor.simulate.rates import WEEK_MINUTES, RateScenario, minute_counts
 
 _PIECE = timedelta(days=1)  # of minutes that are read at a time

@@ -17,10 +17,10 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from monitor.alert.evaluate import evaluate
 from monitor.alert.notify import Delivery, Patience, deliver, deliver_to, purge
 from monitor.alert.outbox import Describe, Link, dispatch
+from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Transition
 from monitor.errors import MonitorError
-from monitor.ports import AlertStore, Outbox, Receiver
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

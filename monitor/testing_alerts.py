@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from threading import Lock
-from typing import ClassVar
+from datetime import UTC, datetime
 
-from monitor.alert.dispatch import Group
 from monitor.alert.memory import Remembered, Round, RuleMemory
-from monitor.alert.notification import Notification
 from monitor.alert.signal import Signal
-from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
 from monitor.errors import Retriable
-from monitor.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,200 +163,8 @@ class MemoryAlertStore:
             raise Retriable("the store is out of reach")
 
 
-@dataclass(slots=True, kw_only=True)
-class OutboxRow:
-    """One notification with what became of it."""
-
-    notification: Notification
-    retry_at: datetime | None = None
-    delivered_at: datetime | None = None
-    receipt: Mapping[str, Json] | None = None
-    error: str | None = None
-    given_up: bool = False
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is to be delivered yet."""
-        return self.delivered_at is None and not self.given_up
-
-    def purgeable(self, before: datetime, resent_before: datetime, unfinished: Collection[str]) -> bool:
-        """Whether nobody needs it any more, see `Outbox.purge`."""
-        its = self.notification
-        if self.delivered_at is not None and its.resent and self.receipt is None:
-            return self.delivered_at < resent_before
-        done = self.delivered_at or (its.at if self.given_up else None)
-        return done is not None and done < before and its.episode not in unfinished
-
-
-@dataclass(slots=True)
-class MemoryOutbox:
-    """An `Outbox` in memory, for one thread that tells and one for each receiver.
-
-    `out_of_reach` makes every method raise `Retriable`.
-    """
-
-    rows: list[OutboxRow] = field(default_factory=list)
-    silenced: list[Silence] = field(default_factory=list)
-    out_of_reach: bool = False
-    locked_by_another: bool = False
-    _groups: dict[tuple[str, str], Group] = field(default_factory=dict)
-    _putting: Lock = field(default_factory=Lock)
-
-    def groups(self) -> list[Group]:
-        """As the port says."""
-        self._reach()
-        return list(self._groups.values())
-
-    def behind(self) -> set[tuple[str, str]]:
-        """As the port says."""
-        self._reach()
-        waiting = (row.notification for row in self.rows if row.delivered_at is None and not row.given_up)
-        return {(notification.receiver, notification.group) for notification in waiting}
-
-    def silences(self, now: datetime) -> list[Silence]:
-        """As the port says."""
-        self._reach()
-        return [silence for silence in self.silenced if silence.ends_at > now]
-
-    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
-        """As the port says."""
-        self._reach()
-        key = group.receiver, group.key
-        before = self._groups.get(key)
-        stood = (None, 0) if before is None else (before.episode, before.number)
-        if stood != ((None if group.number == 1 else group.episode), group.number - 1):
-            raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
-        if over:
-            del self._groups[key]
-        else:
-            self._groups[key] = group
-        self._put(notification)
-
-    @contextmanager
-    def delivering(self, receiver: str) -> Iterator[bool]:
-        """As the port says."""
-        del receiver
-        self._reach()
-        yield not self.locked_by_another
-
-    def waiting(self) -> list[str]:
-        """As the port says."""
-        self._reach()
-        return sorted({row.notification.receiver for row in self.rows if row.waits})
-
-    def due(self, now: datetime, receiver: str) -> list[Notification]:
-        """As the port says."""
-        self._reach()
-        first: dict[str, OutboxRow] = {}
-        for row in self.rows:
-            if row.waits and row.notification.receiver == receiver:
-                first.setdefault(row.notification.group, row)
-        ready = [row for row in first.values() if row.retry_at is None or row.retry_at <= now]
-        ready.sort(key=lambda row: (row.retry_at or row.notification.at, row.notification.attempts))
-        return [replace(row.notification, previous=self._receipt(row.notification)) for row in ready]
-
-    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
-        """As the port says."""
-        self._reach()
-        sent = [row.notification for row in self.rows if row.notification.receiver == fallback]
-        told = {one.episode: one.instead_of for one in sent}
-        for row in list(self.rows):
-            its = row.notification
-            if not row.waits or its.receiver != receiver or its.instead_of or its.resent:
-                continue
-            reason = told.get(its.episode)
-            if reason or (made_before is not None and its.at < made_before):
-                plain = f"{receiver} ({row.error or 'not told yet'})"
-                self._put(replace(its, receiver=fallback, instead_of=reason or plain))
-
-    def attempting(self, notification: Notification) -> None:
-        """As the port says."""
-        self._reach()
-        row = self._row(notification)
-        row.notification = replace(row.notification, in_doubt=True)
-
-    def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
-        """As the port says."""
-        self._reach()
-        row = self._row(notification)
-        row.delivered_at, row.receipt, row.error = now, receipt, None
-
-    def failed(
-        self,
-        notification: Notification,
-        error: str,
-        retry_at: datetime | None,
-        *,
-        instead: Notification | None = None,
-        attempted: bool = True,
-    ) -> None:
-        """As the port says."""
-        self._reach()
-        row = self._row(notification)
-        row.notification = replace(row.notification, attempts=row.notification.attempts + attempted)
-        row.error, row.retry_at, row.given_up = error, retry_at, retry_at is None
-        if instead is not None:
-            self._put(instead)
-
-    def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
-        """As the port says."""
-        self._reach()
-        unfinished = {group.episode for group in self._groups.values()}
-        unfinished |= {row.notification.episode for row in self.rows if row.waits}
-        gone = [row for row in self.rows if row.purgeable(before, resent_before, unfinished)][:limit]
-        self.rows = [row for row in self.rows if row not in gone]
-        return len(gone)
-
-    def _put(self, notification: Notification) -> None:
-        with self._putting:
-            if _place(notification) in {_place(row.notification) for row in self.rows}:
-                return
-            number = max((row.notification.id or 0 for row in self.rows), default=0) + 1
-            row = replace(notification, id=number, attempts=0, in_doubt=False, previous=None)
-            self.rows.append(OutboxRow(notification=row))
-
-    def _receipt(self, notification: Notification) -> Mapping[str, Json] | None:
-        same = (notification.episode, notification.receiver)
-        receipts = [r.receipt for r in self.rows if (r.notification.episode, r.notification.receiver) == same]
-        return next((receipt for receipt in reversed(receipts) if receipt is not None), None)
-
-    def _row(self, notification: Notification) -> OutboxRow:
-        return next(row for row in self.rows if row.notification.id == notification.id)
-
-    def _reach(self) -> None:
-        if self.out_of_reach:
-            raise Retriable("the store is out of reach")
-
-
-class MemoryReceiver:
-    """A `Receiver` that keeps what it is sent; `failures` are raised first, one per call."""
-
-    resend: ClassVar[timedelta | None] = None
-
-    def __init__(self, *failures: Exception) -> None:
-        self.sent: list[Notification] = []
-        self.failures = list(failures)
-
-    def send(self, notification: Notification) -> Mapping[str, Json] | None:
-        """As the port says; the receipt names the place of the first message of the episode."""
-        if self.failures:
-            raise self.failures.pop(0)
-        self.sent.append(notification)
-        return notification.previous or {"place": len(self.sent)}
-
-    def check(self) -> str:
-        """As the port says."""
-        if self.failures:
-            raise self.failures.pop(0)
-        return "memory"
-
-
 _FOR_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 def _key(alert: Alert | None) -> tuple[str, State] | None:
     return None if alert is None or alert.state is State.INACTIVE else (alert.episode, alert.state)
-
-
-def _place(notification: Notification) -> tuple[str, str, int]:
-    return notification.episode, notification.receiver, notification.number

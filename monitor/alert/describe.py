@@ -11,10 +11,10 @@ from monitor.alert.explain.answered import Answered
 from monitor.alert.explain.explain import Embed, explain
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, Point, Told
+from monitor.alert.ports import Counting
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.window import MINUTE, Span
-from monitor.ports import Counting
 
 BASELINE = timedelta(days=7)  # before the window
 LONGEST_WINDOW = timedelta(hours=6)

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from monitor.alert.duration import format_duration
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.methods.method import Memory
+from monitor.alert.ports import AlertStore, Counting
 from monitor.alert.rule import Rule
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
 from monitor.alert.target import LEARNT_OVER, Baseline, HourSums, learn
 from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span, gone_by
 from monitor.errors import Fatal, MonitorError, Retriable
-from monitor.ports import AlertStore, Counting
 
 log = logging.getLogger(__name__)
 

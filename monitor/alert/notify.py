@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from random import Random
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Outbox, Receiver
 from monitor.errors import Fatal, Retriable
-from monitor.ports import Outbox, Receiver
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from monitor.alert.dispatch import Flush, plan
 from monitor.alert.notification import SEVERITIES, Description, Notification, Told
+from monitor.alert.ports import Outbox
 from monitor.alert.rule import RuleSet
 from monitor.alert.state import Alert
-from monitor.ports import Outbox
 
 log = logging.getLogger(__name__)
 

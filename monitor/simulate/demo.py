@@ -18,12 +18,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from monitor.alert.ports import Receiver
 from monitor.alert.rules_file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app import Application
 from monitor.explain import COLOURS, explanation
 from monitor.model import Assessment, Batch, Interaction, Verdict
-from monitor.ports import Receiver
 from monitor.settings import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.slack_preview import SlackPreview

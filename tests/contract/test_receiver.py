@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.email import Email
@@ -26,8 +27,7 @@ from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.errors import Fatal, Retriable
-from monitor.ports import Receiver
-from monitor.testing_alerts import MemoryReceiver
+from monitor.testing_outbox import MemoryReceiver
 from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
 from tests.slack_server.bench import slack_bot, slack_webhook
 from tests.smtp_server import SmtpServer, smtp_server

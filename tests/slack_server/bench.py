@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.receivers.slack.webhook import SlackWebhook
-from monitor.ports import Receiver
 from tests.slack_server.blocks import PING, mrkdwn, problems, shown, texts
 from tests.slack_server.server import BROKEN, CHANNEL, HOOK_PATH, TOKEN, SlackServer, Trouble
 from tests.slack_server.serving import slack_server

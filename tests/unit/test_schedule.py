@@ -11,7 +11,8 @@ from monitor.alert.notify import Delivery
 from monitor.alert.rule import Grouping, RuleSet
 from monitor.errors import Retriable
 from monitor.schedule import AlertLoop, scheduled
-from monitor.testing_alerts import MemoryAlertStore, MemoryOutbox, MemoryReceiver
+from monitor.testing_alerts import MemoryAlertStore
+from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.factories import a_rule, a_rule_set
 from tests.unit.alert.notifications import at
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers import alertmanager, console, email, pagerduty, webhook
 from monitor.alert.receivers.builder import Builder, Draw
 from monitor.alert.receivers.slack import bot as slack
-from monitor.ports import Receiver
 from monitor.settings import Settings
 
 RECEIVERS: Mapping[str, Builder] = {

@@ -12,13 +12,13 @@ from datetime import timedelta
 from typing import ClassVar
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, label_set, timestamp
 from monitor.alert.wording import http_url
 from monitor.errors import Fatal, Retriable
 from monitor.model import Json
-from monitor.ports import Receiver
 from monitor.sections import AlertmanagerSettings
 from monitor.settings import Settings
 from monitor.wire import encode

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from monitor.alert.notification import Course
-from monitor.ports import Receiver
+from monitor.alert.ports import Receiver
 from monitor.settings import Settings
 
 log = logging.getLogger(__name__)

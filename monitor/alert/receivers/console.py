@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import ClassVar, TextIO
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.text import render
 from monitor.errors import Fatal, Retriable
-from monitor.ports import Receiver
 from monitor.settings import Settings
 
 

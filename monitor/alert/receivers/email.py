@@ -17,11 +17,11 @@ from email.message import EmailMessage
 from typing import ClassVar, Literal
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw, drawn
 from monitor.alert.receivers.email_message import message
 from monitor.alert.wording import plain
 from monitor.errors import Fatal, Retriable
-from monitor.ports import Receiver
 from monitor.settings import Settings
 
 log = logging.getLogger(__name__)

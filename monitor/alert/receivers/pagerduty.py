@@ -16,12 +16,12 @@ from http import HTTPStatus
 from typing import ClassVar
 
 from monitor.alert.notification import Notification, Told
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import timestamp
 from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, shortened, title, why
 from monitor.model import Json
-from monitor.ports import Receiver
 from monitor.settings import Settings
 from monitor.wire import encode
 

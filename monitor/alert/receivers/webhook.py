@@ -11,13 +11,13 @@ from datetime import timedelta
 from typing import ClassVar
 
 from monitor.alert.notification import Example, Notification, Told
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, common, label_set, named, timestamp
 from monitor.alert.wording import http_url, news_line, plain, shortened, title
 from monitor.errors import WrongSettings
 from monitor.model import Json
-from monitor.ports import Receiver
 from monitor.settings import Settings
 from monitor.wire import encode
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from monitor.alert.ports import Actions
 from monitor.alert.receivers.slack.blocks import ACKNOWLEDGE, SILENCES, reply_message
 from monitor.alert.receivers.slack.client import API_URL, SlackClient, WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
@@ -21,7 +22,6 @@ from monitor.alert.receivers.slack.responders import Responders
 from monitor.alert.receivers.slack.socket import SlackSocket
 from monitor.alert.wording import http_url, shortened
 from monitor.errors import Retriable
-from monitor.ports import Actions
 from monitor.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.slack.blocks import root_message, thread_message
 from monitor.alert.receivers.slack.chart import SlackCharts
@@ -25,7 +26,6 @@ from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.alert.wording import plain
 from monitor.errors import WrongSettings
 from monitor.model import Json
-from monitor.ports import Receiver
 from monitor.settings import Settings
 
 log = logging.getLogger(__name__)
