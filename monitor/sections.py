@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import NoDecode
 
 
-def _split(value: object) -> object:
+def split(value: object) -> object:
     """`a, b` in the environment is a list of two."""
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [part.strip() for part in value.split(",") if part.strip()]
@@ -147,7 +147,7 @@ class JudgeSettings(Section):
 
     mode: Literal["off", "separate", "combined"] = "off"
     model: str | None = Field(None, description="default: the LLM's")
-    metrics: Annotated[tuple[JudgeMetric, ...], NoDecode, BeforeValidator(_split)] = (
+    metrics: Annotated[tuple[JudgeMetric, ...], NoDecode, BeforeValidator(split)] = (
         "faithfulness",
         "answer_relevance",
         "context_relevance",
@@ -184,12 +184,12 @@ def _pattern(value: str | None) -> str | None:
 
 
 Topics = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")], ...], NoDecode, BeforeValidator(_split)
+    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")], ...], NoDecode, BeforeValidator(split)
 ]
 Servers = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:\[\]]+)(:[0-9]{1,5})?$")], ...],
     NoDecode,
-    BeforeValidator(_split),
+    BeforeValidator(split),
 ]
 Amount = Annotated[int, Field(gt=0, lt=2**31)]  # as Kafka's protocol has them
 
@@ -253,104 +253,3 @@ class KafkaSettings(Section):
         if not self.fetch_max_wait_ms < self.request_timeout_ms:
             raise ValueError("fetch_max_wait_ms < request_timeout_ms has to hold")
         return self
-
-
-Responders = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[UWS][A-Z0-9]{2,30}$")], ...], NoDecode, BeforeValidator(_split)
-]
-
-
-class SlackSettings(Section):
-    """Where alerts go: a bot token with a channel, or an incoming webhook."""
-
-    bot_token: SecretStr | None = None
-    channel: str | None = Field(None, description="its id, C…, so that what was posted can be looked up")
-    app_token: SecretStr | None = Field(None, description="xapp-…: buttons under the messages, by Socket Mode")
-    responders: Responders = Field(
-        (), description="ids of people (U…) or user groups (S…) who may press them; none: who sees the channel"
-    )
-    webhook_url: SecretStr | None = None
-    api_url: str = "https://slack.com/api/"
-
-
-def _without_login(url: str) -> str:
-    if "@" in url.split("/", 3)[2]:
-        raise ValueError("holds a user's name: set username and password instead")
-    return url
-
-
-_HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}]+[^\s<>|\"\\^`{}]*$")]
-_Address = Annotated[str, Field(pattern=r"^[^\s@<>,;:\"\\()\[\]]+@[^\s@<>,;:\"\\()\[\]]+$")]
-
-
-class AlertmanagerSettings(Section):
-    """Prometheus's Alertmanager, one or all of a cluster."""
-
-    urls: Annotated[
-        tuple[Annotated[_HttpUrl, AfterValidator(_without_login)], ...], NoDecode, BeforeValidator(_split)
-    ] = Field((), description="several of one cluster with commas between them")
-    username: str | None = None
-    password: SecretStr | None = None
-    bearer_token: SecretStr | None = Field(None, description="instead of username and password")
-
-    @model_validator(mode="after")
-    def _one_login(self) -> Self:
-        if (self.username is None) != (self.password is None):
-            raise ValueError("username and password go together")
-        if self.username is not None and self.bearer_token is not None:
-            raise ValueError("set either username and password, or bearer_token")
-        return self
-
-
-class PagerDutySettings(Section):
-    """A service of PagerDuty, by its Events API v2."""
-
-    routing_key: SecretStr | None = Field(None, description="the integration key of an Events API v2 integration")
-    url: _HttpUrl = Field("https://events.pagerduty.com", description="https://events.eu.pagerduty.com in the EU")
-
-
-class WebhookSettings(Section):
-    """Any HTTP server, in the form that Alertmanager's webhooks have."""
-
-    url: SecretStr | None = None
-    secret: SecretStr | None = Field(None, description="signs what is sent")
-    bearer_token: SecretStr | None = None
-
-
-class EmailSettings(Section):
-    """A mail server, and who gets mail."""
-
-    host: str | None = None
-    port: Annotated[int | None, Field(gt=0, lt=65_536)] = Field(None, description="587; tls: 465; none: 25")
-    security: Literal["none", "starttls", "tls"] = "starttls"
-    username: str | None = None
-    password: SecretStr | None = None
-    sender: _Address | None = None
-    recipients: Annotated[tuple[_Address, ...], NoDecode, BeforeValidator(_split)] = Field(
-        (), description="several with commas between them"
-    )
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        if len({self.host is None, self.sender is None, not self.recipients}) > 1:
-            raise ValueError("host, sender and recipients go together")
-        if (self.username is None) != (self.password is None):
-            raise ValueError("username and password go together")
-        if self.password is not None and self.security == "none":
-            raise ValueError("a password is sent over starttls or tls only")
-        return self
-
-
-class MetricsSettings(Section):
-    """Where Prometheus finds our metrics. Whoever reaches the port can read them."""
-
-    host: str = "127.0.0.1"
-    port: Annotated[int | None, Field(ge=0, lt=65_536)] = Field(None, description="none: off; 0: any that is free")
-
-
-class NotifySettings(Section):
-    """How long receivers are tried, and who is told instead of one that fails."""
-
-    fallback: str | None = Field(None, description="a receiver that is told of what another one could not be told")
-    fallback_after: float = Field(300.0, ge=0, description="seconds that a receiver may fail before that")
-    deadline: float = Field(86_400.0, gt=0, description="seconds after which a notification is given up")

@@ -28,19 +28,21 @@ from pydantic_settings import (
 
 from monitor.errors import WrongSettings
 from monitor.sections import (
-    AlertmanagerSettings,
     DetectorSettings,
-    EmailSettings,
     EmbeddingSettings,
     IngestSettings,
     JudgeSettings,
     KafkaSettings,
     LLMSettings,
+    PendingSettings,
+    SidecarSettings,
+)
+from monitor.sections_alerts import (
+    AlertmanagerSettings,
+    EmailSettings,
     MetricsSettings,
     NotifySettings,
     PagerDutySettings,
-    PendingSettings,
-    SidecarSettings,
     SlackSettings,
     WebhookSettings,
 )

@@ -19,7 +19,7 @@ from monitor.alert.receivers.prometheus import annotation_set, label_set, timest
 from monitor.alert.wording import http_url
 from monitor.errors import Fatal, Retriable
 from monitor.model import Json
-from monitor.sections import AlertmanagerSettings
+from monitor.sections_alerts import AlertmanagerSettings
 from monitor.settings import Settings
 from monitor.wire import encode
 
