@@ -19,6 +19,8 @@ from monitor.rehearsing import Rehearsed, Simulated
 from monitor.terminal import literal
 
 Row: TypeAlias = Mapping[str, Any]
+UNWATCHED = timedelta(minutes=5)  # without an evaluation, and the list is of the past
+_WEEK = timedelta(days=7)
 _MAX_WHOLE = 30  # of a name; a longer one is broken where the terminal is narrow
 
 
@@ -30,7 +32,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
         table.add_row(
             row["fingerprint"][:12],
             literal(f"{row['rule']}\n{_listed(row['labels'])}"),
-            row["state"],
+            row["state"] + (f"\nsilenced until {row['silenced_until']:%H:%M}" if row["silenced_until"] else ""),
             _day_and_time(since),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\nof {row['samples']:,}",
             literal(row["acknowledged_by"] or ""),
@@ -45,7 +47,7 @@ def alert_lines(alert: Alert) -> Iterator[str]:
     if labels := _listed(alert.labels):
         yield f"  {labels}"
     value = "unknown" if alert.value is None else amount(alert.value, alert.unit)
-    line = f"{'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
+    line = f"threshold: {'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
     counted = f", of {alert.samples:,} in {format_duration(alert.window)}" if alert.window else ""
     yield f"  {signal_words(alert.signal)}: {value}, {line}{counted}"
     if alert.acknowledged_by and alert.acknowledged_at:
@@ -54,8 +56,14 @@ def alert_lines(alert: Alert) -> Iterator[str]:
         yield f"  {text}"
 
 
-def troubles(rules: Sequence[Row], unsent: Sequence[Row], silences: Sequence[Row]) -> Iterator[str]:
-    """What somebody who trusts the list has to know."""
+def troubles(
+    rules: Sequence[Row], unsent: Sequence[Row], silences: Sequence[Row], *, now: datetime, problem: str | None = None
+) -> Iterator[str]:
+    """What somebody who trusts the list has to know; `problem` is that of the rules file."""
+    if problem:
+        yield problem
+    if rules and (last := max(row["evaluated_at"] for row in rules)) < now - UNWATCHED:
+        yield f"nobody has evaluated the rules since {moment(last)}: no `monitor run` is at work"
     if stale := [row for row in rules if row["stale_since"]]:
         since = min(row["stale_since"] for row in stale)
         names = ", ".join(row["rule"] for row in stale)
@@ -123,7 +131,6 @@ def rules_table(rules: Sequence[Rule]) -> Table:
 
 def rehearsed_table(rehearsed: Sequence[Rehearsed], span: Span) -> Table:
     """How often each rule would have fired, and for how long."""
-    weeks = span.length / timedelta(days=7)
     table = Table("rule", "fired", "a week", "for, in all", "longest", box=None)
     for its in rehearsed:
         if its.why_not:
@@ -131,9 +138,9 @@ def rehearsed_table(rehearsed: Sequence[Rehearsed], span: Span) -> Table:
             continue
         lasted = [(e.resolved_at or span.end) - e.fired_at for e in its.episodes]
         table.add_row(
-            literal(f"{its.rule.name}\n{its.answers:,} counted"),
+            literal(f"{its.rule.name}\n{_history(its, span)}"),
             str(len(lasted)),
-            f"{len(lasted) / weeks:.2f}",
+            f"{len(lasted) / ((span.end - its.since) / _WEEK):.2f}" if its.since else "–",
             format_duration(sum(lasted, timedelta())),
             format_duration(max(lasted, default=timedelta())),
         )
@@ -173,6 +180,13 @@ def simulated_table(simulated: Sequence[Simulated]) -> Table:
             str(its.pages_again) if its.delays else "–",
         )
     return _foldable(table, whole=_longest(its.rule.name for its in simulated))
+
+
+def _history(its: Rehearsed, span: Span) -> str:
+    if its.since is None:
+        return "nothing counted"
+    short = its.since > span.start + timedelta(hours=1)
+    return f"{its.answers:,} counted" + (f", from {moment(its.since)} on only" if short else "")
 
 
 def _fate(row: Row) -> str:

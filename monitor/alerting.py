@@ -135,10 +135,15 @@ class Alerting:
             receivers=told,
             describe=self._describer,
             link=self.link,
-            patience=self._patience(told),
+            patience=self.patience(told),
         )
 
-    def _patience(self, receivers: Mapping[str, Receiver]) -> Patience:
+    def patience(self, receivers: Mapping[str, Receiver]) -> Patience:
+        """How long they are tried, and who is told instead.
+
+        Raises:
+            WrongSettings: the fallback is none of them.
+        """
         notify = self._settings.notify
         if notify.fallback is not None and notify.fallback not in receivers:
             known = ", ".join(receivers)

@@ -27,22 +27,28 @@ Name = Annotated[str, typer.Argument(help="Its id, of an episode too, also its f
 
 
 @alerts_app.command("list")
-def alerts_list(*, as_json: AsJson = False) -> None:
+def alerts_list(
+    *,
+    active: Annotated[bool, typer.Option("--active", help="Only what fires, pends or is in error.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
     from monitor.alert_tables import alerts_table, troubles
     from monitor.app import Application
 
     with Application(load_settings()) as application:
         application.migrate()
-        history = application.alerting.history
-        rows, rules, unsent = history.alerts(), history.rules(), history.unsent()
-        silences = history.silences(application.now())
+        now, history = application.now(), application.alerting.history
+        rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
+        silences, problem = history.silences(now), _problem(application)
+    if active:
+        rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
     if as_json:
-        print_json({"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences})
+        print_json({"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences, "rules_problem": problem})
         return
     console = Console(highlight=False, emoji=False)
-    console.print(alerts_table(rows) if rows else "no alert was ever pending")
-    for line in troubles(rules, unsent, silences):
+    console.print(alerts_table(rows) if rows else "no alert is active" if active else "no alert was ever pending")
+    for line in troubles(rules, unsent, silences, now=now, problem=problem):
         console.print(literal(line), style="yellow")
 
 
@@ -60,7 +66,11 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         actions = alerting.history.actions(identities)
         told = alerting.history.notifications(identities)
         explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
-        rows = [row for row in alerting.history.alerts() if row["fingerprint"] in identities] if as_json else []
+        rows = (
+            [row for row in alerting.history.alerts(application.now()) if row["fingerprint"] in identities]
+            if as_json
+            else []
+        )
     if as_json:
         explained = {episode: its.to_json() for episode, its in explanations.items() if its}
         print_json({
@@ -206,6 +216,15 @@ def alerts_forget(
     if not forgotten:
         raise WrongSettings(f"nobody has read {source!r} lately; `monitor ledger` names what was read")
     typer.echo(f"{readable(source)} is forgotten, until somebody reads it again")
+
+
+def _problem(application: Application) -> str | None:
+    """What is wrong with the rules file as it is now; a running monitor goes on with what it had."""
+    try:
+        application.alerting.rules  # noqa: B018  reading it is the question
+    except WrongSettings as error:
+        return f"the rules file is wrong, and what it said before holds on: {str(error).splitlines()[0]}"
+    return None
 
 
 def _named(application: Application, name: str) -> list[Alert]:

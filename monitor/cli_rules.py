@@ -64,7 +64,7 @@ def rules_check(
             for r in rules.rules
         ])  # fmt: skip
         return
-    Console(highlight=False, emoji=False).print(rules_table(rules.rules) if rules.rules else "no rule: nobody is told")
+    Console(highlight=False, emoji=False).print(rules_table(rules.rules))
 
 
 @alerts_app.command("simulate")

@@ -28,6 +28,7 @@ class Rehearsed:
     rule: Rule
     episodes: tuple[Episode, ...] = ()
     answers: int = 0
+    since: datetime | None = None  # when the first of them was, in the span; None of nothing
     why_not: str | None = None
 
 
@@ -50,8 +51,11 @@ def on_history(rule: Rule, counting: Counting, span: Span) -> Rehearsed:
             its = found.setdefault(values, np.zeros((minutes, 3)))
             its[offset : offset + len(spans)] = [(c.total, c.sum, c.squares) for c in counts.counts]
     history = MinuteHistory(begin, rule.by, found)
-    answers = sum(int(its[-(span.length // MINUTE) :, 0].sum()) for its in found.values())
-    return Rehearsed(rule=rule, episodes=tuple(rehearse(rule, history, span)), answers=answers)
+    length = span.length // MINUTE
+    answers = sum(int(its[-length:, 0].sum()) for its in found.values())
+    first = min((int(its[-length:, 0].argmax()) for its in found.values() if its[-length:, 0].any()), default=None)
+    since = None if first is None else span.start + first * MINUTE
+    return Rehearsed(rule=rule, episodes=tuple(rehearse(rule, history, span)), answers=answers, since=since)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,8 @@ def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) ->
             false += len(episodes)
             continue
         begun = start + int(week.begins[0]) * MINUTE
-        seen = [episode for episode in episodes if episode.fired_at >= begun]
+        over = begun + (scenario.incident.lasts if scenario.incident else timedelta())
+        seen = [episode for episode in episodes if begun <= episode.fired_at < over]
         false += len(episodes) - len(seen)
         again += max(len(seen) - 1, 0)
         delays.append(seen[0].fired_at - begun if seen else None)

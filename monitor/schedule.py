@@ -19,7 +19,8 @@ from monitor.alert.notify import Delivery, Patience, deliver, deliver_to, purge
 from monitor.alert.outbox import Describe, Link, dispatch
 from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.state import Transition
+from monitor.alert.state import Alert, Transition
+from monitor.alert.wording import plain
 from monitor.errors import MonitorError
 
 log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def scheduled(loop: AlertLoop, *, interval: float, now: Callable[[], datetime]) 
 
     def evaluate_once() -> None:
         for change in _survive(partial(_at, now, loop.evaluate)) or ():
-            log.info("alert %s: %s", change.alert.rule, change.alert.state)
+            log.info("alert %s (%s): %s", change.alert.rule, _labels(change.alert), change.alert.state)
         for deliverer in deliverers:
             deliverer.wake()
 
@@ -150,6 +151,10 @@ class _Turning(Thread):
 
 def _at(now: Callable[[], datetime], work: Callable[[datetime], T]) -> T:
     return work(now())
+
+
+def _labels(alert: Alert) -> str:
+    return ", ".join(plain(f"{name}={value}") for name, value in alert.labels.items() if value)
 
 
 def _survive(work: Callable[[], T]) -> T | None:

@@ -9,10 +9,11 @@ import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from platformdirs import user_state_path
 from pydantic import (
+    BeforeValidator,
     Field,
     SecretStr,
     ValidationError,
@@ -69,7 +70,9 @@ class Settings(BaseSettings):
     state_dir: Path = Field(default_factory=_state_dir)
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded one")
     profile: str | None = Field(None, description="name of a shipped profile or path of one; default: the embedder's")
-    rules: Path | None = Field(None, description="alert rules; default: the set that ships")
+    rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        None, description="alert rules; default: the set that ships"
+    )
     public_url: str | None = Field(None, description="where people reach this installation; goes into messages")
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()

@@ -131,6 +131,7 @@ def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[i
         return
     registry = CollectorRegistry()
     registry.register(collector)
+    list(collector.collect())  # what is there already is not counted as new at the first scrape
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:

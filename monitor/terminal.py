@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,6 +132,12 @@ def literal(text: str) -> str:
     return escape(readable(text))
 
 
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.total_seconds() if isinstance(value, timedelta) else str(value)
+
+
 def print_json(value: object) -> None:
-    """On standard output, indented; times and other foreign types as their text."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    """On standard output, indented; times as in RFC 3339, lengths in seconds, other foreign types as their text."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")

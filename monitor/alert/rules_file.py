@@ -115,6 +115,8 @@ def _explained(error: Any) -> Problem:
             return path, UNKNOWN_KEY
         case "missing":
             return path, "is missing"
+        case "too_short" if path == ("rules",):
+            return path, "has no rule: nobody would be told of anything"
         case "model_type":
             return path, "must be a mapping of keys to values"
     return path, error["msg"].removeprefix("Value error, ")

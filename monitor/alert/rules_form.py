@@ -174,4 +174,4 @@ class RulesForm(_Form):
 
     grouping: GroupingForm = GroupingForm()
     inhibit: list[InhibitForm] = Field(default_factory=list)
-    rules: list[RuleForm]
+    rules: Annotated[list[RuleForm], Field(min_length=1)]

@@ -106,6 +106,8 @@ def parse_matcher(text: str) -> Matcher:
     if match is None:
         raise ValueError(f'{text!r} is no matcher: write it as app="shop", app!="shop", app=~"shop.*" or app!~"shop.*"')
     label, operator, value = match.groups()
+    if (value[:1] == '"') is not (value[1:][-1:] == '"'):
+        raise ValueError(f"{text!r}: one of its quotes has no counterpart")
     if len(value) > 1 and value[0] == value[-1] == '"':
         value = re.sub(r"\\([\\\"])", r"\1", value[1:-1])
     return Matcher(label=label, operator=cast("Operator", operator), value=value)

@@ -67,10 +67,17 @@ def http_url(text: str | None) -> str | None:
     return text if known else None
 
 
+_WHOSE = (
+    "source",
+    "app",
+    "model",
+    "topic",
+)  # labels that name whose an alert is; the environment stands in the figures
+
+
 def name_of(told: Told) -> str:
-    """`negative-rate, support-bot`: the rule and whose alert it is; not yet made harmless."""
-    whose = told.labels.get("app") or told.labels.get("source")
-    return f"{told.rule}, {whose}" if whose else told.rule
+    """`negative-rate, support-bot, refunds`: the rule and whose alert it is; not yet made harmless."""
+    return ", ".join([told.rule, *(told.labels[label] for label in _WHOSE if told.labels.get(label))])
 
 
 def title(notification: Notification) -> str:

@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Engine, Select, and_, false, func, or_, select
 
+from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
 from monitor.store.alerts import alert_of
 from monitor.store.database import retriable
+from monitor.store.outbox import silence_of
 from monitor.store.tables_alerts import alert, alert_action, alert_event, notification, rule_state, silence
 
 SHORTEST = 6
@@ -23,10 +25,19 @@ class AlertHistory:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def alerts(self) -> list[Row]:
-        """Every alert that was ever pending, what is active first, then the most recent."""
+    def alerts(self, now: datetime) -> list[Row]:
+        """Every alert that was ever pending, what is active first, then the most recent; with `silenced_until`."""
         active = alert.c.state.in_([state for state in State if state.active])
-        return self._rows(select(*alert.c).order_by(active.desc(), alert.c.active_since.desc()))
+        query = select(alert).order_by(active.desc(), alert.c.active_since.desc())
+        holding = select(silence).where(silence.c.ends_at > now)
+        with retriable(), self._engine.connect() as connection:
+            silences = [silence_of(row) for row in connection.execute(holding)]
+            rows = connection.execute(query).all()
+        quiet = (silencing(silences, alert_of(row).matched, now) for row in rows)
+        return [
+            {**row._mapping, "silenced_until": its.ends_at if its else None}  # noqa: SLF001  the documented name
+            for row, its in zip(rows, quiet, strict=True)
+        ]
 
     def unsent(self) -> list[Row]:
         """By receiver: how many notifications wait, how many were given up, since when, and the last error."""

@@ -41,7 +41,8 @@ class PostgresResponses:
             for its in sorted(alerts, key=lambda its: its.fingerprint):
                 same = (_a.fingerprint == its.fingerprint, _a.episode == its.episode, _a.state.in_(_ACTIVE))
                 write = update(alert).where(*same, _a.acknowledged_by.is_(None))
-                if connection.execute(write.values(acknowledged_by=by, acknowledged_at=now)).rowcount:
+                said = f"{by} ({comment})" if comment else by  # who comes next needs the why
+                if connection.execute(write.values(acknowledged_by=said, acknowledged_at=now)).rowcount:
                     done += 1
                     _keep(connection, "acknowledge", by, now, comment, fingerprint=its.fingerprint, episode=its.episode)
         return done

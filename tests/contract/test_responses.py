@@ -89,7 +89,7 @@ def test_an_acknowledgement_is_kept_once_with_who_and_why(store, responses, hist
     assert responses.acknowledge([A], by="ada", now=at(2), comment="on it") == 1
     assert responses.acknowledge([A, B], by="bob", now=at(3)) == 1
     acknowledged = {alert.fingerprint[0]: (alert.acknowledged_by, alert.acknowledged_at) for alert in store.alerts()}
-    assert acknowledged == {"a": ("ada", at(2)), "b": ("bob", at(3)), "c": (None, None)}
+    assert acknowledged == {"a": ("ada (on it)", at(2)), "b": ("bob", at(3)), "c": (None, None)}
     kept = [(row["action"], row["by"], row["at"], row["comment"]) for row in history.actions([A.fingerprint])]
     assert kept == [("acknowledge", "ada", at(2), "on it")]
 
@@ -151,7 +151,7 @@ def test_the_history_of_an_alert_is_complete(store, history):
     store.end([Transition(previous=A, alert=ended, at=at(7))], [])
     events = [(row["from_state"], row["to_state"], row["at"], row["note"]) for row in history.events([A.fingerprint])]
     assert events == [("inactive", "firing", at(0), None), ("firing", "resolved", at(7), "gone")]
-    assert next(row["fingerprint"][0] for row in history.alerts()) == "b"
+    assert next(row["fingerprint"][0] for row in history.alerts(at(9))) == "b"
 
 
 @pytest.mark.usefixtures("store")

@@ -116,7 +116,7 @@ def test_an_incident_from_its_first_page_to_its_end(monitor, log, event, rules, 
 
     # what became of it
     (alert,) = [a for a in monitor.json("alerts", "list")["alerts"] if a["rule"] == "too-many-refusals"]
-    assert (alert["state"], alert["acknowledged_by"]) == ("resolved", "grace")
+    assert (alert["state"], alert["acknowledged_by"]) == ("resolved", "grace (the index is gone)")
     history = monitor.json("alerts", "show", alert["fingerprint"][:12])
     assert [a["fingerprint"] for a in history["alerts"]] == [alert["fingerprint"]]
     assert [(e["from_state"], e["to_state"]) for e in history["events"]] == [

@@ -39,7 +39,7 @@ def shown(table, width=80):
 
 
 def a_row(**over):
-    return {**asdict(an_alert()), "acknowledged_by": None, **over}
+    return {**asdict(an_alert()), "acknowledged_by": None, "silenced_until": None, **over}
 
 
 def an_event(**over):
@@ -72,7 +72,7 @@ def test_nothing_is_cut_and_nothing_is_wider_than_the_terminal(width):
         history_table([an_event(note=long)], [], [a_notification(last_error=long)]),
         silences_table([a_silence_row(comment=long)]),
         rules_table([rule]),
-        rehearsed_table([Rehearsed(rule=rule, episodes=(episode,), answers=12_345)], DAY),
+        rehearsed_table([Rehearsed(rule=rule, episodes=(episode,), answers=12_345, since=at(600))], DAY),
         episodes_table([Rehearsed(rule=rule, episodes=(episode,))]),
         simulated_table([Simulated(rule=rule, weeks=2, false_pages=1, delays=(timedelta(hours=3), None))]),
     ]
@@ -118,7 +118,7 @@ def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
     assert heading == f"negative-rate: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
     assert lines == [
         "  app=shop",
-        "  Rate of negative answers: 38.2 %, above 30.0 %, of 84 in 5m",
+        "  Rate of negative answers: 38.2 %, threshold: above 30.0 %, of 84 in 5m",
         "  acknowledged by ada, 2025-11-21 12:05 UTC",
         "  The bot refuses.",
         "  https://wiki.example/rag",
@@ -145,12 +145,13 @@ def test_what_became_of_an_alert_is_told_in_its_order():
 
 
 def test_what_keeps_people_from_being_told_is_said():
-    rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None}
+    rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None, "evaluated_at": at(2)}
     unsent = {"receiver": "slack", "waiting": 2, "lost": 1, "since": at(0), "last_error": "out of reach"}
     found = troubles(
         [rule, {**rule, "rule": "lagging", "stale_since": at(1)}, {**rule, "error": "KeyError", "error_since": at(2)}],
         [unsent],
         [a_silence_row()],
+        now=at(3),
     )
     assert list(found) == [
         "held since 2025-11-21 12:01 UTC, since reading is behind (`monitor ledger`): lagging",
@@ -158,11 +159,32 @@ def test_what_keeps_people_from_being_told_is_said():
         "slack: notifications 2 waiting, 1 lost since 2025-11-21 12:00 UTC: out of reach",
         "1 silence holds: `monitor alerts silences`",
     ]
-    assert list(troubles([rule], [], [])) == []
+    assert list(troubles([rule], [], [], now=at(3))) == []
+
+
+def test_a_list_of_the_past_says_so():
+    rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None, "evaluated_at": at(2)}
+    assert list(troubles([rule], [], [], now=at(8), problem="the rules file is wrong: …")) == [
+        "the rules file is wrong: …",
+        "nobody has evaluated the rules since 2025-11-21 12:02 UTC: no `monitor run` is at work",
+    ]
+
+
+def test_what_is_silenced_and_how_short_the_history_is_are_told():
+    assert "silenced until 13:00" in shown(alerts_table([a_row(silenced_until=at(60))]), 200)
+    week = Span(start=at(0), end=at(7 * 24 * 60))
+    episode = Episode(labels={}, fired_at=week.end, resolved_at=None, worst=None)
+    tried = [Rehearsed(rule=a_rule(), episodes=(episode,), answers=5, since=at(6 * 24 * 60))]
+    text = shown(rehearsed_table(tried, week), 200)
+    assert "from 2025-11-27 12:00 UTC on only" in text
+    assert "7.00" in text  # one in a day
 
 
 def test_a_rule_that_cannot_be_tried_says_why():
-    rehearsed = [Rehearsed(rule=LAG, why_not="no history is kept"), Rehearsed(rule=a_rule(), answers=1_200)]
+    rehearsed = [
+        Rehearsed(rule=LAG, why_not="no history is kept"),
+        Rehearsed(rule=a_rule(), answers=1_200, since=at(0)),
+    ]
     text = shown(rehearsed_table(rehearsed, DAY))
     assert "no history is kept" in text
     assert "1,200 counted" in text

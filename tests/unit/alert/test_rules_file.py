@@ -277,7 +277,8 @@ def test_a_name_stands_once():
         ("rules: []\n---\nrules: []\n", "rules.yaml:2:1: "),
         ("", "rules.yaml:1:1: file: must be a mapping"),
         ("- a", "rules.yaml:1:1: file: must be a mapping"),
-        ("rules: []\ninhibit: {}", "rules.yaml:2:10: inhibit: "),
+        ("inhibit: {}\nrules: []", "rules.yaml:1:10: inhibit: "),
+        ("rules: []", "rules.yaml:1:8: rules: has no rule: nobody would be told of anything"),
     ],
 )
 def test_what_is_no_yaml_of_ours_is_refused_with_its_place(text, said):
