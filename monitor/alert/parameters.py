@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import timedelta
+from difflib import get_close_matches
 from math import isfinite
 from types import NoneType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
@@ -27,15 +28,24 @@ class WrongParameters(Exception):
         self.problems = problems
 
 
-def parse_parameters(of: type[T], values: Mapping[str, Any]) -> T:
+def unknown_key(name: str, known: Collection[str]) -> str:
+    """What to say of a key that is none of the `known` ones; it begins with `UNKNOWN_KEY`."""
+    meant = get_close_matches(name, known, n=1)
+    return f"{UNKNOWN_KEY}; did you mean {meant[0]}?" if meant else UNKNOWN_KEY
+
+
+def parse_parameters(of: type[T], values: Mapping[str, Any], *, beside: Collection[str] = ()) -> T:
     """An `of`, a dataclass, with the fields that `values` gives and the defaults of the others.
+
+    `beside` are keys that may stand there too and were read elsewhere: what a mistyped one may have meant.
 
     Raises:
         WrongParameters: some are unknown, missing or wrong.
     """
     hints = get_type_hints(of)
     known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
-    unknown: list[tuple[KeyPath, str]] = [((name,), UNKNOWN_KEY) for name in values if name not in known]
+    keys = (*known, *beside)
+    unknown: list[tuple[KeyPath, str]] = [((name,), unknown_key(name, keys)) for name in values if name not in known]
     problems: list[tuple[KeyPath, str]] = []
     given: dict[str, Any] = {}
     for name, field in known.items():

@@ -14,7 +14,7 @@ from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.parameters import UNKNOWN_KEY, KeyPath, WrongParameters, parse_parameters
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules_form import RuleForm, RulesForm
+from monitor.alert.rules_form import KEYS, RuleForm, RulesForm
 from monitor.errors import WrongSettings
 
 DEFAULT_RULES = "default_rules.yaml"
@@ -76,7 +76,7 @@ def _rule(entry: RuleForm) -> Rule:
     if signal.kind not in kind.takes:
         taken = ", ".join(sorted(kind.takes))
         raise WrongParameters([(("signal",), f"the method {kind.name!r} takes {taken}, not {signal.kind}")])
-    method = parse_parameters(kind, entry.parameters)
+    method = parse_parameters(kind, entry.parameters, beside=KEYS)
     try:
         method.check(signal)
     except WrongParameter as error:
@@ -124,7 +124,9 @@ def _explained(error: Any) -> Problem:
 
 def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongSettings:
     lines = []
-    marked = [(document.mark(path, of_key=problem == UNKNOWN_KEY), path, problem) for path, problem in problems]
+    marked = [
+        (document.mark(path, of_key=problem.startswith(UNKNOWN_KEY)), path, problem) for path, problem in problems
+    ]
     for mark, path, problem in sorted(marked, key=lambda one: (one[0].line, one[0].column)):
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
         lines.append(f"{name}:{mark.line}:{mark.column}: {where}: {problem}")

@@ -169,6 +169,9 @@ class RuleForm(_Form):
         )
 
 
+KEYS = tuple(field.alias or name for name, field in RuleForm.model_fields.items())  # of a rule, without its method's
+
+
 class RulesForm(_Form):
     """The whole file."""
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import pytest
 
 from monitor.alert.methods.method import WrongParameter
+from monitor.alert.methods.threshold import Threshold
 from monitor.alert.parameters import WrongParameters, parse_parameters
 from monitor.alert.target import Target
 
@@ -105,3 +106,13 @@ def test_all_problems_are_told_with_their_paths():
         "target", "window", "inner.1.more", "inner.1.length", "inner.1.factor", "inner.2.length",
     ]  # fmt: skip
     assert found[0][1] == found[-1][1] == "is missing"
+
+
+def test_a_mistyped_key_is_told_what_it_may_have_meant():
+    with pytest.raises(WrongParameters) as caught:
+        parse_parameters(Threshold, {"above": 0.3, "windw": "5m", "severty": "x", "groups": 1}, beside=["severity"])
+    assert caught.value.problems == [
+        (("windw",), "unknown key; did you mean window?"),
+        (("severty",), "unknown key; did you mean severity?"),
+        (("groups",), "unknown key"),
+    ]
