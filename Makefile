@@ -47,7 +47,7 @@ check: $(READY_DEV) ## ruff, import-linter, mypy, unit and contract tests
 	$(BIN)/python -m pytest -n 2 tests/unit tests/contract
 
 integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
-	$(BIN)/python -m pytest tests/integration tests/golden
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/integration tests/golden
 
 e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/e2e
