@@ -59,8 +59,8 @@ class FollowSource:
         self._places = _Places(known)
         self._reading = InOrder()
         self._tails = [_Tail(path, real, self._places, max_message_bytes, stop) for real, path in seen.items()]
-        self._first = 0
-        self._now, self._stop = now, stop
+        self.paths = tuple(tail.name for tail in self._tails)  # as `progress` names them
+        self._now, self._stop, self._first = now, stop, 0
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
         """As the port says; None once `stop` is set.
@@ -98,11 +98,6 @@ class FollowSource:
     def stored(self, offsets: Sequence[Offset]) -> None:
         """They went into the transaction; only `progress` has to know."""
         self._reading.stored(offsets)
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """What is followed, as `progress` names it."""
-        return tuple(tail.name for tail in self._tails)
 
     def progress(self) -> tuple[Progress, ...]:
         """As the port says: each path, whichever files have stood there."""
