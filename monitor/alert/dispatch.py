@@ -24,8 +24,9 @@ Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
 class Group:
     """Alerts that one receiver is told of together, from the first that was told to when all are over.
 
-    `number` is that of the next notification; `told_at` the time of the last one, `paged_at` of the last that began or
-    repeated it. `said` is what was last told of each alert that is not over, by fingerprint.
+    `number` is that of the next notification; `told_at` the time of the last one that told how the alerts stand (not
+    just that somebody acted), `paged_at` of the last that began or repeated it. `said` is what was last told of each
+    alert that is not over, by fingerprint.
     """
 
     key: str
@@ -159,13 +160,15 @@ def _gone_on(
     if news is None:
         return None
     said = {identity: m.told if m.active else group.said[identity] for identity, m in told.items()}
+    told_at = now
     if news in ("acknowledged", "silenced"):  # at once, and of nothing else: who came and went is told in its time
         shown = [m for m in told.values() if m.active]
+        told_at = group.told_at  # nor later for it
     else:
         shown = [*told.values(), *fresh]
         said = {m.told.fingerprint: m.told for m in shown if m.active}
     paged_at = now if pages else group.paged_at
-    after = replace(group, number=group.number + 1, told_at=now, paged_at=paged_at, said=said)
+    after = replace(group, number=group.number + 1, told_at=told_at, paged_at=paged_at, said=said)
     return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
 
 

@@ -149,6 +149,7 @@ class World:
         self.now = at(0)
         self.loud_since: dict[str, datetime] = {}
         self.acted_at = at(0)
+        self.survived = 0  # rounds in a row
         self.episodes = 0
 
     def step(self, dice: Random) -> None:
@@ -195,15 +196,15 @@ class World:
     def round(self, dies: int | None = None) -> None:
         self.outbox.dies = dies
         stored = [alert for alert in self.alerts.values() if alert.state is not State.INACTIVE]
-        survived = False
+        rounds, self.survived = self.survived, 0
         with suppress(Killed):
             tell(self.outbox, self.now, *stored, describe=lambda *_: Description())
             deliver(self.outbox, self.receivers, self.now, random=Random(7))  # noqa: S311  jitter
-            survived = True
+            self.survived = rounds + 1
         self.outbox.dies = None
-        self._look(survived=survived)
+        self._look()
 
-    def _look(self, *, survived: bool) -> None:
+    def _look(self) -> None:
         for name, alert in self.alerts.items():
             quiet = silencing(self.outbox.silenced, alert.matched, self.now) is not None
             if quiet:
@@ -212,7 +213,8 @@ class World:
                 self.loud_since.pop(name, None)
                 continue
             since = max(self.loud_since.setdefault(name, self.now), self.acted_at)
-            if survived and self.now - since >= WAIT + INTERVAL:
+            # who acknowledged and who silenced is told first, a round for each
+            if self.survived >= 3 and self.now - since >= WAIT + INTERVAL:
                 for receiver in alert.receivers:
                     told = [t for r in self.told(receiver) for t in r.alerts if t.fingerprint == alert.fingerprint]
                     assert told[-1].status == alert.state.value
