@@ -1,0 +1,69 @@
+"""What is to be sealed: queued in the transaction that stores it, so that nothing is stored that is not sealed later.
+
+A row without a body names a stored row, which is read when it is sealed; an act (somebody labelled, silenced, erased,
+looked) brings its body. `monitor.sealing` empties the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, insert
+
+from monitor.model import Json
+from monitor.store.tables_audit import audit_queue
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+class Kind(StrEnum):
+    """What a leaf is about; the first three are stored rows, the others acts."""
+
+    INTERACTION = "interaction"
+    ASSESSMENT = "assessment"  # subject: the interaction's id; its body names the profile
+    JUDGEMENT = "judgement"
+    RULES = "rules"
+    PROFILE = "profile"
+    ACKNOWLEDGE = "acknowledge"
+    SILENCE = "silence"
+    UNSILENCE = "unsilence"
+    LABEL = "label"
+    ERASURE = "erasure"
+    RETENTION = "retention"
+    EXPORT = "export"
+    LOOK = "look"  # at unmasked data
+    TOKEN = "token"  # noqa: S105  an access token was made or revoked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Something that somebody did: `subject` is what it was done to, `body` whatever else is to be proved.
+
+    `body` is stored for good: no text of a chatbot or of its users goes into it.
+    """
+
+    kind: Kind
+    by: str
+    at: datetime
+    app: str = ""
+    subject: str
+    body: Mapping[str, Json] = field(default_factory=dict)
+
+
+def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str]], now: datetime) -> None:
+    """Queues stored rows by app and id of their interaction, in the caller's transaction."""
+    with connection.cursor().copy("COPY audit_queue (kind, app, subject, queued_at) FROM STDIN") as copy:
+        for app, id_ in rows:
+            copy.write_row((kind.value, app, id_, now))
+
+
+def queue_act(connection: Connection, act: Act) -> None:
+    """Queues an act, in the caller's transaction."""
+    body = {"by": act.by, "at": act.at.isoformat(), **act.body}
+    values = {"kind": act.kind.value, "app": act.app, "subject": act.subject, "queued_at": act.at, "body": body}
+    connection.execute(insert(audit_queue), values)
