@@ -124,6 +124,17 @@ def run(
 
 
 @app.command()
+def serve() -> None:
+    """Serve the dashboard and the JSON API (MONITOR_WEB__HOST, …__PORT); stops cleanly on SIGTERM."""
+    from monitor.app import Application
+    from monitor.web.server import serve as serve_web
+
+    logging.getLogger("monitor").setLevel(logging.INFO)
+    with stopping() as stop, Application(load_settings()) as application:
+        serve_web(application, stop)
+
+
+@app.command()
 def consume(
     *,
     topics: Annotated[list[str] | None, typer.Option("--topic", help="Instead of MONITOR_KAFKA__TOPICS.")] = None,

@@ -47,6 +47,7 @@ from monitor.sections_alerts import (
     SlackSettings,
     WebhookSettings,
 )
+from monitor.sections_web import WebSettings
 
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
@@ -90,6 +91,7 @@ class Settings(BaseSettings):
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
     metrics: MetricsSettings = MetricsSettings()
+    web: WebSettings = WebSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -1,0 +1,149 @@
+"""Access tokens and sessions. Secrets are random and kept as SHA-256 only: whoever reads the table can use none."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, Engine, delete, insert, or_, select, update
+
+from monitor.errors import WrongSettings
+from monitor.store.audit_queue import Act, Kind, queue_act
+from monitor.store.database import retriable
+from monitor.store.tables_audit import api_token, web_session
+
+PREFIX = "mon_"  # by which people, and scanners for leaked secrets, know one
+_BYTES = 32
+_BETWEEN_USES = timedelta(minutes=1)  # how exactly the last use is kept
+_t, _s = api_token.c, web_session.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token as people see it; the secret itself is shown once, when it is made."""
+
+    id: str
+    name: str
+    role: str
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    used_at: datetime | None
+    revoked_at: datetime | None
+    revoked_by: str | None
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it opens anything."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Somebody who has signed in, by the name that the audit trail keeps."""
+
+    subject: str
+    role: str
+
+
+class Access:
+    """Safe to use from several threads; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine, *, random: Callable[[int], str] = secrets.token_urlsafe) -> None:
+        self._engine = engine
+        self._random = random
+
+    def make_token(
+        self, name: str, role: str, *, by: str, now: datetime, expires_at: datetime | None = None
+    ) -> tuple[Token, str]:
+        """A new token and its secret, which is not kept.
+
+        Raises:
+            WrongSettings: a token of this name holds.
+        """
+        secret = PREFIX + self._random(_BYTES)
+        digest = _digest(secret)
+        values = {
+            "id": digest.hex()[:12], "name": name, "role": role, "created_at": now, "created_by": by,
+            "expires_at": expires_at,
+        }  # fmt: skip
+        with retriable(), self._engine.begin() as connection:
+            same = select(api_token).where(_t.name == name, _t.revoked_at.is_(None))
+            if any(_token(row).holds(now) for row in connection.execute(same)):
+                raise WrongSettings(f"there is a token {name!r} already; revoke it first, or take another name")
+            row = connection.execute(insert(api_token).values(digest=digest, **values).returning(*api_token.c)).one()
+            _told(connection, row.id, by, now, {"done": "made", "name": name, "role": role})
+        return _token(row), secret
+
+    def tokens(self) -> list[Token]:
+        """All of them, the newest first."""
+        with retriable(), self._engine.connect() as connection:
+            return [_token(row) for row in connection.execute(select(api_token).order_by(_t.created_at.desc(), _t.id))]
+
+    def any_token(self, now: datetime) -> bool:
+        """Whether one holds."""
+        return any(token.holds(now) for token in self.tokens())
+
+    def revoke(self, token_id: str, *, by: str, now: datetime) -> bool:
+        """Ends a token, and the sessions that were begun with it; whether there was one to end."""
+        with retriable(), self._engine.begin() as connection:
+            ended = update(api_token).where(_t.id == token_id, _t.revoked_at.is_(None))
+            row = connection.execute(ended.values(revoked_at=now, revoked_by=by).returning(_t.name)).one_or_none()
+            if row is None:
+                return False
+            connection.execute(delete(web_session).where(_s.token_id == token_id))
+            _told(connection, token_id, by, now, {"done": "revoked", "name": row.name})
+        return True
+
+    def holder(self, secret: str, now: datetime) -> Token | None:
+        """The token that this is the secret of, if it holds; its use is noted."""
+        with retriable(), self._engine.begin() as connection:
+            row = connection.execute(select(api_token).where(_t.digest == _digest(secret))).one_or_none()
+            if row is None or not (token := _token(row)).holds(now):
+                return None
+            if token.used_at is None or now - token.used_at >= _BETWEEN_USES:
+                connection.execute(update(api_token).where(_t.id == token.id).values(used_at=now))
+        return token
+
+    def begin_session(self, session: Session, *, now: datetime, length: timedelta, token_id: str | None = None) -> str:
+        """Signs somebody in; the secret is for their cookie. Sessions that have ended are removed on the way."""
+        secret = self._random(_BYTES)
+        values = {
+            "digest": _digest(secret), "subject": session.subject, "role": session.role, "token_id": token_id,
+            "created_at": now, "expires_at": now + length,
+        }  # fmt: skip
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(delete(web_session).where(_s.expires_at <= now))
+            connection.execute(insert(web_session).values(**values))
+        return secret
+
+    def session(self, secret: str, now: datetime) -> Session | None:
+        """The session that this is the secret of, if it holds; one begun with a token holds no longer than that."""
+        query = (
+            select(_s.subject, _s.role)
+            .outerjoin(api_token, _t.id == _s.token_id)
+            .where(_s.digest == _digest(secret), _s.expires_at > now)
+            .where(_t.revoked_at.is_(None), or_(_t.expires_at.is_(None), _t.expires_at > now))
+        )
+        with retriable(), self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else Session(subject=row.subject, role=row.role)
+
+    def end_session(self, secret: str) -> None:
+        """Signs out."""
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(delete(web_session).where(_s.digest == _digest(secret)))
+
+
+def _told(connection: Connection, token_id: str, by: str, now: datetime, body: dict[str, str]) -> None:
+    queue_act(connection, Act(kind=Kind.TOKEN, by=by, at=now, subject=token_id, body={**body}))
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
+
+
+def _token(row: object) -> Token:
+    return Token(**{name: getattr(row, name) for name in Token.__slots__})

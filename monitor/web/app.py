@@ -1,0 +1,115 @@
+"""The web application: every router, and what an error looks like to a browser and to a script."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from monitor.app import Application
+from monitor.errors import MonitorError, Retriable, WrongSettings
+from monitor.web import health, signin
+from monitor.web.api import router as api_router
+from monitor.web.guard import Forbidden, Guard, NotSignedIn
+from monitor.web.headers import SafeHeaders
+from monitor.web.page import HERE, bare_page
+from monitor.web.pages import router as pages_router
+
+log = logging.getLogger(__name__)
+API = "/api/v1"
+_AGAIN = 5  # seconds after which a script may ask again when the database was away
+
+
+def create_app(application: Application, guard: Guard) -> FastAPI:
+    """The dashboard over what `application` has wired; `guard` says who may see it."""
+    app = FastAPI(
+        title="monitor",
+        version="1",
+        summary="Verdicts, alerts, reports and the audit trail of RAG chatbots.",
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # Swagger's page is fetched from elsewhere
+        redoc_url=None,
+    )
+    app.state.application = application
+    app.state.guard = guard
+    for router in (health.router, signin.router, api_router, pages_router):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.add_middleware(SafeHeaders, secure=guard.secure)
+    for error, answer in _ANSWERS.items():
+        app.add_exception_handler(error, answer)
+    return app
+
+
+def _not_signed_in(request: Request, error: Exception) -> Response:
+    if _for_script(request):
+        return _problem(HTTPStatus.UNAUTHORIZED, str(error), **{"WWW-Authenticate": "Bearer"})
+    at = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"{signin.PATH}?{urlencode({'next': at})}", HTTPStatus.SEE_OTHER)
+
+
+def _forbidden(request: Request, error: Exception) -> Response:
+    return _answer(request, HTTPStatus.FORBIDDEN, str(error))
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  it is what this is registered for
+    return _answer(request, HTTPStatus(error.status_code), str(error.detail), **(error.headers or {}))
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    said = "; ".join(f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors())
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, said)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return _answer(request, HTTPStatus.BAD_REQUEST, str(error))
+
+
+def _away(request: Request, error: Exception) -> Response:
+    log.warning("%s: %s", request.url.path, error)
+    said = "the database is out of reach, or too busy, for now; nothing was changed"
+    return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, said, **{"Retry-After": str(_AGAIN)})
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    log.error("%s: %s", request.url.path, error, exc_info=error)
+    return _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "a defect, or a broken installation; the log says more")
+
+
+_ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaitable[Response]]] = {
+    NotSignedIn: _not_signed_in,
+    Forbidden: _forbidden,
+    HTTPException: _http,
+    RequestValidationError: _invalid,
+    WrongSettings: _refused,
+    Retriable: _away,
+    MonitorError: _failed,
+    Exception: _failed,
+}
+
+
+def _for_script(request: Request) -> bool:
+    return request.url.path.startswith(f"{API}/") or "authorization" in request.headers
+
+
+def _answer(request: Request, status: HTTPStatus, said: str, **headers: str) -> Response:
+    if _for_script(request):
+        return _problem(status, said, **headers)
+    answer = bare_page("error.html", status=status, code=int(status), title=status.phrase, said=said)
+    answer.headers.update(headers)
+    return answer
+
+
+def _problem(status: HTTPStatus, said: str, **headers: str) -> Response:
+    """RFC 9457."""
+    body = {"type": "about:blank", "title": status.phrase, "status": int(status), "detail": said}
+    return JSONResponse(body, status, headers, media_type="application/problem+json")

@@ -1,0 +1,9 @@
+"""One module a page: its router, what it asks of the store, and its template."""
+
+from fastapi import APIRouter
+
+from monitor.web.pages import overview
+
+router = APIRouter(include_in_schema=False)
+for module in (overview,):
+    router.include_router(module.router)

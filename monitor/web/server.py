@@ -1,0 +1,69 @@
+"""`monitor serve`: the dashboard behind uvicorn, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from threading import Event, Thread
+
+import uvicorn
+
+from monitor.app import Application
+from monitor.errors import WrongSettings
+from monitor.store.access import Access
+from monitor.web.app import create_app
+from monitor.web.guard import LOOPBACK, Guard
+
+log = logging.getLogger(__name__)
+
+
+def serve(application: Application, stop: Event) -> None:
+    """Serves until `stop` is set; requests under way are answered then.
+
+    Raises:
+        WrongSettings: nothing can listen there, or it is not this machine only and nobody could sign in.
+        OutOfReach: there is no database.
+    """
+    settings = application.settings.web
+    application.migrate()
+    access = Access(application.engine)
+    public = application.settings.public_url or ""
+    only_tokens = settings.oidc.issuer is not None or settings.host not in LOOPBACK
+    if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
+        raise WrongSettings(
+            f"MONITOR_WEB__HOST={settings.host} is not this machine only, and nobody could sign in: make a token "
+            "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
+        )
+    guard = Guard(access=access, now=application.now, secure=public.startswith("https://"), only_tokens=only_tokens)
+    listening = _listening(settings.host, settings.port)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(application, guard),
+            log_level=settings.log_level,
+            access_log=settings.log_level == "info",
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            lifespan="off",
+            timeout_graceful_shutdown=5,
+        )
+    )
+    host, port = listening.getsockname()[:2]
+    log.info("dashboard: http://%s:%d/", f"[{host}]" if ":" in host else host, port)
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # signals are the main thread's
+    thread.start()
+    try:
+        while thread.is_alive() and not stop.wait(0.2):
+            pass
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise WrongSettings(f"MONITOR_WEB__HOST, …__PORT: cannot listen at {host}:{port}: {error.strerror}") from None

@@ -1,0 +1,57 @@
+// Live refresh, the menu on phones, and what needs the pointer or the keyboard. Without it every page works, still.
+"use strict";
+
+const main = document.getElementById("main");
+
+// The page is fetched again and its main part put in place, unless somebody is at work in it.
+function busy() {
+  const active = document.activeElement;
+  const writing = active && main.contains(active) && active.matches("input, select, textarea, summary, [role=button]");
+  return document.hidden || writing || !getSelection().isCollapsed || main.querySelector("[data-open]") !== null;
+}
+
+async function refresh() {
+  if (busy()) return;
+  const said = document.getElementById("refreshed");
+  try {
+    const answer = await fetch(location.href, { headers: { "X-Refresh": "1" }, redirect: "error" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (busy()) return;
+    const focused = document.activeElement && document.activeElement.id;
+    const open = [...main.querySelectorAll("details[open][id]")].map((its) => its.id);
+    main.replaceChildren(...next.getElementById("main").childNodes);
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    said.replaceChildren(...next.getElementById("refreshed").childNodes);
+    prepare();
+  } catch {
+    said.textContent = "not refreshed: the server does not answer";
+  }
+}
+
+const seconds = Number(main.dataset.refresh);
+if (seconds > 0) setInterval(refresh, seconds * 1000);
+
+const menu = document.querySelector(".menu");
+if (menu) {
+  const places = document.getElementById("places");
+  menu.hidden = false;
+  places.dataset.closed = "";
+  menu.addEventListener("click", () => {
+    const opens = "closed" in places.dataset;
+    menu.setAttribute("aria-expanded", String(opens));
+    if (opens) delete places.dataset.closed;
+    else places.dataset.closed = "";
+  });
+}
+
+// Runs for the page as it came and again after each refresh.
+function prepare() {
+  for (const form of main.querySelectorAll("form[data-confirm]")) {
+    form.addEventListener("submit", (event) => {
+      if (!confirm(form.dataset.confirm)) event.preventDefault();
+    });
+  }
+}
+prepare();
