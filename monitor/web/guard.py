@@ -37,7 +37,7 @@ class Forbidden(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Looks requests over. `only_tokens`: even this machine's user has to sign in. `secure`: we are reached by https."""
+    """Looks requests over. `only_tokens`: this machine's user has to sign in too; `secure`: people come by https."""
 
     access: Access
     now: Callable[[], datetime]
@@ -64,10 +64,10 @@ class Guard:
             if token is None:
                 raise NotSignedIn("this token opens nothing: it is wrong, revoked or expired")
             return Identity(name=f"token:{token.name}", role=Role(token.role))
-        if secret := request.cookies.get(self.cookie):
-            session = self.access.session(secret, now)
+        if cookie := request.cookies.get(self.cookie):
+            session = self.access.session(cookie, now)
             if session is not None:
-                return Identity(name=session.subject, role=Role(session.role), csrf=self.csrf(secret))
+                return Identity(name=session.subject, role=Role(session.role), csrf=self.csrf(cookie))
         if self.only_tokens or self.access.any_token(now):
             return None
         host = urlsplit(f"//{request.headers.get('host', '')}").hostname
@@ -110,7 +110,7 @@ async def _from_here(request: Request, csrf: str) -> None:
         raise Forbidden("this came from a page of another site")
     if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         raise Forbidden("this came from a page of another site")
-    shown = request.headers.get("x-csrf-token", "")
+    shown: str = request.headers.get("x-csrf-token", "")
     if not shown:
         content = request.headers.get("content-type", "")
         if content.startswith(("application/x-www-form-urlencoded", "multipart/form-data")):

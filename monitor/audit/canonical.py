@@ -1,0 +1,78 @@
+"""One text for one value: the JSON Canonicalization Scheme of RFC 8785, as UTF-8 bytes.
+
+The C encoder of `json` writes all but the numbers as the RFC wants them. Those it writes otherwise are found by a search
+over its output, which costs little where there are none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from monitor.model import Json
+
+LARGEST_INTEGER = 2**53  # beyond it a double, which RFC 8785 has numbers be, does not hold every integer
+_POSITIONAL = 21  # digits before the point up to which ECMAScript writes no exponent
+_SMALLEST_POSITIONAL = -6  # and the same for zeros behind the point
+
+# Some of these stand in texts too, so what is found is only worth a closer look.
+_SUSPECT = re.compile(r"\.0(?![0-9])|[0-9]e[-+]|[0-9]{16}")
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]++(?:\.[0-9]++)?(?:e[-+][0-9]++)?', re.DOTALL)
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_BEHIND_SURROGATES = re.compile("[\ue000-\uffff]")  # before every astral character, but after it in UTF-16
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
+_encode_as_it_is = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def canonical(value: Json) -> bytes:
+    """`value` as RFC 8785 writes it: keys by UTF-16 code units, numbers as ECMAScript's, no white space.
+
+    Raises:
+        ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate: I-JSON has none of them.
+    """
+    text = _encode(value)
+    if not text.isascii() and _ASTRAL.search(text) and _BEHIND_SURROGATES.search(text):
+        text = _encode_as_it_is(_in_order(value))
+    if _SUSPECT.search(text):
+        text = _TOKEN.sub(_written, text)
+    return text.encode()
+
+
+def _in_order(value: Json) -> Json:
+    """The same with the keys of every object in the order of their UTF-16 code units."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return {name: _in_order(value[name]) for name in names}
+    if isinstance(value, list):
+        return [_in_order(item) for item in value]
+    return value
+
+
+def _written(token: re.Match[str]) -> str:
+    text = token[0]
+    if text[0] == '"':
+        return text
+    if "e" not in text:
+        if text.endswith(".0"):  # repr has 16 digits before the point at most
+            return text[:-2] if text != "-0.0" else "0"
+        if "." not in text and abs(int(text)) > LARGEST_INTEGER:
+            raise ValueError(f"{text} is beyond 2**53: canonical JSON has no such integer")
+        return text
+    return _without_exponent(text)
+
+
+def _without_exponent(text: str) -> str:
+    """Number::toString of ECMA-262 for what Python writes with an exponent; it may keep one."""
+    sign = "-" if text[0] == "-" else ""
+    mantissa, _, exponent = text.removeprefix("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = whole + fraction
+    point = len(whole) + int(exponent)  # how many of the digits stand before it
+    if len(digits) <= point <= _POSITIONAL:
+        return sign + digits + "0" * (point - len(digits))
+    if _SMALLEST_POSITIONAL < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    if fraction:
+        fraction = f".{fraction}"
+    return f"{sign}{whole}{fraction}e{point - 1:+d}"

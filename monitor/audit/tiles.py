@@ -1,0 +1,61 @@
+"""The tree's hashes in tiles of 256, as C2SP's tlog-tiles has them, and how any node is found in them.
+
+Tile `index` of level 0 holds the hashes of leaves `256 * index` on; of level 1 the roots of 256 tiles of level 0; and so
+on. Only complete tiles are kept, which never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from monitor.audit.merkle import HASH_BYTES, root_of
+
+TILE = 256
+TILE_LEVELS = 8  # of the tree, in one tile
+_KEPT = 1024  # tiles in memory: 8 MiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One row of `audit_tile`: 256 hashes one behind the other."""
+
+    level: int
+    index: int
+    hashes: bytes
+
+
+class TileTree:
+    """Finds nodes in stored tiles, and above them and at the right edge in what those give.
+
+    `tile(level, index)` gives 8,192 bytes, or None where that tile is not stored; `leaves(start, end)` the hashes of the
+    leaves [start, end) one behind the other, asked for where no tile of level 0 is stored. What was read is kept, so an
+    instance serves one reading of a tree that grows, never of one that is replaced.
+    """
+
+    def __init__(
+        self, tile: Callable[[int, int], bytes | None], leaves: Callable[[int, int], bytes]
+    ) -> None:
+        self._stored = tile
+        self._leaves = leaves
+        self._tile = lru_cache(_KEPT)(self._read)
+        self._root = lru_cache(TILE * TILE)(self._root_of_tile)
+
+    def node(self, level: int, index: int) -> bytes:
+        """The root of the complete subtree over leaves [index << level, (index + 1) << level)."""
+        tile_level, inner = divmod(level, TILE_LEVELS)
+        start, count = index << inner, 1 << inner
+        if tile_level and count == 1:
+            return self._root(tile_level - 1, index)
+        number, offset = divmod(start, TILE)
+        hashes = self._slice(tile_level, number, offset, count)
+        return root_of(hashes)
+
+    def _slice(self, level: int, number: int, offset: int, count: int) -> Sequence[bytes]:
+        if (found := self._tile(level, number)) is not None:
+            return _split(found)[offset : offset + count]
+        start = number * TILE + offset
+        if level == 0:
+            return _split(self._leaves(start, start + count))
+        return [self._root(level - 1, index) for index in range(start, start + count)]

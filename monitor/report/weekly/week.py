@@ -1,0 +1,83 @@
+"""Weeks from Monday 0:00 UTC to Monday, by their ISO names, and when the report of one is due."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+TREND_WEEKS = 4  # that the trend shows, the report's own the last
+_WEEK = timedelta(days=7)
+_NAME = re.compile(r"(\d{4})-W(\d{2})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Week:
+    """An ISO week in UTC; `monday` is its first day."""
+
+    monday: date
+
+    @property
+    def name(self) -> str:
+        """As `2026-W46`."""
+        year, week, _ = self.monday.isocalendar()
+        return f"{year:04}-W{week:02}"
+
+    @property
+    def start(self) -> datetime:
+        """Monday 0:00 UTC."""
+        return datetime.combine(self.monday, time(), UTC)
+
+    @property
+    def end(self) -> datetime:
+        """The next Monday 0:00 UTC, which is not in it."""
+        return self.start + _WEEK
+
+    @property
+    def before(self) -> Week:
+        """The week before."""
+        return Week(monday=self.monday - _WEEK)
+
+    @property
+    def trend_start(self) -> datetime:
+        """The Monday with which the trend begins."""
+        return self.end - TREND_WEEKS * _WEEK
+
+    def trend_days(self) -> Iterator[date]:
+        """The days of the trend, the oldest first."""
+        first = self.trend_start.date()
+        return (first + timedelta(days=place) for place in range(7 * TREND_WEEKS))
+
+
+def week_named(name: str) -> Week:
+    """The week that `2026-W46` names.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r} is no week: write it as 2026-W46")
+    try:
+        return Week(monday=date.fromisocalendar(int(match[1]), int(match[2]), 1))
+    except ValueError:
+        raise ValueError(f"{name!r}: that year has no such week") from None
+
+
+def week_of(day: date) -> Week:
+    """The week that `day` lies in."""
+    return Week(monday=day - timedelta(days=day.weekday()))
+
+
+def last_week(now: datetime) -> Week:
+    """The last one that is over at `now`."""
+    return week_of(now.astimezone(UTC).date()).before
+
+
+def due_week(now: datetime, *, weekday: str, hour: int) -> Week:
+    """The last week whose report is due: from the first `weekday`, `hour` o'clock UTC, after its end."""
+    last = last_week(now)
+    due = last.end + timedelta(days=DAYS.index(weekday), hours=hour)
+    return last if now >= due else last.before
