@@ -22,16 +22,19 @@ def upgrade() -> None:
     op.execute("""
         CREATE TABLE audit_queue (
             seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL,
-            app text NOT NULL, subject text NOT NULL, queued_at timestamptz NOT NULL, body jsonb
+            app text NOT NULL, subject text NOT NULL, part text NOT NULL DEFAULT '',
+            queued_at timestamptz NOT NULL, body jsonb
         )
     """)
+    # what earlier releases have stored waits to be sealed too: a line that stands for all of it
+    op.execute("INSERT INTO audit_queue (kind, app, subject, queued_at) VALUES ('backfill', '', '', now())")
     op.execute("""
         CREATE TABLE audit_leaf (
             index bigint PRIMARY KEY, kind text NOT NULL, app text NOT NULL, subject text NOT NULL,
-            sealed_at timestamptz NOT NULL, body text NOT NULL, hash bytea NOT NULL
+            part text NOT NULL, sealed_at timestamptz NOT NULL, body text NOT NULL, hash bytea NOT NULL
         )
     """)
-    op.execute("CREATE INDEX audit_leaf_by_subject ON audit_leaf (app, subject)")
+    op.execute("CREATE INDEX audit_leaf_by_subject ON audit_leaf (app, subject, kind, part)")
     op.execute("""
         CREATE TABLE audit_tile (
             level integer NOT NULL, index bigint NOT NULL, hashes bytea NOT NULL, PRIMARY KEY (level, index)

@@ -1,7 +1,7 @@
 """One text for one value: the JSON Canonicalization Scheme of RFC 8785, as UTF-8 bytes.
 
-The C encoder of `json` writes all but the numbers as the RFC wants them. Those it writes otherwise are found by a search
-over its output, which costs little where there are none.
+The C encoder of `json` writes all but some numbers as the RFC wants them. Those are found by a search over its output,
+which costs little where there are none.
 """
 
 from __future__ import annotations

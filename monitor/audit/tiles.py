@@ -1,7 +1,7 @@
 """The tree's hashes in tiles of 256, as C2SP's tlog-tiles has them, and how any node is found in them.
 
-Tile `index` of level 0 holds the hashes of leaves `256 * index` on; of level 1 the roots of 256 tiles of level 0; and so
-on. Only complete tiles are kept, which never change.
+Tile `index` of level 0 holds the hashes of leaves `256 * index` on; of level 1 the roots of 256 tiles of level 0; and
+so on. Only complete tiles are kept, which never change.
 """
 
 from __future__ import annotations
@@ -29,17 +29,14 @@ class Tile:
 class TileTree:
     """Finds nodes in stored tiles, and above them and at the right edge in what those give.
 
-    `tile(level, index)` gives 8,192 bytes, or None where that tile is not stored; `leaves(start, end)` the hashes of the
+    `tile(level, index)` gives 8,192 bytes, or None where that tile is not stored; `leaves(start, end)` the hashes of
     leaves [start, end) one behind the other, asked for where no tile of level 0 is stored. What was read is kept, so an
-    instance serves one reading of a tree that grows, never of one that is replaced.
+    instance serves one reading; another one sees the tiles that were stored since.
     """
 
-    def __init__(
-        self, tile: Callable[[int, int], bytes | None], leaves: Callable[[int, int], bytes]
-    ) -> None:
-        self._stored = tile
+    def __init__(self, tile: Callable[[int, int], bytes | None], leaves: Callable[[int, int], bytes]) -> None:
         self._leaves = leaves
-        self._tile = lru_cache(_KEPT)(self._read)
+        self._tile = lru_cache(_KEPT)(tile)
         self._root = lru_cache(TILE * TILE)(self._root_of_tile)
 
     def node(self, level: int, index: int) -> bytes:
@@ -52,6 +49,10 @@ class TileTree:
         hashes = self._slice(tile_level, number, offset, count)
         return root_of(hashes)
 
+    def tile(self, level: int, index: int) -> bytes:
+        """The 256 hashes of a complete tile, whether it is stored or not."""
+        return b"".join(self._slice(level, index, 0, TILE))
+
     def _slice(self, level: int, number: int, offset: int, count: int) -> Sequence[bytes]:
         if (found := self._tile(level, number)) is not None:
             return _split(found)[offset : offset + count]
@@ -59,3 +60,22 @@ class TileTree:
         if level == 0:
             return _split(self._leaves(start, start + count))
         return [self._root(level - 1, index) for index in range(start, start + count)]
+
+    def _root_of_tile(self, level: int, index: int) -> bytes:
+        return root_of(self._slice(level, index, 0, TILE))
+
+
+def new_tiles(old: int, new: int, tree: TileTree) -> Iterator[Tile]:
+    """The tiles that are complete in a tree of `new` leaves and were not in one of `old`, lower levels first.
+
+    `tree` reads the leaves and tiles as they are stored with those of `new`, without the tiles that this gives.
+    """
+    level, span = 0, TILE
+    while new >= span:
+        for index in range(old // span, new // span):
+            yield Tile(level=level, index=index, hashes=tree.tile(level, index))
+        level, span = level + 1, span * TILE
+
+
+def _split(hashes: bytes) -> list[bytes]:
+    return [hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)]

@@ -38,6 +38,15 @@ class Kind(StrEnum):
     EXPORT = "export"
     LOOK = "look"  # at unmasked data
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
+    BACKFILL = "backfill"  # rows stored before there was a trail were sealed
+
+    @property
+    def stored(self) -> bool:
+        """Whether it is a stored row's."""
+        return self in STORED
+
+
+STORED = (Kind.INTERACTION, Kind.ASSESSMENT, Kind.JUDGEMENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +64,19 @@ class Act:
     body: Mapping[str, Json] = field(default_factory=dict)
 
 
-def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str]], now: datetime) -> None:
-    """Queues stored rows by app and id of their interaction, in the caller's transaction."""
-    with connection.cursor().copy("COPY audit_queue (kind, app, subject, queued_at) FROM STDIN") as copy:
-        for app, id_ in rows:
-            copy.write_row((kind.value, app, id_, now))
+def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str, str]], now: datetime) -> None:
+    """Queues stored rows by app and id of their interaction and their part, in the caller's transaction.
+
+    The part of an assessment is its profile's hash, of a judgement what `judgement_part` says, else empty.
+    """
+    with connection.cursor().copy("COPY audit_queue (kind, app, subject, part, queued_at) FROM STDIN") as copy:
+        for app, id_, part in rows:
+            copy.write_row((kind.value, app, id_, part, now))
+
+
+def judgement_part(metric: str, model: str, prompt_hash: str) -> str:
+    """Which judgement of its interaction; the names of metrics and the hashes hold no slash."""
+    return f"{metric}/{model}/{prompt_hash}"
 
 
 def queue_act(connection: Connection, act: Act) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, Table, Text
+from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, Table, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from monitor.store.tables import metadata
@@ -16,6 +16,7 @@ audit_queue = Table(
     Column("kind", Text, nullable=False),
     Column("app", Text, nullable=False),  # '' where it is of no app
     Column("subject", Text, nullable=False),  # the id of the interaction, rule, alert, ... it is about
+    Column("part", Text, nullable=False, server_default=text("''")),  # of an assessment or judgement: which of them
     Column("queued_at", _time, nullable=False),
     Column("body", JSONB),  # of an act; null: the stored row is read when it is sealed
 )
@@ -27,10 +28,11 @@ audit_leaf = Table(
     Column("kind", Text, nullable=False),
     Column("app", Text, nullable=False),
     Column("subject", Text, nullable=False),
+    Column("part", Text, nullable=False),
     Column("sealed_at", _time, nullable=False),
     Column("body", Text, nullable=False),  # RFC 8785; text, since jsonb would not give the same bytes back
     Column("hash", LargeBinary, nullable=False),
-    Index("audit_leaf_by_subject", "app", "subject"),
+    Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
 )
 
 audit_tile = Table(

@@ -1,0 +1,188 @@
+"""Signed notes and checkpoints, as C2SP's signed-note and tlog-checkpoint describe them, with Ed25519.
+
+A checkpoint says of which log, of how many leaves and with which root: three lines, a blank one, and the lines of those
+who signed. Witnesses may add lines of their own, which stay in place and are not looked at here.
+"""
+
+from __future__ import annotations
+
+import binascii
+import secrets
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from monitor.audit.merkle import HASH_BYTES
+from monitor.errors import MonitorError, WrongSettings
+
+KEY_BYTES = 32  # of a private key's seed and of a public key
+_ED25519 = b"\x01"
+_ID_BYTES = 4
+_PRIVATE = "PRIVATE+KEY+"
+_DASH = "\u2014 "
+_LONGEST = 1 << 20  # characters of a note that is looked at
+
+
+class NotProved(MonitorError):
+    """Something of the audit trail does not prove what it should; the message says what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """What a log said of itself once: its origin, the number of its leaves, and their root of 32 bytes.
+
+    `extensions` are further lines, which this program writes none of.
+    """
+
+    origin: str
+    size: int
+    root: bytes
+    extensions: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is signed."""
+        lines = (self.origin, str(self.size), b64encode(self.root).decode(), *self.extensions)
+        return "".join(f"{line}\n" for line in lines)
+
+
+class Signer:
+    """An Ed25519 key under a name, which should be the origin of what it signs.
+
+    Raises:
+        WrongSettings: `name` cannot be one, or `seed` is not of 32 bytes.
+    """
+
+    def __init__(self, name: str, seed: bytes) -> None:
+        _check_name(name)
+        if len(seed) != KEY_BYTES:
+            raise WrongSettings(f"the audit key must have {KEY_BYTES} bytes, not {len(seed)}")
+        self.name = name
+        self._seed = seed
+        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        self._public = self._key.public_key().public_bytes_raw()
+
+    @classmethod
+    def generate(cls, name: str, random: Callable[[int], bytes] = secrets.token_bytes) -> Signer:
+        """A new key; `random` gives as many bytes as it is asked for."""
+        return cls(name, random(KEY_BYTES))
+
+    @classmethod
+    def load(cls, text: str) -> Signer:
+        """The key of which `text` is the private form, as `private_key` and Go's note.GenerateKey write it.
+
+        Raises:
+            WrongSettings: `text` is none; the message does not repeat it.
+        """
+        wrong = "the audit key must have the form PRIVATE+KEY+name+hash+base64"
+        text = text.strip()
+        name, id_, seed = _parts(text.removeprefix(_PRIVATE), wrong)
+        signer = cls(name, seed)
+        if not text.startswith(_PRIVATE) or signer.id != id_:
+            raise WrongSettings(wrong)
+        return signer
+
+    @property
+    def id(self) -> bytes:
+        """The four bytes that, with the name, tell this key from others."""
+        return _key_id(self.name, self._public)
+
+    @property
+    def private_key(self) -> str:
+        """The key as text, to be kept secret."""
+        return f"{_PRIVATE}{self.name}+{self.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}"
+
+    @property
+    def verifier_key(self) -> str:
+        """The public key as text, with which anybody can check a note."""
+        return f"{self.name}+{self.id.hex()}+{b64encode(_ED25519 + self._public).decode()}"
+
+    def line(self, text: str) -> str:
+        """The signature line under `text`."""
+        return f"{_DASH}{self.name} {b64encode(self.id + self._key.sign(text.encode())).decode()}\n"
+
+
+def signed(checkpoint: Checkpoint, signer: Signer) -> str:
+    """The checkpoint as a note that `signer` signed; the same bytes each time."""
+    return f"{checkpoint.text}\n{signer.line(checkpoint.text)}"
+
+
+def opened(note: str, verifier_key: str) -> Checkpoint:
+    """The checkpoint of a note, once the key's signature under it is found good; other lines are not looked at.
+
+    Raises:
+        NotProved: it is no signed checkpoint, or not signed by this key, or not truly so.
+        WrongSettings: `verifier_key` is none.
+    """
+    wrong = "the verifier key must have the form name+hash+base64"
+    name, id_, public = _parts(verifier_key.strip(), wrong)
+    if id_ != _key_id(name, public):
+        raise WrongSettings(wrong)
+    body, blank, lines = note.rpartition("\n\n")
+    text = body + "\n"
+    if not blank or not lines.endswith("\n") or len(note) > _LONGEST:
+        raise NotProved("the checkpoint is no signed note")
+    signature = _signature(lines, name, id_)
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, text.encode())
+    except (InvalidSignature, ValueError):
+        raise NotProved(f"the signature of {name} under the checkpoint is wrong") from None
+    return _checkpoint(text)
+
+
+def _signature(lines: str, name: str, id_: bytes) -> bytes:
+    """The first signature of the key. Raises NotProved where there is none, or a line is malformed."""
+    found = None
+    for line in lines.removesuffix("\n").split("\n"):
+        signer, _, encoded = line.removeprefix(_DASH).partition(" ")
+        try:
+            content = b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            content = b""
+        if not line.startswith(_DASH) or len(content) <= _ID_BYTES:
+            raise NotProved("the checkpoint has a malformed signature line")
+        if found is None and (signer, content[:_ID_BYTES]) == (name, id_):
+            found = content[_ID_BYTES:]
+    if found is None:
+        raise NotProved(f"the checkpoint is not signed by {name}+{id_.hex()}")
+    return found
+
+
+def _checkpoint(text: str) -> Checkpoint:
+    try:
+        origin, size, root, *extensions = text.removesuffix("\n").split("\n")
+        made = Checkpoint(
+            origin=origin, size=int(size), root=b64decode(root, validate=True), extensions=tuple(extensions)
+        )
+    except ValueError:
+        raise NotProved("the signed note is no checkpoint") from None
+    # written again it must be the same text: one checkpoint has one form
+    well_formed = made.text == text and made.size >= 0 and len(made.root) == HASH_BYTES
+    if not well_formed or not all((origin, *extensions)):
+        raise NotProved("the signed note is no checkpoint")
+    return made
+
+
+def _parts(text: str, wrong: str) -> tuple[str, bytes, bytes]:
+    """Name, id and key of `name+hash+base64`; raises WrongSettings with the message `wrong`."""
+    try:
+        name, id_, encoded = text.split("+", 2)
+        number, content = bytes.fromhex(id_), b64decode(encoded, validate=True)
+    except ValueError:
+        raise WrongSettings(wrong) from None
+    if not name or len(number) != _ID_BYTES or len(content) != 1 + KEY_BYTES or content[:1] != _ED25519:
+        raise WrongSettings(wrong)
+    return name, number, content[1:]
+
+
+def _key_id(name: str, public: bytes) -> bytes:
+    return sha256(name.encode() + b"\n" + _ED25519 + public).digest()[:_ID_BYTES]
+
+
+def _check_name(name: str) -> None:
+    if not name or "+" in name or any(character.isspace() or not character.isprintable() for character in name):
+        raise WrongSettings(f"{name!r} cannot name the audit log: it must have no space, no + and not be empty")

@@ -1,0 +1,167 @@
+"""What a leaf says of a stored row: public columns in clear, personal ones as commitments.
+
+A row is a mapping by column name of `monitor/store/tables.py`. The record's canonical bytes are the leaf, so each value
+has one form: times are RFC 3339 in UTC with microseconds, REAL columns have the fewest digits that give the float4 back
+(however the driver read it), and what canonical JSON cannot hold stands as `portable` says.
+
+Each commitment has a key of its own under the interaction's secret: two judgements of one answer share none.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import struct
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from monitor.audit.canonical import LARGEST_INTEGER, canonical
+from monitor.audit.commitment import commitment, field_key
+from monitor.model import Json
+
+VERSION = 1
+INTERACTION, ASSESSMENT, JUDGEMENT = "interaction", "assessment", "judgement"
+
+INTERACTION_PUBLIC = (
+    *("occurred_at", "stored_at", "environment", "turn", "model", "prompt_version", "latency_ms"),
+    *("input_tokens", "output_tokens", "marks", "source_topic", "source_partition", "source_offset"),
+)
+INTERACTION_PERSONAL = (
+    *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "conversation_id"),
+    *("tags", "trace_id"),
+)
+ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
+ASSESSMENT_PUBLIC = (
+    *("occurred_at", "profile_hash", "profile_name", "embedding_model", "verdict", "rule_verdict", "reasons"),
+    *("refusal_kind", "refusal_correct", "uncalibrated", "live", "revised_at"),
+    *ASSESSMENT_REAL,
+)
+ASSESSMENT_DIGESTS = ("features",)  # long, and in no one's name: their SHA-256 stands for them
+ASSESSMENT_PERSONAL = ("support", "evidence", "earlier")
+JUDGEMENT_PUBLIC = (
+    *("occurred_at", "metric", "model", "prompt_hash", "mode", "score", "calls", "input_tokens", "output_tokens"),
+    *("cost", "judged_at"),
+)
+JUDGEMENT_PERSONAL = ("parts", "reason")
+
+# What tells a row from others of its kind about the same interaction. A field stands in one kind only.
+_TOLD_BY = {
+    **dict.fromkeys(INTERACTION_PERSONAL, (INTERACTION, ())),
+    **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
+    **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
+}
+_FLOAT4_DIGITS = range(6, 10)
+_FLOAT4 = struct.Struct("<f")
+
+Row: TypeAlias = Mapping[str, Any]
+Record: TypeAlias = dict[str, Json]
+
+
+def interaction_record(row: Row, secret: bytes) -> Record:
+    """What is sealed of a row of `interaction`."""
+    return _record(INTERACTION, row, INTERACTION_PUBLIC) | _committed(row, secret, INTERACTION_PERSONAL)
+
+
+def assessment_record(row: Row, secret: bytes) -> Record:
+    """What is sealed of a row of `assessment`; `secret` is the interaction's."""
+    record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC)
+    for name in ASSESSMENT_REAL:
+        record[name] = _float4(row[name])
+    for name in ASSESSMENT_DIGESTS:
+        record[name] = sha256(canonical(portable(row[name]))).hexdigest()
+    return record | _committed(row, secret, ASSESSMENT_PERSONAL)
+
+
+def judgement_record(row: Row, secret: bytes) -> Record:
+    """What is sealed of a row of `judgement`; `secret` is the interaction's."""
+    return _record(JUDGEMENT, row, JUDGEMENT_PUBLIC) | _committed(row, secret, JUDGEMENT_PERSONAL)
+
+
+def act_record(*, kind: str, app: str, subject: str, body: Mapping[str, Json]) -> Record:
+    """What is sealed of something that somebody did to `subject`; all of it is public."""
+    return {"v": VERSION, "kind": kind, "app": app, "id": subject, "body": portable(dict(body))}
+
+
+def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[str, Json]]:
+    """`{"key": hex, "value": ...}` for each of the personal `fields`: what opens the commitments of this row.
+
+    A row that was changed after it was sealed opens those of its later record only: ask `opens` of each.
+
+    Raises:
+        KeyError: a field that is not personal, or not of this row.
+    """
+    return {name: {"key": _key(row, secret, name).hex(), "value": portable(row[name])} for name in fields}
+
+
+def opens(record: Mapping[str, Json], field: str, key: str, value: Json) -> bool:
+    """Whether `value` is what the record commits to as `field`; `key` is the field's, in hex."""
+    commitments = record.get("committed")
+    held = commitments.get(field) if isinstance(commitments, dict) else None
+    if not isinstance(held, str):
+        return False
+    try:
+        made = commitment(bytes.fromhex(key), value)
+    except ValueError:
+        return False
+    return hmac.compare_digest(made, held)
+
+
+def portable(value: Any) -> Json:
+    """`value` of a column as canonical JSON can hold it.
+
+    A time becomes text. An integer that a double cannot hold becomes its digits as text, one beyond 2**53 that it can
+    becomes that double; so do the words NaN, Infinity and -Infinity for what is not finite.
+    """
+    if isinstance(value, dict):
+        return {name: portable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [portable(item) for item in value]
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        return _beyond(value)
+    return value  # type: ignore[no-any-return]
+
+
+def _record(kind: str, row: Row, public: Iterable[str]) -> Record:
+    said: Record = {"v": VERSION, "kind": kind, "app": row["app"], "id": row["id"]}
+    for name in public:
+        said[name] = portable(row[name])
+    return said
+
+
+def _committed(row: Row, secret: bytes, fields: Iterable[str]) -> Record:
+    return {"committed": {name: _commitment(_key(row, secret, name), row[name]) for name in fields}}
+
+
+def _commitment(key: bytes, value: Any) -> str:
+    try:
+        return commitment(key, value)
+    except ValueError:  # seldom, so it is quicker than asking first
+        return commitment(key, portable(value))
+
+
+def _key(row: Row, secret: bytes, field: str) -> bytes:
+    kind, told_by = _TOLD_BY[field]
+    scope = canonical([kind, *(portable(row[name]) for name in told_by), field])
+    return field_key(secret, scope.decode())
+
+
+def _beyond(value: int) -> Json:
+    try:
+        near = float(value)
+    except OverflowError:
+        return str(value)
+    return near if int(near) == value else str(value)
+
+
+def _float4(value: float | None) -> Json:
+    if value is None or not math.isfinite(value):
+        return portable(value)
+    stored = _FLOAT4.pack(value)
+    (exact,) = _FLOAT4.unpack(stored)
+    return next(short for digits in _FLOAT4_DIGITS if _FLOAT4.pack(short := float(f"{exact:.{digits}g}")) == stored)

@@ -1,0 +1,153 @@
+"""The content of a report: one JSON object with every figure, from what was counted. No clock, no settings.
+
+What people or chatbots wrote stands in it without personal data, on one line and cut; ids stand as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from monitor.alert.explain.proportions import Share
+from monitor.alert.wording import shortened
+from monitor.model import Json, Verdict
+from monitor.redact import redact
+from monitor.report.weekly.compare import changed, share
+from monitor.report.weekly.facts import Both, Counts, Example, Facts, Refusals
+from monitor.report.weekly.groups import documents_json, group_json, topics_json
+from monitor.report.weekly.operations import (
+    agreement_json,
+    alerts_json,
+    coverage_json,
+    judge_json,
+    ledger_json,
+    moment,
+    name_json,
+)
+
+SCHEMA = "monitor/weekly-report/1"
+_QUESTION, _ANSWER = 300, 600  # characters of a text that are shown
+_SIDES = ("negative", *(verdict.value for verdict in Verdict))
+Content = Mapping[str, Json]
+
+
+def content(facts: Facts) -> dict[str, Json]:
+    """The report as JSON; docs/report.md names every field."""
+    counted = _weeks(facts)
+    return {
+        "schema": SCHEMA,
+        "app": facts.app,
+        "week": {"name": facts.week.name, "start": moment(facts.week.start), "end": moment(facts.week.end)},
+        "verdicts": {
+            "answers": counted.this.total,
+            "answers_before": counted.before.total,
+            "rates": {side: _rate(counted, side) for side in _SIDES},
+        },
+        "refusals": _refusals(facts, counted.this.total),
+        "days": [_day(day.isoformat(), facts.days.get(day, Counts())) for day in facts.week.trend_days()],
+        "groups": {
+            "environment": group_json(facts.groups["environment"]),
+            "model": group_json(facts.groups["model"]),
+            "prompt_version": group_json(facts.prompt_versions),
+        },
+        "topics": topics_json(facts.groups["topic"]),
+        "worst": [_example(example) for example in facts.worst],
+        "over_refusals": [_example(example) for example in facts.over_refusals],
+        "documents": documents_json(facts.read),
+        "alerts": alerts_json(facts),
+        "coverage": coverage_json(facts, counted.this.total),
+        "ledger": ledger_json(facts.coverage),
+        "judge": judge_json(facts, counted.this.total),
+        "agreement": agreement_json(facts, counted.this.total),
+        "profiles": [
+            {
+                "name": used.name, "hash": used.hash, "embedding_model": used.embedding_model,
+                "uncalibrated": used.uncalibrated, "answers": used.answers,
+            }
+            for used in facts.profiles
+        ],
+        "rule": _rule(facts),
+    }  # fmt: skip
+
+
+def canonical(found: Content) -> bytes:
+    """The bytes that `digest` is of: JSON with sorted names and without white space, in UTF-8."""
+    return json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def digest(found: Content) -> str:
+    """SHA-256 of the canonical bytes, in hex."""
+    return hashlib.sha256(canonical(found)).hexdigest()
+
+
+def differing(one: Content, other: Content) -> list[str]:
+    """The sections in which two reports of the same week differ."""
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def _weeks(facts: Facts) -> Both:
+    first, before = facts.week.monday, facts.week.before.monday
+    return Both(
+        this=sum((counts for day, counts in facts.days.items() if day >= first), Counts()),
+        before=sum((counts for day, counts in facts.days.items() if before <= day < first), Counts()),
+    )
+
+
+def _rate(counted: Both, side: str) -> Json:
+    now, before = getattr(counted.this, side), getattr(counted.before, side)
+    return {
+        "this": share(now, counted.this.total),
+        "before": share(before, counted.before.total),
+        "change": changed(
+            Share(matching=now, total=counted.this.total), Share(matching=before, total=counted.before.total)
+        ),
+    }
+
+
+def _refusals(facts: Facts, answers: int) -> dict[str, Json]:
+    now, before = facts.refusals, facts.refusals_before
+
+    def side(name: str) -> Json:
+        n, k = (getattr(one, name) for one in (now, before))
+        return {
+            "this": share(n, now.total),
+            "before": share(k, before.total),
+            "change": changed(_of(now, name), _of(before, name)),
+        }
+
+    return {"partial": share(facts.partial_refusals, answers), **{n: side(n) for n in ("correct", "over", "unknown")}}
+
+
+def _of(refusals: Refusals, name: str) -> Share:
+    return Share(matching=getattr(refusals, name), total=refusals.total)
+
+
+def _day(day: str, counts: Counts) -> Json:
+    rates = {side: share(getattr(counts, side), counts.total) for side in _SIDES}
+    return {"day": day, "answers": counts.total, **rates}
+
+
+def _example(example: Example) -> Json:
+    return {
+        "id": example.id,
+        "occurred_at": moment(example.occurred_at),
+        "verdict": example.verdict.value,
+        "reasons": list(example.reasons),
+        "p_grounded": round(example.p_grounded, 4),
+        "p_refusal": round(example.p_refusal, 4),
+        "model": name_json(example.model),
+        "topic": name_json(example.topic),
+        "question": shortened(redact(example.question), _QUESTION),
+        "answer": shortened(redact(example.answer), _ANSWER),
+    }
+
+
+def _rule(facts: Facts) -> dict[str, Json]:
+    total = sum(facts.verdicts.values())
+    agreeing = sum(number for (own, rule), number in facts.verdicts.items() if own is rule)
+    negative = sum(number for (_, rule), number in facts.verdicts.items() if rule.negative)
+    table: dict[str, Json] = {
+        own.value: {rule.value: facts.verdicts.get((own, rule), 0) for rule in Verdict} for own in Verdict
+    }
+    return {"agrees": share(agreeing, total), "negative": share(negative, total), "verdicts": table}

@@ -1,0 +1,134 @@
+"""Values that answers have, compared: models, environments, prompt versions, topics, and retrieved documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from monitor.alert.explain.proportions import Share, adjusted, greater
+from monitor.model import Json
+from monitor.report.weekly.compare import changed, share, significant, two_sided
+from monitor.report.weekly.facts import Both, Counts, DocumentUse, Read
+from monitor.report.weekly.operations import name_json
+
+FALSE_DISCOVERIES = 0.05  # the rate of them among what is named
+FEWEST = 30  # answers in each of two weeks for a value to be compared
+FEWEST_RETRIEVALS = 20  # of a document for anything to be said of it
+MOST_GROUPS = 20
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A value of the rate of negative answers in both weeks; q is of all values compared with it, None where it is not."""
+
+    value: str
+    both: Both
+    q: float | None
+
+    @property
+    def rise(self) -> float:
+        """Of the rate of negative answers."""
+        return _negative(self.both.this).rate - _negative(self.both.before).rate
+
+
+def compared(groups: Mapping[str, Both]) -> list[Compared]:
+    """All values with answers this week or before, those with most answers first."""
+    enough = [value for value, both in sorted(groups.items()) if min(both.this.total, both.before.total) >= FEWEST]
+    p = [two_sided(_negative(groups[value].this), _negative(groups[value].before)) for value in enough]
+    q = dict(zip(enough, adjusted(p).tolist(), strict=True)) if enough else {}
+    found = [Compared(value=value, both=both, q=q.get(value)) for value, both in groups.items()]
+    return sorted(found, key=lambda one: (-one.both.this.total, -one.both.before.total, one.value))
+
+
+def group_json(groups: Mapping[str, Both]) -> Json:
+    """`{compared, left_out, values}`, each value with its shares of negative answers, their change and q."""
+    values = compared(groups)
+    return {
+        "compared": sum(one.q is not None for one in values),
+        "left_out": max(0, len(values) - MOST_GROUPS),
+        "values": [_compared_json(one) for one in values[:MOST_GROUPS]],
+    }
+
+
+def topics_json(groups: Mapping[str, Both]) -> Json:
+    """The topics that got clearly worse or better, most first, and of how many that can be said at all."""
+    known = {topic: both for topic, both in groups.items() if topic}
+    values = compared(known)
+    clear = [one for one in values if one.q is not None and one.q <= FALSE_DISCOVERIES]
+    worse = sorted((one for one in clear if one.rise > 0), key=lambda one: (-one.rise, one.value))
+    better = sorted((one for one in clear if one.rise < 0), key=lambda one: (one.rise, one.value))
+    untold = groups.get("", Both()).this.total
+    return {
+        "topics": len(known),
+        "compared": sum(one.q is not None for one in values),
+        "answers_without_topic": untold,
+        "worse": [_compared_json(one) for one in worse[:MOST_NAMED]],
+        "better": [_compared_json(one) for one in better[:MOST_NAMED]],
+        "largest": [_compared_json(one) for one in values[:MOST_NAMED]],
+    }
+
+
+def documents_json(read: Read) -> Json:
+    """Documents that support nothing, and those that go with self-generated answers."""
+    often = [document for document in read.documents if document.compared >= FEWEST_RETRIEVALS]
+    idle = sorted((d for d in often if not d.supported), key=lambda d: (-d.compared, d.id))
+    return {
+        "answers_read": read.answers,
+        "answers": read.of,
+        "least_retrievals": FEWEST_RETRIEVALS,
+        "retrieved_often": len(often),
+        "supporting_nothing": {
+            "found": len(idle),
+            "documents": [{"document": name_json(d.id), "retrieved": d.compared} for d in idle[:MOST_NAMED]],
+        },
+        "self_generated": _suspects(read),
+    }
+
+
+def _suspects(read: Read) -> Json:
+    """Documents whose answers are self-generated more often than the others."""
+    whole = Share(matching=read.self_generated, total=read.answers)
+    looked_at = [
+        d for d in read.documents if d.answers >= FEWEST_RETRIEVALS and whole.total - d.answers >= FEWEST_RETRIEVALS
+    ]
+    p = [greater(part := _with(d), whole - part) for d in looked_at]
+    q: Sequence[float] = adjusted(p).tolist() if p else ()
+    clear = [(d, q[i], p[i]) for i, d in enumerate(looked_at) if q[i] <= FALSE_DISCOVERIES]
+    clear.sort(key=lambda one: (one[2], -one[0].answers, one[0].id))
+    return {
+        "compared": len(looked_at),
+        "found": len(clear),
+        "documents": [_suspect_json(d, whole, q=its) for d, its, _ in clear[:MOST_NAMED]],
+    }
+
+
+def _suspect_json(document: DocumentUse, whole: Share, *, q: float) -> Json:
+    part = _with(document)
+    rest = whole - part
+    return {
+        "document": name_json(document.id),
+        "with_it": share(part.matching, part.total),
+        "without_it": share(rest.matching, rest.total),
+        "lift": round(part.rate / rest.rate, 2) if rest.matching else None,
+        "q": significant(q),
+    }
+
+
+def _with(document: DocumentUse) -> Share:
+    return Share(matching=document.self_generated, total=document.answers)
+
+
+def _compared_json(one: Compared) -> Json:
+    now, before = _negative(one.both.this), _negative(one.both.before)
+    return {
+        "value": name_json(one.value),
+        "this": share(now.matching, now.total),
+        "before": share(before.matching, before.total),
+        "change": changed(now, before),
+        "q": None if one.q is None else significant(one.q),
+    }
+
+
+def _negative(counts: Counts) -> Share:
+    return Share(matching=counts.negative, total=counts.total)

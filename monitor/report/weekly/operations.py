@@ -1,0 +1,183 @@
+"""How the app was watched: alerts, messages, judgements, human labels; as JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+from monitor.alert.silence import parse_matcher
+from monitor.alert.window import Count, interval
+from monitor.alert.wording import shortened
+from monitor.model import Json
+from monitor.redact import redact
+from monitor.report.weekly.compare import rounded, share
+from monitor.report.weekly.facts import Coverage, Episode, Facts, Judged, Quiet
+from monitor.review.agreement import ENOUGH, Agreement, summary
+from monitor.review.label import Drawn, consensus
+
+_NAME = 120  # characters of a foreign name that are shown
+_NOTE = 200
+
+
+def moment(at: datetime) -> str:
+    """UTC to the microsecond, as `2026-11-09T00:00:00Z`."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def name_json(name: str | None) -> str | None:
+    """A name from outside, without personal data, on one line and cut; '' and None stay what they are."""
+    return shortened(redact(name), _NAME) if name else name
+
+
+def alerts_json(facts: Facts) -> Json:
+    """Alerts of the app, and of none, that fired in the week or still did; and what was silenced."""
+    start, end = facts.week.start, facts.week.end
+    acknowledged = [_seconds(one.acknowledged_at - one.fired_at) for one in facts.episodes if one.acknowledged_at]
+    resolved = [_seconds(one.resolved_at - one.fired_at) for one in facts.episodes if one.resolved_at]
+    quiet = [one for one in facts.silences if _may_hold(one, facts.app)]
+    return {
+        "fired": sum(one.fired_at >= start for one in facts.episodes),
+        "fired_before": sum(one.fired_at < start for one in facts.episodes),
+        "to_acknowledge": _lengths(acknowledged, len(facts.episodes)),
+        "to_resolve": _lengths(resolved, len(facts.episodes)),
+        "episodes": [_episode(one) for one in facts.episodes],
+        "silences": [
+            {
+                "matchers": [name_json(matcher) for matcher in one.matchers],
+                "starts_at": moment(one.starts_at),
+                "ends_at": moment(min(one.ends_at, end)),
+                "until_after_the_week": one.ends_at > end,
+                "by": name_json(one.by),
+                "comment": shortened(redact(one.comment), _NOTE) if one.comment else "",
+            }
+            for one in quiet
+        ],
+    }
+
+
+def _episode(one: Episode) -> Json:
+    return {
+        "episode": one.episode,
+        "rule": name_json(one.rule),
+        "severity": one.severity,
+        "labels": {str(name_json(name)): name_json(value) for name, value in sorted(one.labels.items()) if value},
+        "fired_at": moment(one.fired_at),
+        "acknowledged_at": moment(one.acknowledged_at) if one.acknowledged_at else None,
+        "acknowledged_by": name_json(one.acknowledged_by),
+        "seconds_to_acknowledge": _seconds(one.acknowledged_at - one.fired_at) if one.acknowledged_at else None,
+        "resolved_at": moment(one.resolved_at) if one.resolved_at else None,
+        "seconds_to_resolve": _seconds(one.resolved_at - one.fired_at) if one.resolved_at else None,
+    }
+
+
+def _lengths(seconds: Sequence[int], total: int) -> Json:
+    return {
+        "count": len(seconds),
+        "of": total,
+        "median_seconds": round(median(seconds)) if seconds else None,
+        "longest_seconds": max(seconds, default=None),
+    }
+
+
+def _seconds(length: timedelta) -> int:
+    return round(length.total_seconds())
+
+
+def _may_hold(quiet: Quiet, app: str) -> bool:
+    """Whether its matchers do not rule the app out; one that cannot be read rules nothing out."""
+    for text in quiet.matchers:
+        try:
+            matcher = parse_matcher(text)
+        except ValueError:
+            continue
+        if matcher.label == "app" and not matcher.matches({"app": app}):
+            return False
+    return True
+
+
+def coverage_json(facts: Facts, answers: int) -> Json:
+    """What of the app's week is assessed, and what arrived in the week of all apps."""
+    c = facts.coverage
+    received, dead = sum(one.received for one in c.arrivals), sum(one.dead for one in c.arrivals)
+    return {
+        "assessed": share(answers, answers + c.pending),
+        "pending": c.pending,
+        "received": received,
+        "dead": share(dead, received),
+        "sources": [{**asdict(one), "source": name_json(one.source)} for one in c.arrivals],
+        "dead_letters": [{"problem": name_json(problem), "letters": number} for problem, number in c.problems],
+    }
+
+
+def ledger_json(c: Coverage) -> Json:
+    """The ledger of the whole installation since its beginning, and how far each source was read."""
+    return {
+        **asdict(c.ledger),
+        "balanced": c.ledger.balanced and not c.unbalanced,
+        "partitions": c.partitions,
+        "unbalanced_partitions": c.unbalanced,
+        "reading": [
+            {"source": name_json(one.source), "through": moment(one.through), "unread": one.unread} for one in c.behind
+        ],
+    }
+
+
+def judge_json(facts: Facts, answers: int) -> Json:
+    """Means of the judged metrics with their intervals, and what they cost."""
+    before = {(one.metric, one.model): one for one in facts.judged_before}
+    return {
+        "sampled": share(facts.judged_answers, answers),
+        "cost": rounded(sum(one.cost for one in facts.judged)),
+        "metrics": [
+            {
+                "metric": one.metric,
+                "model": name_json(one.model),
+                "this": _mean(one),
+                "before": _mean(before.get((one.metric, one.model), Judged(metric=one.metric, model=one.model))),
+                "calls": one.calls,
+                "input_tokens": one.input_tokens,
+                "output_tokens": one.output_tokens,
+                "cost": rounded(one.cost),
+            }
+            for one in facts.judged
+        ],
+        "usage_of_all_apps": [
+            {**asdict(one), "model": name_json(one.model), "cost": rounded(one.cost)} for one in facts.usage
+        ],
+    }
+
+
+def _mean(one: Judged) -> Json:
+    """`{judged, scored, mean, lower, upper}`: the interval is normal at 95 %, within [0, 1]; it takes two scores."""
+    count = Count(total=one.scored, sum=one.sum, squares=one.squares)
+    lower, upper = interval(count, share=False) if one.scored > 1 else (None, None)
+    return {
+        "judged": one.judged,
+        "scored": one.scored,
+        "mean": rounded(count.mean),
+        "lower": None if lower is None else rounded(max(0.0, lower)),
+        "upper": None if upper is None else rounded(min(1.0, upper)),
+    }
+
+
+def agreement_json(facts: Facts, answers: int) -> Json:
+    """How often people say the same as the verdicts, of answers drawn at random, and how many were labelled at all."""
+    decided = consensus(facts.opinions)
+    week = summary(facts.week.name, [one for one in decided if one.newest.drawn is Drawn.RANDOM], facts.unlabelled)
+    return {
+        "reviewed": share(len(decided), answers),
+        "labels": week.verdict.total,
+        "enough": week.enough,
+        "least": ENOUGH,
+        "verdict": _agreement(week.verdict),
+        "rule": _agreement(week.rule),
+        "disputed": week.disputed,
+        "not_labelled": week.unlabelled,
+        "people": len({name for one in decided for name in one.people}),
+    }
+
+
+def _agreement(agreed: Agreement) -> Json:
+    return {**share(agreed.agreeing, agreed.total), "kappa": rounded(agreed.kappa)}
