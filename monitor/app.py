@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.span import Span
+    from monitor.redaction.redactor import Redactor
     from monitor.store.group import Group
     from monitor.store.queries import Queries
     from monitor.store.review import Reviews
@@ -211,7 +212,15 @@ class Application:
             )
 
         by_topic = {name: decoder(topic) for name, topic in self.settings.kafka.by_topic.items()}
-        return TopicDecoder(decoder(TopicSettings()), by_topic)
+        return TopicDecoder(decoder(TopicSettings()), by_topic, self._redactor())
+
+    def _redactor(self) -> Redactor | None:
+        redaction = self.settings.redaction
+        if not redaction.kinds and not redaction.patterns:
+            return None
+        from monitor.redaction.redactor import redactor  # noqa: PLC0415
+
+        return redactor(redaction.kinds, redaction.regions, redaction.patterns)
 
     @cached_property
     def group(self) -> Group:

@@ -90,8 +90,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """A message that cannot be an interaction, kept whole with the reason. `path` as in `InvalidMessage`."""
+    """A message that cannot be an interaction, kept whole with the reason. `path` as in `InvalidMessage`.
+
+    Where personal data was taken out of it, `digest` is the SHA-256 of the bytes that came; else None.
+    """
 
     message: Message
     path: str
     problem: str
+    digest: bytes | None = None

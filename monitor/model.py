@@ -81,6 +81,8 @@ class Mark(StrEnum):
     TEXT_REPLACED = "text_replaced"  # U+0000 or lone surrogates became U+FFFD: Postgres cannot store them
     TIME_DEFAULTED = "time_defaulted"  # the event carried no time; the time it was received stands in
     TIME_OUT_OF_RANGE = "time_out_of_range"  # far past or future: kept in the default partition
+    REDACTED = "redacted"  # personal data was replaced by words before anything was stored
+    ERASED = "erased"  # its texts were deleted on somebody's demand; verdict, figures and times stay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from monitor.sections_alerts import (
     SlackSettings,
     WebhookSettings,
 )
+from monitor.sections_privacy import RedactionSettings, RetentionSettings
 from monitor.sections_web import WebSettings
 
 PREFIX = "MONITOR_"
@@ -91,6 +92,8 @@ class Settings(BaseSettings):
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
     metrics: MetricsSettings = MetricsSettings()
+    redaction: RedactionSettings = RedactionSettings()
+    retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
 
     @classmethod

@@ -10,19 +10,19 @@ _FORM = re.compile("".join(f"(?:([0-9]{{1,9}}){unit})?" for unit in _SECONDS))
 _LONGEST = timedelta(days=366)
 
 
-def parse_duration(text: str) -> timedelta:
+def parse_duration(text: str, *, longest: timedelta = _LONGEST) -> timedelta:
     """The length that `text` names: units from large to small, each once; a bare `0` is none at all.
 
     Raises:
-        ValueError: it is no duration, or longer than a year.
+        ValueError: it is no duration, or longer than `longest`, which is a year.
     """
     match = _FORM.fullmatch(text)
     if text != "0" and (match is None or not text):
         raise ValueError(f"{text!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
     amounts = match.groups(default="0") if match else ()
     seconds = sum(int(amount) * unit for amount, unit in zip(amounts, _SECONDS.values(), strict=False))
-    if seconds > _LONGEST.total_seconds():
-        raise ValueError(f"{text!r} is longer than a year")
+    if seconds > longest.total_seconds():
+        raise ValueError(f"{text!r} is longer than {_years(longest)}")
     return timedelta(seconds=seconds)
 
 
@@ -35,3 +35,8 @@ def format_duration(length: timedelta) -> str:
         if amount:
             parts.append(f"{amount}{unit}")
     return "".join(parts) or "0s"
+
+
+def _years(length: timedelta) -> str:
+    years = length.days // 365
+    return "a year" if years == 1 else f"{years} years"

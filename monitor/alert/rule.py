@@ -84,3 +84,4 @@ class RuleSet:
     rules: tuple[Rule, ...]
     grouping: Grouping = Grouping()
     inhibitions: tuple[Inhibition, ...] = ()
+    source: str = field(default="", compare=False)  # the file's text

@@ -67,6 +67,7 @@ def parse_rules(text: str, *, name: str, receivers: Collection[str]) -> RuleSet:
         rules=tuple(rules),
         grouping=form.grouping.grouping(),
         inhibitions=tuple(entry.inhibition() for entry in form.inhibit),
+        source=text,
     )
 
 

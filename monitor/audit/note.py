@@ -143,7 +143,7 @@ def _signature(lines: str, name: str, id_: bytes) -> bytes:
             content = b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
             content = b""
-        if not line.startswith(_DASH) or len(content) <= _ID_BYTES:
+        if line != f"{_DASH}{signer} {b64encode(content).decode()}" or len(content) <= _ID_BYTES:
             raise NotProved("the checkpoint has a malformed signature line")
         if found is None and (signer, content[:_ID_BYTES]) == (name, id_):
             found = content[_ID_BYTES:]

@@ -37,25 +37,25 @@ class TileTree:
     def __init__(self, tile: Callable[[int, int], bytes | None], leaves: Callable[[int, int], bytes]) -> None:
         self._leaves = leaves
         self._tile = lru_cache(_KEPT)(tile)
+        self._node = lru_cache(TILE * TILE)(self._find)
         self._root = lru_cache(TILE * TILE)(self._root_of_tile)
 
     def node(self, level: int, index: int) -> bytes:
         """The root of the complete subtree over leaves [index << level, (index + 1) << level)."""
-        tile_level, inner = divmod(level, TILE_LEVELS)
-        start, count = index << inner, 1 << inner
-        if tile_level and count == 1:
-            return self._root(tile_level - 1, index)
-        number, offset = divmod(start, TILE)
-        hashes = self._slice(tile_level, number, offset, count)
-        return root_of(hashes)
+        return self._node(level, index)
 
     def tile(self, level: int, index: int) -> bytes:
         """The 256 hashes of a complete tile, whether it is stored or not."""
         return b"".join(self._slice(level, index, 0, TILE))
 
+    def _find(self, level: int, index: int) -> bytes:
+        tile_level, inner = divmod(level, TILE_LEVELS)
+        number, offset = divmod(index << inner, TILE)
+        return root_of(self._slice(tile_level, number, offset, 1 << inner))
+
     def _slice(self, level: int, number: int, offset: int, count: int) -> Sequence[bytes]:
         if (found := self._tile(level, number)) is not None:
-            return _split(found)[offset : offset + count]
+            return _split(found[offset * HASH_BYTES : (offset + count) * HASH_BYTES])
         start = number * TILE + offset
         if level == 0:
             return _split(self._leaves(start, start + count))

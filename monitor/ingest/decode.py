@@ -10,6 +10,7 @@ from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.message import DeadLetter, Message
 from monitor.model import Interaction, Mark
+from monitor.redaction.redactor import Redactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
@@ -78,15 +79,23 @@ class Decoder:
 
 
 class TopicDecoder:
-    """Reads each message by the decoder of its topic, or by the one for all others."""
+    """Reads each message by the decoder of its topic, or by the one for all others.
 
-    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder]) -> None:
+    What it gives has gone through `redactor`, where there is one.
+    """
+
+    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
         self._decoder = decoder
         self._by_topic = by_topic
+        self._redactor = redactor
 
     def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
         """As `Decoder.decode_batch`."""
-        return _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+        read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+        if self._redactor is None:
+            return read
+        interactions, dead_letters = read
+        return list(map(self._redactor.interaction, interactions)), list(map(self._redactor.dead_letter, dead_letters))
 
 
 def _decoded(

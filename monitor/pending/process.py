@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from threading import Event, Thread
 
 from pydantic import SecretStr
 
 from monitor.app import Application
-from monitor.errors import MonitorError
+from monitor.beside import beside
 from monitor.pending.workers import GRACE, working
 from monitor.settings import Settings
 from monitor.store.pending import Pending
-from monitor.terminal import log_to_stderr
-
-log = logging.getLogger(__name__)
-
-_NICENESS = 10  # where both want the processor, events go first
-_LOOK = 0.2  # seconds between two looks whether it is alive
-_RESTART = 10.0
 
 
 @contextmanager
@@ -45,14 +32,8 @@ def worked_beside(application: Application) -> Iterator[None]:
         return
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    stop = Event()
-    supervisor = Thread(target=_supervise, args=(settings, stop), name="pending", daemon=True)
-    supervisor.start()
-    try:
+    with beside(_work, settings, name="pending work", grace=2 * GRACE):
         yield
-    finally:
-        stop.set()
-        supervisor.join()
 
 
 def makes_work(settings: Settings) -> bool:
@@ -60,34 +41,6 @@ def makes_work(settings: Settings) -> bool:
     return settings.embedding.provider == "openai" or settings.sidecar.mode != "off" or settings.judge.mode != "off"
 
 
-def _supervise(settings: Settings, stop: Event) -> None:
-    context = get_context("spawn")
-    while not stop.is_set():
-        ours, theirs = context.Pipe()
-        level = logging.getLogger("monitor").getEffectiveLevel()
-        process = context.Process(target=_work, args=(settings, theirs, level), name="monitor-pending", daemon=True)
-        process.start()
-        theirs.close()
-        while process.is_alive() and not stop.wait(_LOOK):
-            pass
-        ours.close()  # it ends with this
-        process.join(2 * GRACE)
-        if process.is_alive():
-            process.kill()
-            process.join()
-        if not stop.is_set():
-            log.error("the process for pending work ended with %s; another one follows", process.exitcode)
-            stop.wait(_RESTART)
-
-
-def _work(settings: Settings, parent: Connection, level: int) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # which the whole group gets: the parent ends us in order
-        signal.signal(number, signal.SIG_IGN)
-    os.nice(_NICENESS)
-    log_to_stderr(level)
-    try:
-        with Application(settings) as application, working(application), suppress(EOFError, OSError):
-            parent.recv()  # until the other end is closed, by whatever end
-    except MonitorError as error:
-        log.error("pending work: %s", error)  # noqa: TRY400  an error that has a name needs no traceback
-        sys.exit(1)
+def _work(settings: Settings, parent: Connection) -> None:
+    with Application(settings) as application, working(application), suppress(EOFError, OSError):
+        parent.recv()  # until the other end is closed, by whatever end

@@ -57,10 +57,10 @@ def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], des
         for name, line in curves.items()
         for number, (fpr, tpr) in enumerate(thinned(line))
     ]
-    lines = alt.Chart(_data(points)).mark_line(strokeWidth=2).encode(x, y, colour, order="order:Q")
-    marks = alt.Chart(_data([{"curve": name, "x": fpr, "y": tpr} for name, (fpr, tpr) in here.items()]))
+    lines = alt.Chart(data(points)).mark_line(strokeWidth=2).encode(x, y, colour, order="order:Q")
+    marks = alt.Chart(data([{"curve": name, "x": fpr, "y": tpr} for name, (fpr, tpr) in here.items()]))
     dots = marks.mark_point(filled=True, size=70, opacity=1).encode(x, y, colour)
-    return _svg(alt.layer(_diagonal(), lines, dots), description)
+    return svg(alt.layer(_diagonal(), lines, dots), description)
 
 
 def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -> str:
@@ -68,14 +68,14 @@ def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -
     x = alt.X("said:Q", title="probability that was given", scale=_SHARE).axis(values=_TICKS)
     y = alt.Y("observed:Q", title="share that was so", scale=_SHARE).axis(values=_TICKS)
     rows = [{"said": p.said, "observed": p.observed, "rows": p.rows, "low": p.low, "high": p.high} for p in points]
-    whole = alt.Chart(_data(rows))
-    bounded = alt.Chart(_data([row for row in rows if row["low"] is not None]))
+    whole = alt.Chart(data(rows))
+    bounded = alt.Chart(data([row for row in rows if row["low"] is not None]))
     bars = bounded.mark_rule(color=COLOURS[0], opacity=0.6).encode(x, alt.Y("low:Q", scale=_SHARE), alt.Y2("high:Q"))
     line = whole.mark_line(color=COLOURS[0], strokeWidth=1.5).encode(x, y)
     size = alt.Size("rows:Q", scale=alt.Scale(range=[20, 260], zero=True))
     size = size.legend(title="rows", orient="bottom", symbolFillColor=COLOURS[0], symbolStrokeWidth=0, tickCount=3)
     dots = whole.mark_point(filled=True, color=COLOURS[0], opacity=1).encode(x, y, size)
-    return _svg(alt.layer(_diagonal(), bars, line, dots), description)
+    return svg(alt.layer(_diagonal(), bars, line, dots), description)
 
 
 def course_chart(course: Course) -> bytes:
@@ -97,12 +97,12 @@ def course_chart(course: Course) -> bytes:
     ceiling = 3 * max([1, *(point.total for point in course.points)])
     counted = alt.Y("total:Q", title="counted", scale=alt.Scale(domain=[0, ceiling], nice=False))
     value = alt.Y("value:Q", title=name, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
-    whole = alt.Chart(_data(rows))
+    whole = alt.Chart(data(rows))
     bars = whole.mark_bar(color=_FAINT, size=max(1.0, 0.8 * COURSE_WIDTH / max(len(rows), 1))).encode(
         time, counted.axis(orient="right", titleColor=_GREY, labelColor=_GREY, values=[0, ceiling // 3], grid=False)
     )
     line = whole.mark_line(color=COLOURS[0], strokeWidth=2.5, point=alt.OverlayMarkDef(color=COLOURS[0], size=30))
-    bound = alt.Chart(_data([{"bound": course.bound}])).mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[6, 4])
+    bound = alt.Chart(data([{"bound": course.bound}])).mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[6, 4])
     both = alt.layer(
         line.encode(time, value.axis(format=form, tickCount=5)), bound.encode(alt.Y("bound:Q", title=name))
     )
@@ -137,20 +137,22 @@ def thinned(line: Sequence[XY]) -> list[XY]:
 
 def _diagonal() -> alt.Chart:
     """Flagging by chance, or saying what comes true."""
-    ends = alt.Chart(_data([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+    ends = alt.Chart(data([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
     line = ends.mark_line(strokeWidth=1, strokeDash=[4, 4], color=_GUIDE, opacity=0.6)
     return line.encode(alt.X("x:Q", scale=_SHARE), alt.Y("y:Q", scale=_SHARE))  # type: ignore[no-any-return]
 
 
-def _data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
+def data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
+    """Rows that stand in the chart itself."""
     return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
-def _svg(chart: alt.LayerChart | alt.FacetChart, description: str) -> str:
+def svg(chart: alt.LayerChart, description: str, *, width: int = SIDE, height: int = SIDE) -> str:
+    """The chart as an SVG element in the colours of the text around it, `width` by `height` pixels without its axes."""
     text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 11, "titleFontSize": 12}
     axes: dict[str, Any] = {"domainColor": _GUIDE, "tickColor": _GUIDE, "gridColor": _GUIDE, "gridOpacity": 0.15}
     drawn = (
-        chart.properties(width=SIDE, height=SIDE, background="transparent", description=description)
+        chart.properties(width=width, height=height, background="transparent", description=description)
         .configure_axis(**text, **axes, titleFontWeight="normal")
         .configure_legend(**text, titleFontWeight="normal")
         .configure_view(stroke=None)

@@ -12,13 +12,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, func, insert, select
 
 from monitor.model import Json
 from monitor.store.tables_audit import audit_queue
 
 if TYPE_CHECKING:
     import psycopg
+
+SEAL_LOCK = 7_305_301  # of who seals
 
 
 class Kind(StrEnum):
@@ -84,3 +86,11 @@ def queue_act(connection: Connection, act: Act) -> None:
     body = {"by": act.by, "at": act.at.isoformat(), **act.body}
     values = {"kind": act.kind.value, "app": act.app, "subject": act.subject, "queued_at": act.at, "body": body}
     connection.execute(insert(audit_queue), values)
+
+
+def hold_sealing(connection: Connection) -> None:
+    """Keeps the sealer from rows and secrets until the caller's transaction ends, once what it does now is done.
+
+    For whoever deletes secrets: one that is made at the same time would outlive its interaction.
+    """
+    connection.execute(select(func.pg_advisory_xact_lock(SEAL_LOCK)))

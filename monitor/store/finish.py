@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from monitor.judge.metric import Judgement
 from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.store.audit_queue import Kind, judgement_part, queue_rows
 from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.partitions import Partitions
 from monitor.store.pending import Claim, forget, still_ours
@@ -87,6 +88,7 @@ def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now
         after = [made[claim.id] for claim in there]
         with connection.cursor() as cursor:
             cursor.executemany(_REVISE, [(*assessment_row(a), now, *_place(a)) for a in after])
+        writer.queue_to_seal(connection, after)
         writer.recount(connection, before=[old for old in before.values() if old is not None], after=after)
         forget(connection, there)
         writer.follow_up(connection, after)
@@ -110,7 +112,13 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
             cursor.executemany(
                 _JUDGED, [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
             )
+        queue_rows(connection, Kind.JUDGEMENT, (_to_seal(claim, j) for claim in ours for j in made[claim.id]), now)
         forget(connection, ours)
+
+
+def _to_seal(claim: Claim, judgement: Judgement) -> tuple[str, str, str]:
+    part = judgement_part(judgement.metric, judgement.model, judgement.prompt_hash)
+    return claim.interaction.app, claim.interaction.id, part
 
 
 def _place(a: Assessment) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -10,8 +11,10 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, and_, func, select
 from sqlalchemy.dialects import postgresql
 
+from monitor.audit.canonical import canonical
 from monitor.classify.profile import Profile
 from monitor.model import Work
+from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables import (
     assessment,
@@ -103,4 +106,13 @@ class Queries:
             "definition": used.model_dump(), "stored_at": now,
         }  # fmt: skip
         with retriable(), self._engine.begin() as connection:
-            connection.execute(postgresql.insert(profile).values(row).on_conflict_do_nothing())
+            new = postgresql.insert(profile).values(row).on_conflict_do_nothing().returning(profile.c.hash)
+            if connection.scalar(new) is not None:
+                queue_act(connection, profile_act(row))
+
+
+def profile_act(row: Mapping[str, Any]) -> Act:
+    """What is sealed of a row of `profile`."""
+    definition = hashlib.sha256(canonical(row["definition"])).hexdigest()
+    body = {"name": row["name"], "embedding_model": row["embedding_model"], "definition": definition}
+    return Act(kind=Kind.PROFILE, by="monitor", at=row["stored_at"], subject=row["hash"], body=body)

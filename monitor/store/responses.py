@@ -10,7 +10,9 @@ from sqlalchemy import Connection, Engine, insert, select, update
 
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
+from monitor.audit.record import portable
 from monitor.store.alerts import alert_of
+from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables_alerts import alert, alert_action, alert_group, silence
 
@@ -45,6 +47,7 @@ class PostgresResponses:
                 if connection.execute(write.values(acknowledged_by=said, acknowledged_at=now)).rowcount:
                     done += 1
                     _keep(connection, "acknowledge", by, now, comment, fingerprint=its.fingerprint, episode=its.episode)
+                    queue_act(connection, acknowledge_act(its.fingerprint, its.episode, by=by, now=now))
         return done
 
     def silence(self, silence: Silence, *, now: datetime) -> None:
@@ -56,6 +59,7 @@ class PostgresResponses:
         }  # fmt: skip
         with retriable(), self._engine.begin() as connection:
             connection.execute(insert(_silence).values(**values))
+            queue_act(connection, silence_act(values, now))
             _keep(connection, "silence", silence.created_by, now, silence.comment, silence_id=silence.id)
 
     def unsilence(self, silence_id: str, *, by: str, now: datetime) -> bool:
@@ -66,7 +70,25 @@ class PostgresResponses:
             ended = connection.execute(write).rowcount == 1
             if ended:
                 _keep(connection, "unsilence", by, now, "", silence_id=silence_id)
+                queue_act(connection, unsilence_act(silence_id, by=by, now=now))
         return ended
+
+
+def silence_act(row: Mapping[str, Any], now: datetime) -> Act:
+    """What is sealed of a row of `silence`; its comment is people's own words and stays out."""
+    times = {name: portable(row[name]) for name in ("starts_at", "ends_at")}
+    body = {"matchers": row["matchers"], **times}
+    return Act(kind=Kind.SILENCE, by=row["created_by"], at=now, subject=row["id"], body=body)
+
+
+def unsilence_act(silence_id: str, *, by: str, now: datetime) -> Act:
+    """What is sealed when somebody ends a silence."""
+    return Act(kind=Kind.UNSILENCE, by=by, at=now, subject=silence_id, body={"ends_at": portable(now)})
+
+
+def acknowledge_act(fingerprint: str, episode: str, *, by: str, now: datetime) -> Act:
+    """What is sealed when somebody is at an alert."""
+    return Act(kind=Kind.ACKNOWLEDGE, by=by, at=now, subject=fingerprint, body={"episode": episode})
 
 
 _silence = silence  # a method has its name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Engine, RowMapping, insert, select, text
 from sqlalchemy.dialects import postgresql
@@ -11,6 +12,7 @@ from sqlalchemy.dialects import postgresql
 from monitor.model import Interaction, Probabilities, Verdict
 from monitor.review.draw import Candidate, Offer
 from monitor.review.label import Drawn, Label, Opinion, Standing
+from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.interactions import interaction_of
 from monitor.store.tables_review import review, review_offer
@@ -139,7 +141,9 @@ class Reviews:
                     known[key] = said
                     rows.append(_row(one, now))
             if rows:
-                connection.execute(insert(review), rows)
+                new = insert(review).returning(review.c.id, sort_by_parameter_order=True)
+                for number, row in zip(connection.scalars(new, rows), rows, strict=True):
+                    queue_act(connection, label_act({**row, "id": number}))
         return len(rows)
 
     def opinions(self, *, app: str | None = None, since: datetime | None = None) -> list[Opinion]:
@@ -174,6 +178,15 @@ class Reviews:
                 rows = connection.execute(_INTERACTIONS, values).mappings()
                 found = {(row["app"], row["id"]): interaction_of(dict(row)) for row in rows}
             yield from ((one, found.get((one.app, one.id))) for one in page)
+
+
+def label_act(row: Mapping[str, Any]) -> Act:
+    """What is sealed of a row of `review`; its note is people's own words and stays out."""
+    said = {name: row[name] for name in ("label", "drawn", "verdict", "rule_verdict", "profile_hash")}
+    return Act(
+        kind=Kind.LABEL, by=row["labelled_by"], at=row["labelled_at"], app=row["app"], subject=row["interaction_id"],
+        body={"number": row["id"], **said},
+    )  # fmt: skip
 
 
 def _row(one: Label, now: datetime) -> dict[str, object]:

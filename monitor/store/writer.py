@@ -14,6 +14,7 @@ import psycopg
 from monitor.errors import Fatal, Fenced, Retriable
 from monitor.message import DeadLetter, Position
 from monitor.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import plain_url, retriable
 from monitor.store.halted import end_halted
 from monitor.store.offsets import advance, count, reached
@@ -151,6 +152,7 @@ class Writer:
             pending: Sequence[Interaction]
             if self._rescore:
                 new, unknown = add_assessments(connection, batch.assessments)
+                self.queue_to_seal(connection, new)
                 pending = [a.interaction for a in unknown]
                 buried = frozenset(range(len(letters)))  # they lie where the live group has put them
             else:
@@ -193,7 +195,13 @@ class Writer:
         ordered = sorted(assessments, key=key)
         copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in ordered])
         write_rollup(connection, ordered, self._labels)
+        self.queue_to_seal(connection, ordered)
         self.follow_up(connection, ordered)
+
+    def queue_to_seal(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Queues assessments that were stored or revised for the audit trail."""
+        rows = ((a.interaction.app, a.interaction.id, a.profile_hash) for a in assessments)
+        queue_rows(connection, Kind.ASSESSMENT, rows, self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues what is still to be done for them."""
@@ -219,6 +227,7 @@ class Writer:
             self._partitions.ensure(connection, new)
             stored_at = self._now()
             copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(it, stored_at) for it in new])
+            queue_rows(connection, Kind.INTERACTION, ((it.app, it.id, "") for it in new), stored_at)
         return new
 
 
@@ -268,6 +277,6 @@ def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
     return (
         storable(at.topic), at.partition, at.offset, message.received_at, message.key,
         [storable(name) for name, _ in message.headers], [value for _, value in message.headers],
-        message.value, message.size, hashlib.sha256(message.value).digest(),
+        message.value, message.size, letter.digest or hashlib.sha256(message.value).digest(),
         storable(letter.path), storable(letter.problem), group,
     )  # fmt: skip

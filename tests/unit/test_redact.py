@@ -7,8 +7,9 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stdnum import iban, luhn
 
-from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, luhn, mod97, redact
+from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, redact
 
 # --- e-mail addresses ---
 
@@ -39,7 +40,7 @@ def test_no_address_is_left_whatever_stands_around_it(local, domain, top, before
 
 
 def with_check_digit(digits):
-    return next(digits + str(check) for check in range(10) if luhn(digits + str(check)))
+    return next(digits + str(check) for check in range(10) if luhn.is_valid(digits + str(check)))
 
 
 def grouped(digits, gap, size=4):
@@ -61,7 +62,7 @@ def test_a_number_without_the_check_digit_stays():
 
 
 def test_a_number_that_no_issuer_gives_stays():
-    assert luhn("1000000000000008")
+    assert luhn.is_valid("1000000000000008")
     assert redact("Order 1000000000000008") == "Order 1000000000000008"
 
 
@@ -75,7 +76,7 @@ def test_no_card_is_left(rest, first, gap):
 
 
 def an_iban(country, account):
-    return next(f"{country}{check:02d}{account}" for check in range(2, 99) if mod97(f"{country}{check:02d}{account}"))
+    return country + iban.calc_check_digits(f"{country}00{account}") + account
 
 
 @pytest.mark.parametrize("gap", ["", " "])

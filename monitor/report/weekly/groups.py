@@ -20,7 +20,7 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A value of the rate of negative answers in both weeks; q is of all values compared with it, None where it is not."""
+    """A value with its answers of both weeks; `q` is adjusted for all values compared, None for one that is not."""
 
     value: str
     both: Both

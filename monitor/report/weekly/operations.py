@@ -175,7 +175,7 @@ def agreement_json(facts: Facts, answers: int) -> Json:
         "rule": _agreement(week.rule),
         "disputed": week.disputed,
         "not_labelled": week.unlabelled,
-        "people": len({name for one in decided for name in one.people}),
+        "people": len({one.by for one in facts.opinions}),
     }
 
 

@@ -1,0 +1,108 @@
+"""Telephone numbers and personal identifiers of countries, by the libraries that know their forms.
+
+A region is a country by its two letters (ISO 3166). Every candidate is found by a bounded pattern and then checked, so
+that a hostile text costs time in proportion to its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from types import ModuleType
+
+from phonenumbers import SUPPORTED_REGIONS, Leniency, PhoneNumberMatcher
+
+from monitor.redaction.spans import Finder, Span
+
+# How a person's identifiers are written, by the module of python-stdnum that knows its check digits. A module that only
+# looks at the form (`us.ssn`) gets a form with its hyphens; what has too many forms to tell it apart is left out.
+_WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
+    "AT": (("at.vnr", r"[0-9]{4} ?[0-9]{6}"),),
+    "AU": (("au.tfn", r"[0-9]{3} [0-9]{3} [0-9]{2,3}"),),
+    "BE": (("be.nn", r"[0-9]{2}\.?[0-9]{2}\.?[0-9]{2}[ -]?[0-9]{3}[.-]?[0-9]{2}"),),
+    "BG": (("bg.egn", r"[0-9]{10}"),),
+    "BR": (("br.cpf", r"[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}"),),
+    "CA": (("ca.sin", r"[0-9]{3}([ -]?)[0-9]{3}\1[0-9]{3}"),),
+    "CH": (("ch.ssn", r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}"),),
+    "CN": (("cn.ric", r"[0-9]{17}[0-9Xx]"),),
+    "CZ": (("cz.rc", r"[0-9]{6}/?[0-9]{3,4}"),),
+    "DE": (("de.idnr", r"[0-9]{2} ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}"),),
+    "DK": (("dk.cpr", r"[0-9]{6}[ -]?[0-9]{4}"),),
+    "ES": (("es.dni", r"[0-9]{8}-?[A-Za-z]"), ("es.nie", r"[XYZxyz]-?[0-9]{7}-?[A-Za-z]")),
+    "FI": (("fi.hetu", r"[0-9]{6}[-+A-FU-Ya-fu-y][0-9]{3}[0-9A-Ya-y]"),),
+    "FR": (("fr.nir", r"[12] ?[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2}|2[AaBb]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"),),
+    "GB": (("gb.nhs", r"[0-9]{3}([ -]?)[0-9]{3}\1[0-9]{4}"),),
+    "HR": (("hr.oib", r"[0-9]{11}"),),
+    "IE": (("ie.pps", r"[0-9]{7} ?[A-Wa-w][A-IWTXa-iwtx]?"),),
+    "IN": (("in_.aadhaar", r"[0-9]{4}([ -]?)[0-9]{4}\1[0-9]{4}"), ("in_.pan", r"[A-Z]{5}[0-9]{4}[A-Z]")),
+    "IT": (("it.codicefiscale", r"[A-Za-z]{6}[0-9LMNP-V]{2}[A-Za-z][0-9LMNP-V]{2}[A-Za-z][0-9LMNP-V]{3}[A-Za-z]"),),
+    "KR": (("kr.rrn", r"[0-9]{6}-[0-9]{7}"),),
+    "MX": (("mx.curp", r"[A-Z]{4}[0-9]{6}[HMX][A-Z]{5}[0-9A-Z][0-9]"),),
+    "NL": (("nl.bsn", r"[0-9]{9}|[0-9]{4}\.[0-9]{2}\.[0-9]{3}"),),
+    "NO": (("no.fodselsnummer", r"[0-9]{6} ?[0-9]{5}"),),
+    "PL": (("pl.pesel", r"[0-9]{11}"),),
+    "PT": (("pt.cc", r"[0-9]{8} ?[0-9] ?[A-Z0-9]{2}[0-9]"), ("pt.nif", r"[0-9]{9}|[0-9]{3} [0-9]{3} [0-9]{3}")),
+    "RO": (("ro.cnp", r"[0-9]{13}"),),
+    "SE": (("se.personnummer", r"(?:[0-9]{2})?[0-9]{6}[-+]?[0-9]{4}"),),
+    "SK": (("sk.rc", r"[0-9]{6}/?[0-9]{3,4}"),),
+    "TR": (("tr.tckimlik", r"[0-9]{11}"),),
+    "US": (("us.ssn", r"[0-9]{3}-[0-9]{2}-[0-9]{4}"),),
+    "ZA": (("za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{3}"),),
+}
+REGIONS = frozenset({*SUPPORTED_REGIONS, *_WRITTEN})
+_NEITHER = r"[0-9A-Za-z]"  # beside an identifier
+_RUN = re.compile(r"[(+]{0,2}[0-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){6,30}+")
+_DATE = r"(?:[0-3]?[0-9]([ ./-])[01]?[0-9]\1(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}([ ./-])[01][0-9]\2[0-3][0-9])"
+# What is written with gaps and is a date, four numbers of an address on the internet, begins with a year, or an amount.
+_OTHER = re.compile(
+    rf"{_DATE}\b.*|[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}|(?:19|20)[0-9]{{2}} ?[-/] ?[0-9]+"
+    r"|[1-9][0-9]{0,2}(?:[ .\u00a0\u202f][0-9]{3})+"
+)
+_BESIDE = frozenset("_.,/+-")  # with letters and digits: what a national number has not before it
+
+
+def national_ids(regions: Sequence[str]) -> Finder:
+    """Finds the identifiers of persons in these countries that check out; in a country it does not know, none."""
+    kinds = [
+        (import_module(f"stdnum.{module}"), re.compile(rf"(?<!{_NEITHER})(?<![.,+-])(?:{form})(?!{_NEITHER})"))
+        for region in regions
+        for module, form in _WRITTEN.get(region, ())
+    ]
+
+    def find(text: str) -> Iterator[Span]:
+        for module, form in kinds:
+            yield from (match.span() for match in form.finditer(text) if _checks_out(module, match.group()))
+
+    return find
+
+
+def phones_in(regions: Sequence[str]) -> Finder:
+    """Finds the numbers that can be called from within these countries, where they are written as such.
+
+    A bare row of digits is one only where it begins with a 0: nothing else tells it from the number of an order.
+    """
+
+    def find(text: str) -> Iterator[Span]:
+        for run in _RUN.finditer(text):
+            before = text[run.start() - 1] if run.start() else " "
+            if before.isalnum() or before in _BESIDE:
+                continue
+            window = text[run.start() : run.end() + 1]
+            for region in regions:
+                for number in PhoneNumberMatcher(window, region, leniency=Leniency.VALID):
+                    if _called(number.raw_string):
+                        yield run.start() + number.start, run.start() + number.end
+
+    return find
+
+
+def _checks_out(module: ModuleType, written: str) -> bool:
+    valid: bool = module.is_valid(written)
+    return valid
+
+
+def _called(written: str) -> bool:
+    if written.startswith("+"):
+        return True
+    return (written.startswith(("0", "(")) or not written.isdigit()) and _OTHER.fullmatch(written) is None

@@ -1,0 +1,127 @@
+"""Addresses, numbers and keys by their form alone, whatever the country.
+
+Where a form is ambiguous a check decides: cards by the Luhn digit, IBANs by their remainder modulo 97, telephone
+numbers by how they are written. So years, dates, amounts and most order numbers stay. Every pattern is bounded or
+possessive: a hostile text costs time in proportion to its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+
+from stdnum import luhn
+from stdnum.iso7064 import mod_97_10
+
+from monitor.redaction.spans import Span
+
+UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts whose words touch what they stand beside
+_LETTER = rf"[^\W_{UNSPACED}]"
+_LOCAL = rf"(?:{_LETTER}|[_%+.~-])"
+_KEY = re.compile(
+    r"""-----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----[A-Za-z0-9+/=\s]*+(?:-----END\ [A-Z ]{0,40}PRIVATE\ KEY-----)?
+      | (?i:\bbearer)[ \t]{1,4}[A-Za-z0-9._~+/-]{16,}+=*+
+      | (?<![A-Za-z0-9_-])(?:
+            (?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,}+
+          | (?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])
+          | gh[pousr]_[A-Za-z0-9]{20,}+ | github_pat_[A-Za-z0-9_]{20,}+
+          | xox[abeprs]-[A-Za-z0-9-]{10,}+ | xapp-[A-Za-z0-9-]{10,}+
+          | AIza[A-Za-z0-9_-]{30,}+
+          | eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]++)?
+        )""",
+    re.VERBOSE,
+)
+_E_MAIL = re.compile(
+    rf"(?<!{_LOCAL}){_LOCAL}{{1,256}}+@(?:{_LETTER}(?:{_LETTER}|-){{0,62}}+\.){{1,8}}{_LETTER}{{2,24}}+"
+)
+_GAP = r"[ \u00a0\u202f-]"
+_IBAN = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z]{{2}}[0-9]{{2}}(?:{_GAP}?[A-Za-z0-9]){{11,30}}")
+_IBAN_LENGTHS = range(15, 35)
+_NAMED_PHONE = re.compile(
+    r"""(?<![^\W_])
+        (?i:telephone|telefon|tel|phone|mobile|fax|whatsapp)\.?(?:[ ]?(?i:number|no|nr)\.?)?[ ]?:?[ ]?
+        (?P<number>[(+]{0,2}[0-9](?:[ ().\-/\u00a0]{0,3}[0-9]){6,14})(?![0-9])""",
+    re.VERBOSE,
+)
+_PHONE = re.compile(
+    r"""(?<![\w+])\+[(]?[1-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){7,14}(?![0-9])            # +49 (0)30 123456
+      | (?<![\w.,/+-])\([2-9][0-9]{2}\)[ ]?[0-9]{3}[ .-][0-9]{4}(?![\w-])                  # (555) 123-4567
+      | (?<![\w.,/+-])(?:1[ .-])?[2-9][0-9]{2}(?P<gap>[ .-])[0-9]{3}(?P=gap)[0-9]{4}(?![\w-])
+      | (?<![\w.,/+-])00[1-9][0-9]{0,2}[ ./-](?:[ ().\-/]{0,2}[0-9]){6,12}(?![\w-])         # 0049 30 123456
+      | (?<![\w.,/+-])(?![0-3][0-9](?P<cut>[ .-])[01][0-9](?P=cut)(?:19|20)[0-9]{2})        # no date
+        (?:\(0[1-9][0-9]{0,4}\)[ ]?|0[1-9][0-9]{0,4}[ ./-])[0-9]{2,8}(?:[ .-][0-9]{2,6}){0,4}(?![\w-]) # 020 7946 0958
+    """,
+    re.VERBOSE,
+)
+_NATIONAL_DIGITS = range(9, 14)  # of a number that begins with a single 0
+_DIGITS = re.compile(rf"(?<![\w.,])[0-9]++(?:{_GAP}[0-9]++)*+")
+_GROUP = re.compile(r"[0-9]+")
+_CARD_LENGTHS = range(13, 20)
+_CARD_FIRST = re.compile(r"3[0-9]|4|5|6|2[2-7]")  # what the issuers' numbers begin with
+
+
+def keys(text: str) -> Iterator[Span]:
+    """Secret keys and tokens of well-known makers, and private keys in PEM."""
+    return (match.span() for match in _KEY.finditer(text))
+
+
+def e_mails(text: str) -> Iterator[Span]:
+    """E-mail addresses."""
+    if "@" in text:
+        yield from (match.span() for match in _E_MAIL.finditer(text))
+
+
+def ibans(text: str) -> Iterator[Span]:
+    """The longest beginning that ends with a group and checks out is the number; what follows it is text again."""
+    for match in _IBAN.finditer(text):
+        whole = match.group()
+        ends = [place for place in range(len(whole), 0, -1) if place == len(whole) or not whole[place].isalnum()]
+        for end in ends:
+            account = "".join(filter(str.isalnum, whole[:end]))
+            if len(account) in _IBAN_LENGTHS and mod_97_10.is_valid(account[4:] + account[:4]):
+                yield match.start(), match.start() + end
+                break
+
+
+def cards(text: str) -> Iterator[Span]:
+    """Of each run of groups of digits, those neighbouring groups that make up a card's number."""
+    for match in _DIGITS.finditer(text):
+        whole = match.group()
+        groups = [group.span() for group in _GROUP.finditer(whole)]
+        totals = [0, *accumulate(end - start for start, end in groups)]
+        first = 0
+        while first < len(groups):
+            last = _card_end(whole, groups, totals, first)
+            if last is None:
+                first += 1
+                continue
+            yield match.start() + groups[first][0], match.start() + groups[last][1]
+            first = last + 1
+
+
+def phones(text: str) -> Iterator[Span]:
+    """Telephone numbers by how they are written, or by a word before them."""
+    for match in _NAMED_PHONE.finditer(text):
+        yield match.span("number")
+    for match in _PHONE.finditer(text):
+        number = match.group()
+        digits = sum(character.isdigit() for character in number)
+        national = number.lstrip("(").startswith("0") and not number.startswith("00")
+        if not national or digits in _NATIONAL_DIGITS:
+            yield match.span()
+
+
+def _card_end(whole: str, groups: list[Span], totals: list[int], first: int) -> int | None:
+    """The last group of the longest card number that begins with group `first`."""
+    if not _CARD_FIRST.match(whole, groups[first][0]):
+        return None
+    best = None
+    for last in range(first, min(first + _CARD_LENGTHS.stop, len(groups))):
+        length = totals[last + 1] - totals[first]
+        if length >= _CARD_LENGTHS.stop:
+            break
+        if length in _CARD_LENGTHS:
+            digits = "".join(whole[start:end] for start, end in groups[first : last + 1])
+            best = last if luhn.is_valid(digits) else best
+    return best

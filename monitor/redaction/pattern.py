@@ -1,0 +1,72 @@
+"""Patterns of one's own, such as the numbers of customers: matched in time in proportion to the text's length.
+
+The engine is pydantic's, which never backtracks but does not say where it found something. So a pattern has to match
+whole words: from the beginning of a word, with a sign before it or without, to the end of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+from monitor.redaction.forms import UNSPACED
+from monitor.redaction.spans import Finder, Span
+
+LONGEST_PATTERN = 500
+MOST_WORDS = 8  # that one find may have
+LONGEST = 100  # characters of one
+_CHUNK = 16  # words that are looked at together, before each of their runs is
+_WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
+
+
+def pattern(expression: str) -> Finder:
+    """Finds the runs of words that `expression` matches as a whole, of those that begin with one word the longest.
+
+    It is in RE2's syntax: without look-around and back references.
+
+    Raises:
+        ValueError: it is no such expression, or one that is anchored, or matches an empty text.
+    """
+    if len(expression) > LONGEST_PATTERN:
+        raise ValueError(f"has more than {LONGEST_PATTERN} characters")
+    if expression.startswith("^") or (expression.endswith("$") and not expression.endswith("\\$")):
+        raise ValueError("has ^ or $: a pattern matches whole words anyway")
+    try:  # by itself first: `a)|(b` would escape from the anchors
+        anywhere, whole = _compiled(expression), _compiled(f"^(?s:{expression})$")
+    except SchemaError as error:
+        raise ValueError(f"is no regular expression: {str(error).rpartition('rror: ')[2]}") from None
+    if whole.isinstance_python(""):
+        raise ValueError("matches an empty text")
+    return partial(_find, anywhere, whole)
+
+
+def _find(anywhere: SchemaValidator, whole: SchemaValidator, text: str) -> Iterator[Span]:
+    if not anywhere.isinstance_python(text):
+        return
+    words = [match.span() for match in _WORD.finditer(text)]
+    for chunk in range(0, len(words), _CHUNK):
+        last = min(chunk + _CHUNK + MOST_WORDS, len(words)) - 1
+        if anywhere.isinstance_python(text[max(words[chunk][0] - 1, 0) : words[last][1]]):
+            for first in range(chunk, min(chunk + _CHUNK, len(words))):
+                span = _run(whole, text, words, first)
+                if span is not None:
+                    yield span
+
+
+def _run(whole: SchemaValidator, text: str, words: list[Span], first: int) -> Span | None:
+    """The longest run from word `first` on; runs that it overlaps with are one find."""
+    start = words[first][0]
+    signed = start > 0 and not text[start - 1].isspace() and not text[start - 1].isalnum()
+    for last in range(min(first + MOST_WORDS, len(words)) - 1, first - 1, -1):
+        end = words[last][1]
+        for begin in (start - 1, start) if signed else (start,):
+            if end - begin <= LONGEST and whole.isinstance_python(text[begin:end]):
+                return begin, end
+    return None
+
+
+def _compiled(expression: str) -> SchemaValidator:
+    return SchemaValidator(core_schema.str_schema(pattern=expression, regex_engine="rust-regex"))

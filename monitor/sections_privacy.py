@@ -1,0 +1,63 @@
+"""Settings of privacy: what is taken out of texts before they are stored, and how long rows are kept."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+from monitor.model import Verdict
+from monitor.redaction.kind import Kind
+from monitor.sections import Section, split
+
+
+def _known(regions: tuple[str, ...]) -> tuple[str, ...]:
+    if not regions:
+        return ()
+    from monitor.redaction.countries import REGIONS  # noqa: PLC0415  large tables, for who wants them
+
+    regions = tuple(dict.fromkeys(region.upper() for region in regions))
+    if unknown := [region for region in regions if region not in REGIONS]:
+        raise ValueError(f"no country by these two letters: {', '.join(unknown)}")
+    return regions
+
+
+def _compiled(patterns: dict[str, str]) -> dict[str, str]:
+    from monitor.redaction.pattern import pattern  # noqa: PLC0415
+
+    for name, expression in patterns.items():
+        try:
+            pattern(expression)
+        except ValueError as error:
+            raise ValueError(f"{name}: {expression!r} {error}") from None
+    return patterns
+
+
+class RedactionSettings(Section):
+    """What is replaced by a word in what arrives, before anything is stored, embedded or sent on. Default: nothing."""
+
+    kinds: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(split)] = Field(
+        (), description=f"of {', '.join(Kind)}; several with commas between them"
+    )
+    regions: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split), AfterValidator(_known)] = Field(
+        (), description="countries by two letters, as DE, FR: whose national ids and telephone numbers are known"
+    )
+    patterns: Annotated[dict[str, str], AfterValidator(_compiled)] = Field(
+        {}, description="regular expressions of your own by name, for whole words; [name] takes their place"
+    )
+
+
+class AppRetentionSettings(Section):
+    """What stands before the retention of all apps for one of them."""
+
+    keep: str | None = Field(None, description="as 400d, or forever")
+    by_verdict: dict[Verdict, str] = Field({}, description="another time for a verdict")
+
+
+class RetentionSettings(Section):
+    """How long interactions are kept, with all that belongs to them, by when they occurred. Default: forever."""
+
+    keep: str | None = Field(None, description="as 400d, or forever")
+    by_verdict: dict[Verdict, str] = Field({}, description="another time for a verdict")
+    by_app: dict[str, AppRetentionSettings] = Field({}, description="other times for an app")

@@ -1,0 +1,206 @@
+"""Seals what is queued: leaves in order, the tiles they complete, the secrets they need; and signs checkpoints of that.
+
+Each batch is one transaction under an advisory lock, so that one replica seals at a time and a leaf is stored with the
+end of its place in the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, func, select
+
+from monitor.audit.commitment import new_secret
+from monitor.audit.merkle import frontier_of, leaf_hash
+from monitor.audit.note import Checkpoint, Signer, signed
+from monitor.audit.record import Record, act_record
+from monitor.errors import Fatal
+from monitor.store.audit_backfill import queue_missing
+from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
+from monitor.store.audit_rows import Key, gone_record, leaf_body, read_rows, row_record, states
+from monitor.store.audit_tree import Growing, stored_tree, tree_size
+from monitor.store.database import retriable
+from monitor.store.rows import copy_rows
+
+if TYPE_CHECKING:
+    import psycopg
+
+BATCH = 2_000
+LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
+_TAKE = """
+    DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue ORDER BY seq LIMIT %s)
+    RETURNING seq, kind, app, subject, part, body
+"""
+_LAST = "SELECT size, root, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
+_SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
+_SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
+
+
+class Queued(NamedTuple):
+    """One row of the queue."""
+
+    seq: int
+    kind: Kind
+    app: str
+    subject: str
+    part: str
+    body: dict[str, Any] | None
+
+    @property
+    def key(self) -> Key:
+        """Of the stored row that it names."""
+        return self.app, self.subject, self.part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """What one batch came to: `taken` rows of the queue made `leaves` leaves."""
+
+    taken: int
+    leaves: int
+
+
+class Sealing:
+    """The sealer's side of the database; every method may raise `Retriable`. For one thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._growing: Growing | None = None
+
+    def seal_batch(self, now: datetime) -> Sealed | None:
+        """Seals up to `BATCH` rows of the queue in its order; None where another replica is at it.
+
+        Raises:
+            Fatal: the stored tree is not the one that was signed; nothing is sealed on top of it.
+        """
+        with self._alone() as connection:
+            if connection is None:
+                return None
+            raw = _psycopg(connection)
+            taken = sorted(Queued(seq, Kind(kind), *rest) for seq, kind, *rest in raw.execute(_TAKE, (BATCH,)))
+            queue = []
+            for row in taken:
+                if row.kind is Kind.BACKFILL:
+                    told = queue_missing(connection, row.body or {}, now)
+                    queue += [] if told is None else [row._replace(body=told)]
+                else:
+                    queue.append(row)
+            queue = _once(queue)
+            if queue:
+                self._append(raw, queue, _bodies(raw, queue, now), now)
+        return Sealed(taken=len(taken), leaves=len(queue))
+
+    def checkpoint(self, signer: Signer) -> str | None:
+        """Signs the tree where it has grown since the last checkpoint, and returns the note.
+
+        It is dated by the sealing of its last leaf, which the leaf says too.
+
+        Raises:
+            Fatal: as `seal_batch` does.
+        """
+        with self._alone() as connection:
+            if connection is None:
+                return None
+            raw = _psycopg(connection)
+            size, last = tree_size(raw), raw.execute(_LAST).fetchone()
+            if size == (last[0] if last else 0):
+                return None
+            root = self._edge(raw).frontier.root
+            note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
+            (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
+            raw.execute(_SIGN, (size, root, note, made_at))
+        return note
+
+    def last_note(self) -> str | None:
+        """The newest checkpoint's."""
+        with retriable(), self._engine.connect() as connection:
+            row = _psycopg(connection).execute(_LAST).fetchone()
+        return None if row is None else str(row[2])
+
+    def _append(
+        self, raw: psycopg.Connection, queue: Sequence[Queued], bodies: Sequence[bytes], now: datetime
+    ) -> None:
+        growing = self._edge(raw)
+        start, hashes = growing.frontier.size, [leaf_hash(body) for body in bodies]
+        rows = (
+            (start + at, row.kind.value, *row.key, now, bodies[at].decode(), hashes[at]) for at, row in enumerate(queue)
+        )
+        copy_rows(raw, "audit_leaf", LEAF_COLUMNS, rows)
+        growing.append(raw, hashes)
+
+    def _edge(self, raw: psycopg.Connection) -> Growing:
+        """The right edge as it stands, read anew where another replica has sealed meanwhile."""
+        if self._growing is None or self._growing.frontier.size != tree_size(raw):
+            _check_signed(raw)
+            self._growing = Growing.read(raw)
+        return self._growing
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection | None]:
+        """A transaction with the sealer's lock; None where another one has it."""
+        try:
+            with retriable(), self._engine.begin() as connection:
+                ours = connection.scalar(select(func.pg_try_advisory_xact_lock(SEAL_LOCK)))
+                yield connection if ours else None
+        except BaseException:
+            self._growing = None  # what it was told of in this transaction is not there
+            raise
+
+
+def _psycopg(connection: Connection) -> psycopg.Connection:
+    return connection.connection.driver_connection  # type: ignore[return-value]
+
+
+def _once(queue: Sequence[Queued]) -> list[Queued]:
+    """Without the rows that name a stored row which was named before."""
+    seen: set[tuple[Kind, Key]] = set()
+    kept = []
+    for row in queue:
+        if row.kind in STORED:
+            if (row.kind, row.key) in seen:
+                continue
+            seen.add((row.kind, row.key))
+        kept.append(row)
+    return kept
+
+
+def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> list[bytes]:
+    stored = [row for row in queue if row.kind in STORED]
+    secrets = _secrets(raw, {(row.app, row.subject) for row in stored})
+    found = {kind: read_rows(raw, kind, [row.key for row in stored if row.kind is kind]) for kind in STORED}
+
+    def record(queued: Queued) -> Record:
+        if queued.kind not in STORED:
+            return act_record(kind=queued.kind, app=queued.app, subject=queued.subject, body=queued.body or {})
+        row, secret = found[queued.kind].get(queued.key), secrets.get((queued.app, queued.subject))
+        if row is None or secret is None:
+            return gone_record(queued.kind, queued.key)
+        return row_record(queued.kind, row, secret)
+
+    return [leaf_body(record(queued), now) for queued in queue]
+
+
+def _secrets(raw: psycopg.Connection, interactions: set[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """The secret of each interaction that is stored and not erased, made where it has none."""
+    known = {key: its.secret for key, its in states(raw, interactions).items() if not its.erased}
+    made = {key: new_secret() for key, secret in known.items() if secret is None}
+    if made:
+        copy_rows(raw, "audit_secret", ("app", "id", "secret"), ((*key, secret) for key, secret in made.items()))
+    return made | {key: bytes(secret) for key, secret in known.items() if secret is not None}
+
+
+def _check_signed(raw: psycopg.Connection) -> None:
+    """That the last checkpoint is one of the stored tree: what was changed must not be signed again."""
+    last = raw.execute(_LAST).fetchone()
+    if last is None:
+        return
+    size, root, _ = last
+    if size > tree_size(raw) or frontier_of(size, stored_tree(raw).node).root != bytes(root):
+        raise Fatal(
+            f"the audit trail is not the one whose {size} leaves were signed last; nothing is sealed on top of it. "
+            "`monitor audit verify` names what was changed"
+        )

@@ -1,0 +1,74 @@
+"""What was stored before there was an audit trail, or past it by an earlier release: queued a piece at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, text
+
+from monitor.model import Json
+from monitor.store.audit_acts import act_key, stored_acts, told_acts
+from monitor.store.audit_queue import STORED, Kind, queue_act
+from monitor.store.audit_rows import PART
+from monitor.store.tables import interaction_key
+from monitor.store.tables_audit import audit_queue
+
+PIECE = 1_000  # interactions
+ACTS = (Kind.PROFILE, Kind.LABEL, Kind.SILENCE, Kind.ACKNOWLEDGE)  # that stored rows tell of
+_QUEUE = {
+    kind: text(f"""
+        INSERT INTO audit_queue (kind, app, subject, part, queued_at)
+        SELECT '{kind.value}', r.app, r.id, {PART[kind]}, :now
+        FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS w (app, id)
+        JOIN {kind.value} r ON r.app = w.app AND r.id = w.id
+        WHERE NOT EXISTS (SELECT FROM audit_leaf l WHERE l.app = r.app AND l.subject = r.id
+                AND l.kind = '{kind.value}' AND l.part = {PART[kind]})
+            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id
+                AND q.kind = '{kind.value}' AND q.part = {PART[kind]})
+        ORDER BY r.app, r.id
+    """)  # noqa: S608  made of this project's own names
+    for kind in STORED
+}
+
+
+def ask_for_missing(connection: Connection, now: datetime) -> None:
+    """Has the sealer look through all stored rows for what is in no leaf."""
+    connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.BACKFILL))
+    _mark(connection, None, now)
+
+
+def queue_missing(connection: Connection, body: dict[str, Any], now: datetime) -> dict[str, Json] | None:
+    """Queues what is in no leaf of the next `PIECE` interactions, and itself behind them where there are more.
+
+    `body` says how far it has come. At the end it returns what is to be sealed of it, None where it found nothing.
+    """
+    found = int(body.get("rows", 0))
+    if "after" not in body:
+        found += _queue_acts(connection)
+    k = interaction_key.c
+    page = select(k.app, k.id).order_by(k.app, k.id).limit(PIECE)
+    if "after" in body:
+        app, id_ = body["after"]
+        page = page.where(text("(app, id) > (:app, :id)").bindparams(app=app, id=id_))
+    keys = connection.execute(page).all()
+    values = {"apps": [key.app for key in keys], "ids": [key.id for key in keys], "now": now}
+    for kind in STORED if keys else ():
+        found += connection.execute(_QUEUE[kind], values).rowcount
+    if len(keys) == PIECE:
+        _mark(connection, {"after": [keys[-1].app, keys[-1].id], "rows": found}, now)
+        return None
+    return {"by": "monitor", "at": now.isoformat(), "rows": found} if found else None
+
+
+def _mark(connection: Connection, body: dict[str, Any] | None, now: datetime) -> None:
+    row = {"kind": Kind.BACKFILL, "app": "", "subject": "", "queued_at": now}
+    connection.execute(insert(audit_queue), row if body is None else {**row, "body": body})
+
+
+def _queue_acts(connection: Connection) -> int:
+    told = {act_key(kind, subject, body) for _, kind, _, subject, body in told_acts(connection, ACTS)}
+    missing = [act for key, act in stored_acts(connection).items() if key not in told]
+    for act in missing:
+        queue_act(connection, act)
+    return len(missing)

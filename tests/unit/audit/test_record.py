@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import struct
+from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.audit import record
+from monitor.audit.canonical import canonical
+from monitor.audit.record import (
+    act_record,
+    assessment_record,
+    disclosed,
+    interaction_record,
+    judgement_record,
+    opens,
+    portable,
+)
+from monitor.store import tables
+from tests.unit.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
+
+ROWS = {
+    interaction_record: (an_interaction_row, tables.interaction, record.INTERACTION_PERSONAL),
+    assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
+    judgement_record: (a_judgement_row, tables.judgement, record.JUDGEMENT_PERSONAL),
+}
+EACH = pytest.mark.parametrize(("make", "row", "personal"), [(make, row, its) for make, (row, _, its) in ROWS.items()])
+
+
+@EACH
+def test_every_column_of_the_table_is_said_or_committed(make, row, personal):
+    made = make(row(), SECRET)
+    committed = made.pop("committed")
+    assert set(committed) == set(personal)
+    assert set(made) - {"v", "kind"} == {column.name for column in ROWS[make][1].columns} - set(personal)
+    assert (made["v"], made["app"], made["id"]) == (1, "support-bot", "q-1")
+
+
+@EACH
+def test_no_personal_text_is_in_the_leaf(make, row, personal):
+    text = canonical(make(row(), SECRET)).decode()
+    for name in personal:
+        value = row()[name]
+        assert value is None or json.dumps(value, ensure_ascii=False, separators=(",", ":")) not in text
+
+
+@EACH
+def test_what_is_disclosed_opens_its_commitment_and_no_other(make, row, personal):
+    made, opened = make(row(), SECRET), disclosed(row(), SECRET, personal)
+    for name, of in opened.items():
+        assert opens(made, name, of["key"], of["value"])
+        assert not opens(made, name, of["key"], "something else")
+        assert not opens(made, name, bytes(32).hex(), of["value"])
+        others = [other for other in personal if other != name]
+        assert not any(opens(made, other, of["key"], of["value"]) for other in others)
+
+
+def test_nothing_is_told_of_what_is_absent():
+    absent = an_interaction_row(conversation_id=None, tags={})
+    there, not_there = (interaction_record(row, SECRET)["committed"] for row in (an_interaction_row(), absent))
+    assert there.keys() == not_there.keys()
+    assert {name: len(value) for name, value in not_there.items()} == dict.fromkeys(there, 64)
+
+
+def test_two_rows_of_one_interaction_share_no_key():
+    rows = [
+        *(an_assessment_row(**over) for over in ({}, {"profile_hash": "f"}, {"revised_at": datetime.now(UTC)})),
+        *(a_judgement_row(**over) for over in ({}, {"metric": "correctness"}, {"prompt_hash": "0"}, {"model": "m"})),
+    ]
+    fields = [record.ASSESSMENT_PERSONAL] * 3 + [record.JUDGEMENT_PERSONAL] * 4
+    keys = [of["key"] for row, names in zip(rows, fields, strict=True) for of in disclosed(row, SECRET, names).values()]
+    assert len(set(keys)) == len(keys)
+
+
+def test_another_secret_gives_other_commitments_of_the_same():
+    one, other = (interaction_record(an_interaction_row(), secret) for secret in (SECRET, bytes(32)))
+    assert not set(one["committed"].values()) & set(other["committed"].values())
+    assert {**one, "committed": 0} == {**other, "committed": 0}
+
+
+def test_times_are_rfc_3339_in_utc_with_microseconds():
+    local = datetime(2025, 11, 21, 13, 30, 0, 5, tzinfo=timezone(timedelta(hours=1)))
+    made = interaction_record(an_interaction_row(occurred_at=local), SECRET)
+    assert made["occurred_at"] == "2025-11-21T12:30:00.000005Z"
+    assert portable(datetime(1, 1, 1, tzinfo=UTC)) == "0001-01-01T00:00:00.000000Z"
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-1, max_value=1))
+def test_a_float4_is_written_the_same_however_it_was_read(exact):
+    shortest = next(
+        s for digits in range(1, 10) if struct.pack("<f", s := float(f"{exact:.{digits}g}")) == struct.pack("<f", exact)
+    )
+    made = [assessment_record(an_assessment_row(sdq=value), SECRET)["sdq"] for value in (exact, shortest)]
+    assert made == [shortest, shortest]
+
+
+def test_a_float4_that_is_no_number_is_a_word():
+    assert assessment_record(an_assessment_row(sdq=float("nan")), SECRET)["sdq"] == "NaN"
+
+
+def test_features_are_digested():
+    made = assessment_record(an_assessment_row(features={"b": 1.0, "a": 2**53 + 1}), SECRET)
+    assert made["features"] == sha256(b'{"a":"9007199254740993","b":1}').hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        (2**53, 2**53),
+        (2**60, 2.0**60),
+        (2**53 + 1, "9007199254740993"),
+        (-(10**400), "-1" + "0" * 400),
+        (float("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), "NaN"),
+        (True, True),
+        (("a", None), ["a", None]),
+    ],
+)
+def test_what_canonical_json_cannot_hold_has_one_form(value, held):
+    assert portable({"a": [value]}) == {"a": [held]}
+    assert type(portable(value)) is type(held)
+    canonical(portable(value))
+
+
+def test_a_number_that_json_cannot_hold_is_committed_to_and_opened():
+    row = an_interaction_row(retrieved_documents=[{"id": "d", "text": "", "metadata": {"n": 2**64 + 1, "m": 10**17}}])
+    made, opened = interaction_record(row, SECRET), disclosed(row, SECRET, ["retrieved_documents"])
+    assert opens(made, "retrieved_documents", **opened["retrieved_documents"])
+
+
+def test_an_act_is_told_whole():
+    made = act_record(kind="silence", app="", subject="s-1", body={"by": "ann", "at": "2025-11-21T12:00:00+00:00"})
+    body = {"by": "ann", "at": "2025-11-21T12:00:00+00:00"}
+    assert made == {"v": 1, "kind": "silence", "app": "", "id": "s-1", "body": body}
+
+
+@pytest.mark.parametrize("commitments", [None, [], {}, {"question": 5}])
+def test_a_record_without_the_commitment_opens_nothing(commitments):
+    assert not opens({"committed": commitments}, "question", "00", None)
+    assert not opens({}, "question", "00", None)
+
+
+def test_a_key_that_is_no_hex_opens_nothing():
+    assert not opens(interaction_record(an_interaction_row(), SECRET), "question", "no hex", None)
+
+
+def test_what_is_not_personal_is_not_disclosed():
+    with pytest.raises(KeyError):
+        disclosed(an_interaction_row(), SECRET, ["model"])
