@@ -14,6 +14,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import psycopg
 
+from monitor.model import Reason
+from monitor.store.tables import HISTOGRAM_BINS, METRICS
+
 DAYS = 88
 REFERENCES = 1_000_000
 _VOCABULARY, _POOL = 4_000, 20_000
@@ -23,7 +26,7 @@ _WORDS = f"""
     CREATE UNLOGGED TABLE made_word AS
     SELECT n, substr(translate(md5(n::text), '0123456789', 'ghijklmnop'), 1, 3 + n % 7) AS word
     FROM generate_series(0, {_VOCABULARY - 1}) n
-"""
+"""  # noqa: S608  our own names
 _TEXTS = f"""
     INSERT INTO made_text
     SELECT %(kind)s, array_agg(said) FROM (
@@ -33,15 +36,15 @@ _TEXTS = f"""
              JOIN made_word USING (n)
         GROUP BY text_number
     ) every
-"""
+"""  # noqa: S608  our own names
 # Rows of one month. h, k and r are pseudo-random from the number: the same rows every time.
-_ROWS = f"""
-    CREATE UNLOGGED TABLE {{month}}_made AS
+_ROWS = """
+    CREATE UNLOGGED TABLE {month}_made AS
     SELECT g AS number,
-        timestamptz '{{start}}' + (g - {{first}}) * (interval '1 second' * {{seconds}} / {{many}}) AS occurred_at,
-        abs(hashint8(g)) AS h, abs(hashint8(g + 1000000007)) AS k,
-        (abs(hashint8(g * 31 + 7)) % 10000) / 10000.0::real AS r
-    FROM generate_series({{first}}, {{last}}) g
+        timestamptz '{start}' + (g - {first}) * (interval '1 second' * {seconds} / {many}) AS occurred_at,
+        abs(hashint8(g)::bigint) AS h, abs(hashint8(g + 1000000007)::bigint) AS k,
+        (abs(hashint8(g * 31 + 7)::bigint) % 10000) / 10000.0::real AS r
+    FROM generate_series({first}, {last}) g
 """
 _INTERACTION = f"""
     INSERT INTO {{table}} (app, id, occurred_at, stored_at, environment, conversation_id, turn, question, answer,
@@ -53,7 +56,7 @@ _INTERACTION = f"""
             (SELECT texts[1 + (h + k) % {_POOL}] FROM made_text WHERE kind = 'answer'))),
         {{model}}, 'v' || h % 3, jsonb_build_object('topic', {{topic}}), 300 + h % 2000, '{{{{}}}}'
     FROM {{month}}_made
-"""
+"""  # noqa: S608  our own names
 _ASSESSMENT = """
     INSERT INTO {table} (app, id, profile_hash, occurred_at, profile_name, embedding_model, verdict, rule_verdict,
         reasons, refusal_kind, refusal_correct, p_grounded, p_refusal, p_self_generated, uncalibrated,
@@ -69,11 +72,95 @@ _ASSESSMENT = """
         '{{"origin": "extractive", "documents": []}}'
     FROM {month}_made
 """
-# shares of apps 50, 25, 15, 9, 1 %; refusals 4 %, self-generated 3 %
+# shares of apps 50, 20, 20, 10 %; refusals 4 %, self-generated 3 %
 _NAMES = {
-    "app": "(ARRAY['support','support','support','support','support','shop','shop','bank','bank','travel'])[1 + h % 10]",
+    "app": "(ARRAY['support','support','support','support','support','shop','shop','bank','bank','travel'])"
+    "[1 + h % 10]",
     "environment": "CASE WHEN k % 20 = 0 THEN 'staging' ELSE 'production' END",
     "model": "(ARRAY['large-1','large-1','large-1','small-2','small-2','trial-3'])[1 + k % 6]",
-    "topic": "(ARRAY['billing','login','delivery','returns','limits','backup','network','other things'])[1 + h / 10 % 8]",
+    "topic": "(ARRAY['billing','login','delivery','returns','limits','backup','network','other things'])"
+    "[1 + h / 10 % 8]",
     "verdict": "CASE WHEN r < 0.93 THEN 'grounded' WHEN r < 0.97 THEN 'refusal' ELSE 'self_generated' END",
 }
+_COUNTED = {
+    "refusal_wording": "count(*) FILTER (WHERE verdict = 'refusal')",
+    "missing_fact": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 = 0)",
+    "contradicts_documents": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 = 1)",
+    "not_in_documents": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 <> 1)",
+}
+_ZEROS = ", ".join(f"{metric}_count, {metric}_sum" for metric in METRICS)
+_EMPTY = "'{" + ",".join("0" * HISTOGRAM_BINS) + "}'"
+_REASONS = [reason.value for reason in Reason]
+# the counts alone: no page reads the metrics' sums
+_MINUTES = f"""
+    INSERT INTO verdict_minute (minute, app, environment, model, topic, total, grounded, refusal, self_generated,
+        {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_bins" for metric in METRICS)})
+    SELECT date_trunc('minute', occurred_at), {{app}}, {{environment}}, {{model}}, {{topic}}, count(*),
+        count(*) FILTER (WHERE verdict = 'grounded'), count(*) FILTER (WHERE verdict = 'refusal'),
+        count(*) FILTER (WHERE verdict = 'self_generated'),
+        {", ".join(_COUNTED.get(reason, "0") for reason in _REASONS)},
+        {", ".join("0, 0" for _ in METRICS)}, {", ".join(_EMPTY for _ in METRICS)}
+    FROM (SELECT *, {{verdict}} AS verdict FROM {{month}}_made) made
+    GROUP BY 1, 2, 3, 4, 5
+"""  # noqa: S608  our own names
+_HOURS = f"""
+    INSERT INTO verdict_hour (hour, app, environment, model, topic, total, grounded, refusal, self_generated,
+        {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_squares" for metric in METRICS)})
+    SELECT date_trunc('hour', minute), app, environment, model, topic, sum(total), sum(grounded), sum(refusal),
+        sum(self_generated), {", ".join(f"sum({reason})" for reason in _REASONS)},
+        {", ".join("0, 0" for _ in METRICS)}, {", ".join("0" for _ in METRICS)}
+    FROM verdict_minute WHERE minute >= '{{start}}' AND minute < '{{end}}'
+    GROUP BY 1, 2, 3, 4, 5
+"""  # noqa: S608  our own names
+
+
+def make(url: str, rows: int, now: datetime) -> None:
+    """Fills a migrated database with `rows` interactions of the `DAYS` before `now`, ready to be read.
+
+    `interaction_key` stays empty: only writers read it.
+    """
+    since = now - timedelta(days=DAYS)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(_WORDS)
+        connection.execute("CREATE UNLOGGED TABLE made_text (kind text, texts text[])")
+        for kind, words in (("question", 8), ("answer", 25)):
+            connection.execute(_TEXTS, {"kind": kind, "words": words})
+    months = list(_months(since, now))
+    seconds = (now - since).total_seconds()
+    firsts = [round(rows * (start - since).total_seconds() / seconds) for start, _ in months] + [rows]
+    spans = list(zip(months, firsts, firsts[1:], strict=False))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: _month(url, *one[0], one[1], one[2] - 1), spans))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+def _months(since: datetime, now: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """The months that the span touches, cut to it."""
+    start = since
+    while start < now:
+        after = datetime(start.year + start.month // 12, start.month % 12 + 1, 1, tzinfo=UTC)
+        yield start, min(after, now)
+        start = after
+
+
+def _month(url: str, start: datetime, end: datetime, first: int, last: int) -> None:
+    name = f"{start:%Y_%m}"
+    month = date(start.year, start.month, 1)
+    after = date(month.year + month.month // 12, month.month % 12 + 1, 1)
+    many = max(last - first + 1, 1)
+    values = {"month": f"m{name}", "first": first, "last": last, "many": many, "start": start.isoformat(),
+              "end": end.isoformat(), "seconds": (end - start).total_seconds()}  # fmt: skip
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'; SET work_mem = '256MB'")
+        connection.execute(_ROWS.format(**values))
+        for table, insert in zip(_PARTITIONED, (_INTERACTION, _ASSESSMENT), strict=True):
+            part = f"{table}_{name}"
+            connection.execute(f"CREATE UNLOGGED TABLE {part} (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)")
+            connection.execute(insert.format(table=part, **values, **_NAMES))
+            connection.execute(
+                f"ALTER TABLE {table} ATTACH PARTITION {part} FOR VALUES FROM ('{month}Z') TO ('{after}Z')"
+            )
+        connection.execute(_MINUTES.format(**values, **_NAMES))
+        connection.execute(_HOURS.format(**values))
+        connection.execute(f"DROP TABLE m{name}_made")

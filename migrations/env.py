@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, text
 
 import monitor.store.tables_alerts  # these for their tables, which join the metadata
 import monitor.store.tables_audit
+import monitor.store.tables_privacy
 import monitor.store.tables_review
 import monitor.store.tables_signals  # noqa: F401
 from monitor.store.tables import metadata

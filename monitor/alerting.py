@@ -126,6 +126,8 @@ class Alerting:
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
         """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
+        from monitor.store.audit_acts import RulesKept  # noqa: PLC0415
+
         told = self.receivers if receivers is None else receivers
         watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
         return AlertLoop(
@@ -135,6 +137,7 @@ class Alerting:
             receivers=told,
             describe=self._describer,
             link=self.link,
+            noted=RulesKept(self._engine).keep,
             patience=self.patience(told),
         )
 

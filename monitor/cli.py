@@ -17,8 +17,11 @@ from monitor.cli_calibrate import calibrate, profiles
 from monitor.cli_deadletters import deadletters_app
 from monitor.cli_evaluate import evaluate
 from monitor.cli_pending import pending_app
+from monitor.cli_privacy import erase, retention
+from monitor.cli_report import report_app
 from monitor.cli_review import review_app
 from monitor.cli_rules import rules_app
+from monitor.cli_tokens import tokens_app
 from monitor.errors import WrongSettings
 from monitor.model import Verdict
 from monitor.settings import load_settings
@@ -30,11 +33,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
-for group in (alerts_app, deadletters_app, pending_app, review_app, rules_app):
+for group in (alerts_app, deadletters_app, pending_app, report_app, review_app, rules_app, tokens_app):
     app.add_typer(group)
 app.command()(calibrate)
+app.command()(erase)
 app.command()(evaluate)
 app.command()(profiles)
+app.command()(retention)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  typer's form of a callback

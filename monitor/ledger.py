@@ -32,9 +32,12 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
             yield f"{where}: the offsets and what was read of them differ by {n}: {what}"
     for one in recounted:
         where = f"{one.topic}/{one.partition}"
-        if difference := one.interactions - one.assessed - one.pending:
+        if difference := one.interactions + one.removed - one.assessed - one.pending:
             waiting = f" and {one.pending} as pending" if one.pending else ""
-            counts = f"{one.assessed} were counted as assessed{waiting}, {one.interactions} interactions are stored"
+            removed = f" and {one.removed} removed by retention" if one.removed else ""
+            counts = (
+                f"{one.assessed} were counted as assessed{waiting}, {one.interactions} interactions are stored{removed}"
+            )
             yield f"{where}: {counts} ({difference:+})"
         if difference := one.letters - one.dead:
             counts = f"{one.dead} were counted as dead and not purged, {one.letters} open dead letters are stored"
@@ -94,6 +97,7 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
             {
                 "topic": one.topic, "partition": one.partition, "balanced": one.balanced,
                 "assessed": one.assessed, "pending": one.pending, "interactions": one.interactions,
+                "removed": one.removed,
                 "dead": one.dead, "open_dead_letters": one.letters,
             }
             for one in recounted

@@ -1,4 +1,4 @@
-"""What happens by the clock: the alert rules are evaluated, and what they have to say is delivered."""
+"""What happens by the clock: alert rules are evaluated, what they have to say is delivered, reports are written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _PURGE_EVERY = 3600.0
 class AlertLoop:
     """One round of alerting at a given time; the scheduler and the demo both turn this handle.
 
-    `rules` gives the rules that hold now, `describe` says what changed about an alert under its rule.
+    `rules` gives the rules that hold now, `describe` says what changed about an alert under its rule; `noted` is told
+    of the rules of each round.
     """
 
     rules: Callable[[], RuleSet]
@@ -42,6 +43,7 @@ class AlertLoop:
     receivers: Mapping[str, Receiver]
     describe: Callable[[Sequence[Rule]], Describe]
     link: Link
+    noted: Callable[[RuleSet, datetime], None] = lambda _rules, _now: None
     patience: Patience = field(default_factory=Patience)
     random: Random = field(default_factory=Random)
 
@@ -51,6 +53,7 @@ class AlertLoop:
             if not ours:
                 return []
             rules = self.rules()
+            self.noted(rules, now)
             changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
             dispatch(
                 rules, self.store.alerts(), self.outbox, now,
@@ -117,6 +120,21 @@ def scheduled(loop: AlertLoop, *, interval: float, now: Callable[[], datetime]) 
             deliverer.join()
 
 
+@contextmanager
+def repeated(work: Callable[[datetime], object], *, interval: float, now: Callable[[], datetime]) -> Iterator[None]:
+    """Does `work` at once and then every `interval` seconds in the background while the block runs.
+
+    A round that fails is logged and the next one comes in time; leaving waits for the round that is running.
+    """
+    turning = _Turning(partial(_at, now, work), interval)
+    turning.start()
+    try:
+        yield
+    finally:
+        turning.end()
+        turning.join()
+
+
 class _Turning(Thread):
     """Does `work` at once, then every `interval` seconds and when it is woken, until it is ended.
 
@@ -163,5 +181,5 @@ def _survive(work: Callable[[], T]) -> T | None:
     except MonitorError as error:
         log.warning("%s; trying again in the next round", error)
     except Exception:
-        log.exception("a defect in alerting; trying again in the next round")
+        log.exception("a defect in what happens by the clock; trying again in the next round")
     return None

@@ -14,7 +14,7 @@ from monitor.sections import Section, split
 class AuditSettings(Section):
     """What is sealed goes into a Merkle tree, of which a checkpoint is signed; docs/audit.md."""
 
-    enabled: bool = Field(True, description="whether this process seals; what is stored is queued in any case")
+    enabled: bool = Field(default=True, description="whether this process seals; what is stored is queued anyway")
     origin: str = Field("monitor", pattern=r"^[^\s+]+$", description="the name of this log, in its checkpoints and key")
     key_file: Path | None = Field(None, description="default: audit/key in the state directory, made on first use")
     previous_keys: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)] = Field(
@@ -23,4 +23,6 @@ class AuditSettings(Section):
     every: float = Field(60.0, gt=0, description="seconds between checkpoints")
     witness_file: Path | None = Field(None, description="default: audit/checkpoints in the state directory")
     witness_topic: str | None = Field(None, description="a topic of the configured Kafka that gets each checkpoint")
-    witness_slack: bool = Field(False, description="post each checkpoint to the configured Slack channel or webhook")
+    witness_slack: bool = Field(
+        default=False, description="post each checkpoint to the configured Slack channel or webhook"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
@@ -9,6 +10,9 @@ from pydantic_settings import NoDecode
 
 from monitor.sections import Section, split
 
+_ISSUER = (
+    r"https://[^/\s?#]+[^\s?#]*$|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s?#]*)?$"  # or on this machine
+)
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
 
 
@@ -19,7 +23,7 @@ class OidcSettings(Section):
     client_id: str | None = None
     client_secret: SecretStr | None = None
     scopes: _Names = ("openid", "email", "profile")
-    role_claim: str = Field("groups", description="the claim of the ID token that holds groups or roles")
+    role_claim: str = Field("groups", description="of the ID token; may lead inwards, as realm_access.roles")
     viewers: _Names = Field((), description="values of the claim that make a viewer; * is everybody who signs in")
     operators: _Names = ()
     auditors: _Names = ()
@@ -27,6 +31,8 @@ class OidcSettings(Section):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
+        if self.issuer is not None and not re.match(_ISSUER, self.issuer):
+            raise ValueError("issuer is no https address")
         if len({self.issuer is None, self.client_id is None}) > 1:
             raise ValueError("issuer and client_id go together")
         if self.issuer is not None and not any((self.viewers, self.operators, self.auditors, self.admins)):

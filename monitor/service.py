@@ -19,7 +19,10 @@ from monitor.model import Batch, Tally
 from monitor.pending.process import worked_beside
 from monitor.ports import Source, Store
 from monitor.progress import noted
+from monitor.reporting import reported_beside
+from monitor.retaining import retained_beside
 from monitor.schedule import AlertLoop, scheduled
+from monitor.sealing_process import sealed_beside
 from monitor.store.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
 from monitor.store.writer import GROUP
@@ -79,7 +82,8 @@ def serve(
         source, store = _files(application, files, stop), application.store
     else:
         store, source = application.kafka_store(rescore=False), _topics(application)
-    return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
+    with sealed_beside(application), reported_beside(application), retained_beside(application):
+        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
 
 
 @contextmanager

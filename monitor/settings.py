@@ -47,7 +47,9 @@ from monitor.sections_alerts import (
     SlackSettings,
     WebhookSettings,
 )
+from monitor.sections_audit import AuditSettings
 from monitor.sections_privacy import RedactionSettings, RetentionSettings
+from monitor.sections_report import ReportSettings
 from monitor.sections_web import WebSettings
 
 PREFIX = "MONITOR_"
@@ -91,7 +93,9 @@ class Settings(BaseSettings):
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
+    report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
+    audit: AuditSettings = AuditSettings()
     redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()

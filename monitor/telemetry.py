@@ -16,6 +16,7 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
 
 from monitor.errors import MonitorError, WrongSettings
 from monitor.message import Skip
@@ -117,6 +118,14 @@ class Answers:
         for (hour, app, verdict), number in hours.items():
             totals[app, verdict] += max(number - before.get((hour, app, verdict), 0), 0)
         self.totals, self._before = totals, hours
+
+
+def exposition(collector: StoreCollector, accept: str) -> tuple[bytes, str]:
+    """The metrics of now as a scrape gets them that says it would `accept` this, and their content type."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(collector)
+    encode, content_type = choose_encoder(accept)
+    return encode(registry), content_type
 
 
 @contextmanager

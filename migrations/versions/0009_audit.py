@@ -1,4 +1,4 @@
-"""The audit trail, who may see what, and reports that were written.
+"""The audit trail, who may see what, reports that were written, and what retention has removed.
 
 New tables only, so nothing is rewritten; takes well under a second.
 """
@@ -14,7 +14,7 @@ depends_on = None
 
 TABLES = (
     *("report", "web_session", "api_token", "audit_checkpoint", "audit_secret", "audit_tile", "audit_leaf"),
-    "audit_queue",
+    *("audit_queue", "retention_month", "retention_count"),
 )
 
 
@@ -27,7 +27,7 @@ def upgrade() -> None:
         )
     """)
     # what earlier releases have stored waits to be sealed too: a line that stands for all of it
-    op.execute("INSERT INTO audit_queue (kind, app, subject, queued_at) VALUES ('backfill', '', '', now())")
+    op.execute("INSERT INTO audit_queue (kind, app, subject, queued_at) VALUES ('missing', '', '', now())")
     op.execute("""
         CREATE TABLE audit_leaf (
             index bigint PRIMARY KEY, kind text NOT NULL, app text NOT NULL, subject text NOT NULL,
@@ -66,6 +66,13 @@ def upgrade() -> None:
             kind text NOT NULL, app text NOT NULL, period_start timestamptz NOT NULL, period_end timestamptz NOT NULL,
             made_at timestamptz NOT NULL, digest text NOT NULL, content jsonb NOT NULL,
             sent_at timestamptz, PRIMARY KEY (kind, app, period_start)
+        )
+    """)
+    op.execute("CREATE TABLE retention_month (month date PRIMARY KEY, dropped_at timestamptz NOT NULL)")
+    op.execute("""
+        CREATE TABLE retention_count (
+            topic text NOT NULL, partition integer NOT NULL, interactions bigint NOT NULL,
+            PRIMARY KEY (topic, partition)
         )
     """)
 

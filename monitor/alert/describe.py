@@ -64,12 +64,11 @@ class Describer:
         rule = next((rule for rule in self.rules if rule.name == told.rule), None)
         if rule is None or rule.signal.is_momentary:
             return Description()
-        labels: dict[str, str] = {label: told.labels[label] for label in rule.by if label in told.labels}
-        course = self._course(rule, labels, told, now)
+        course = course_of(self.counting, rule, told, now)
         if rule.signal.kind is not SignalKind.RATE or told.status != "firing":
             return Description(course=course)
         window, baseline = spans(told, now)
-        rows = self.changed.read(rule.selector, labels, rule.signal.name, window, baseline)
+        rows = self.changed.read(rule.selector, _whose(rule, told), rule.signal.name, window, baseline)
         explanation = explain(*rows, signal=rule.signal.name, embed=self.embed)
         self.kept.explained(told, explanation, now)
         examples = tuple(
@@ -81,21 +80,32 @@ class Describer:
         )  # fmt: skip
         return Description(changes=tuple(explanation.sentences()), examples=examples, course=course)
 
-    def _course(self, rule: Rule, labels: Mapping[str, str], told: Told, now: datetime) -> Course | None:
-        if rule.signal.kind is SignalKind.NO_DATA:
-            return None
-        end = _floor(now) + MINUTE
-        start = _floor(told.started_at) - max(3 * told.window, SHORTEST_COURSE)
-        step = max(-(-(end - start) // POINTS // MINUTE), 1) * MINUTE
-        starts = [end - step * back for back in range(-(-(end - start) // step), 0, -1)]
-        pieces = [Span(start=at, end=at + step) for at in starts]
-        selector = {**rule.selector, **{label: (value,) for label, value in labels.items()}}
-        found = self.counting.counts(rule.signal, selector, (), pieces)
-        points = tuple(
-            Point(at=piece.start, value=count.mean, total=count.total)
-            for piece, count in zip(pieces, found[0].counts, strict=True)
-        )
-        return Course(points=points, bound=told.bound, unit=told.unit, name=told.signal)
+
+def course_of(counting: Counting, rule: Rule, told: Told, now: datetime) -> Course | None:
+    """How the signal of an alert went from a while before it began up to `now`; None where nothing is counted by time.
+
+    Raises:
+        Retriable: the store is out of reach.
+    """
+    if rule.signal.is_momentary or rule.signal.kind is SignalKind.NO_DATA:
+        return None
+    end = _floor(now) + MINUTE
+    start = _floor(told.started_at) - max(3 * told.window, SHORTEST_COURSE)
+    step = max(-(-(end - start) // POINTS // MINUTE), 1) * MINUTE
+    starts = [end - step * back for back in range(-(-(end - start) // step), 0, -1)]
+    pieces = [Span(start=at, end=at + step) for at in starts]
+    selector = {**rule.selector, **{label: (value,) for label, value in _whose(rule, told).items()}}
+    found = counting.counts(rule.signal, selector, (), pieces)
+    points = tuple(
+        Point(at=piece.start, value=count.mean, total=count.total)
+        for piece, count in zip(pieces, found[0].counts, strict=True)
+    )
+    return Course(points=points, bound=told.bound, unit=told.unit, name=told.signal)
+
+
+def _whose(rule: Rule, told: Told) -> dict[str, str]:
+    """Which of the answers that the rule looks at are the alert's."""
+    return {label: told.labels[label] for label in rule.by if label in told.labels}
 
 
 def spans(told: Told, now: datetime) -> tuple[Span, Span]:

@@ -144,7 +144,7 @@ def _members(
                 if source.fingerprint != alert.fingerprint
             )
             silence = silencing(silences, alert.matched, now)
-            yield alert, _Member(told=_told(alert, silence), silence=silence, inhibited=inhibited)
+            yield alert, _Member(told=told_of(alert, silence), silence=silence, inhibited=inhibited)
 
 
 def _gone_on(
@@ -240,7 +240,8 @@ def _in_order(members: Sequence[_Member]) -> tuple[Told, ...]:
     return tuple(member.told for member in sorted(members, key=order))
 
 
-def _told(alert: Alert, silence: Silence | None) -> Told:
+def told_of(alert: Alert, silence: Silence | None) -> Told:
+    """What is told of an alert over which `silence` holds, or none; it is firing, in error or resolved."""
     finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
     return Told(
         fingerprint=alert.fingerprint,

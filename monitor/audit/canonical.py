@@ -1,13 +1,14 @@
 """One text for one value: the JSON Canonicalization Scheme of RFC 8785, as UTF-8 bytes.
 
-The C encoder of `json` writes all but some numbers as the RFC wants them. Those are found by a search over its output,
-which costs little where there are none.
+The C encoder of `json` writes all but some numbers as the RFC wants them. Those are found in one pass over its output,
+which takes less time than the writing.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from monitor.model import Json
 
@@ -15,9 +16,18 @@ LARGEST_INTEGER = 2**53  # beyond it a double, which RFC 8785 has numbers be, do
 _POSITIONAL = 21  # digits before the point up to which ECMAScript writes no exponent
 _SMALLEST_POSITIONAL = -6  # and the same for zeros behind the point
 
-# Some of these stand in texts too, so what is found is only worth a closer look.
-_SUSPECT = re.compile(r"\.0(?![0-9])|[0-9]e[-+]|[0-9]{16}")
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]++(?:\.[0-9]++)?(?:e[-+][0-9]++)?', re.DOTALL)
+# Whatever is written as it should be, and the next number that may not be. It is matched from the end of the last match
+# on, never searched for: it could begin within a text.
+_NEXT = re.compile(
+    r"""(
+        (?: [^"0-9-]++  # what stands between, and the literals
+          | "[^"\\]*+(?:\\.[^"\\]*+)*+"
+          | -?[0-9]{1,15}+(?![0-9])(?:\.(?!0(?![0-9]))[0-9]++)?(?![.e])  # a number that both write the same
+        )*+
+    )
+    (-?[0-9]++(?:\.[0-9]++)?+(?:e[-+][0-9]++)?+)""",
+    re.DOTALL | re.VERBOSE,
+)
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _BEHIND_SURROGATES = re.compile("[\ue000-\uffff]")  # before every astral character, but after it in UTF-16
 
@@ -34,9 +44,7 @@ def canonical(value: Json) -> bytes:
     text = _encode(value)
     if not text.isascii() and _ASTRAL.search(text) and _BEHIND_SURROGATES.search(text):
         text = _encode_as_it_is(_in_order(value))
-    if _SUSPECT.search(text):
-        text = _TOKEN.sub(_written, text)
-    return text.encode()
+    return "".join(_put_right(text)).encode()
 
 
 def _in_order(value: Json) -> Json:
@@ -49,17 +57,24 @@ def _in_order(value: Json) -> Json:
     return value
 
 
-def _written(token: re.Match[str]) -> str:
-    text = token[0]
-    if text[0] == '"':
-        return text
-    if "e" not in text:
-        if text.endswith(".0"):  # repr has 16 digits before the point at most
-            return text[:-2] if text != "-0.0" else "0"
-        if "." not in text and abs(int(text)) > LARGEST_INTEGER:
-            raise ValueError(f"{text} is beyond 2**53: canonical JSON has no such integer")
-        return text
-    return _without_exponent(text)
+def _put_right(text: str) -> Iterator[str]:
+    """`text` in pieces, its numbers as ECMAScript writes them."""
+    at = 0
+    while found := _NEXT.match(text, at):
+        yield found[1]
+        yield _number(found[2])
+        at = found.end()
+    yield text[at:]
+
+
+def _number(text: str) -> str:
+    if "e" in text:
+        return _without_exponent(text)
+    if text.endswith(".0"):  # repr has 16 digits before the point at most
+        return text[:-2] if text != "-0.0" else "0"
+    if "." not in text and abs(int(text)) > LARGEST_INTEGER:
+        raise ValueError(f"{text} is beyond 2**53: canonical JSON has no such integer")
+    return text
 
 
 def _without_exponent(text: str) -> str:

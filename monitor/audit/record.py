@@ -1,7 +1,7 @@
 """What a leaf says of a stored row: public columns in clear, personal ones as commitments.
 
 A row is a mapping by column name of `monitor/store/tables.py`. The record's canonical bytes are the leaf, so each value
-has one form: times are RFC 3339 in UTC with microseconds, REAL columns have the fewest digits that give the float4 back
+has one form: times are RFC 3339 in UTC with microseconds, REAL columns have no more digits than give the float4 back
 (however the driver read it), and what canonical JSON cannot hold stands as `portable` says.
 
 Each commitment has a key of its own under the interaction's secret: two judgements of one answer share none.
@@ -52,7 +52,7 @@ _TOLD_BY = {
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
 }
-_FLOAT4_DIGITS = range(6, 10)
+_FLOAT4_DIGITS = range(6, 10)  # nine give any float4 back, six often do
 _FLOAT4 = struct.Struct("<f")
 
 Row: TypeAlias = Mapping[str, Any]
@@ -92,7 +92,10 @@ def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[
     Raises:
         KeyError: a field that is not personal, or not of this row.
     """
-    return {name: {"key": _key(row, secret, name).hex(), "value": portable(row[name])} for name in fields}
+    return {
+        name: {"key": field_key(secret, _scope(row, name) + name).hex(), "value": portable(row[name])}
+        for name in fields
+    }
 
 
 def opens(record: Mapping[str, Json], field: str, key: str, value: Json) -> bool:
@@ -134,8 +137,9 @@ def _record(kind: str, row: Row, public: Iterable[str]) -> Record:
     return said
 
 
-def _committed(row: Row, secret: bytes, fields: Iterable[str]) -> Record:
-    return {"committed": {name: _commitment(_key(row, secret, name), row[name]) for name in fields}}
+def _committed(row: Row, secret: bytes, fields: tuple[str, ...]) -> Record:
+    scope = _scope(row, fields[0])
+    return {"committed": {name: _commitment(field_key(secret, scope + name), row[name]) for name in fields}}
 
 
 def _commitment(key: bytes, value: Any) -> str:
@@ -145,10 +149,10 @@ def _commitment(key: bytes, value: Any) -> str:
         return commitment(key, portable(value))
 
 
-def _key(row: Row, secret: bytes, field: str) -> bytes:
+def _scope(row: Row, field: str) -> str:
+    """What the names of a row's fields begin with when their keys are made."""
     kind, told_by = _TOLD_BY[field]
-    scope = canonical([kind, *(portable(row[name]) for name in told_by), field])
-    return field_key(secret, scope.decode())
+    return canonical([kind, *(portable(row[name]) for name in told_by)]).decode()
 
 
 def _beyond(value: int) -> Json:

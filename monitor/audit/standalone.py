@@ -1,14 +1,14 @@
-"""Checks an audit export of `monitor`, with nothing but Python (3.9 or later) and the log's public key.
+"""Checks an audit export of `monitor` with nothing but Python (3.9 or later) and the public key of the log.
 
     python verify.py EXPORT.zip --key 'name+hash+base64'
 
-EXPORT is the ZIP or a folder that it was unpacked to. The key must come from elsewhere than the export: whoever could
-have forged the one could have put any key into the other.
+EXPORT is the ZIP, or a folder that it was unpacked to. Take the key, and where it matters this program too, from
+elsewhere than the export: whoever forges the one can put any key into the other.
 
-It checks that the log's key signed every checkpoint; that each checkpoint's tree grew out of the one before; that every
-record is a leaf of the last one's tree, unchanged; that every disclosed field is what its record committed to; that every
-profile is the one that a record of it names; and that the files are those that the manifest names. It does not show that
-no record was left out, since an export holds those of one app and span only.
+It checks that the key signed every checkpoint; that the tree of each grew out of that before; that every record is a
+leaf of the last one's tree, unchanged; that every disclosed field is what its record committed to; that every profile
+is the one that the log has under its name; and that the files are those of the manifest. That no record was left out it
+cannot show: an export holds those of one app and span.
 
 Every fault is named. Exit code: 0 all is proved, 1 something is not, 2 wrong use.
 
@@ -21,35 +21,43 @@ import argparse
 import hashlib
 import hmac
 import json
-import re
 import sys
 import zipfile
 import zlib
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
-MANIFEST = "manifest.json"
-NEEDED = ("records.jsonl", "checkpoints.txt", "consistency.json", "profiles.json", MANIFEST)
+FORMAT = "monitor-audit-export/1"
+MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.txt"
+CONSISTENCY, PROFILES = "consistency.json", "profiles.json"
 LARGEST_INTEGER = 2**53
-LONGEST_LINE = 64 << 20  # bytes of one record
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # of the point, up to which ECMAScript writes no exponent
+BLOCK = 1 << 20  # bytes
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)  # RuntimeError: encrypted
+
+Point = tuple[int, int, int, int]
 
 
 class Fault(Exception):
     """Something does not prove what it should."""
 
 
-# --- Ed25519 (RFC 8032, section 5.1), verification only; nothing here is secret, so nothing needs constant time
+# --- Ed25519 (RFC 8032, section 5.1). Only verified, so nothing is secret and nothing needs constant time.
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, P - 2, P) % P
 ROOT_OF_MINUS_ONE = pow(2, (P - 1) // 4, P)
-NEUTRAL = (0, 1, 1, 0)  # extended coordinates: x = X / Z, y = Y / Z, x * y = T / Z
+NEUTRAL: Point = (0, 1, 1, 0)  # X, Y, Z, T of a point: x = X / Z, y = Y / Z, x * y = T / Z
+SCALAR_BITS, KEY_BYTES, SIGNATURE_BYTES = 253, 32, 64
 
 
-def add(p, q):
+def add(p: Point, q: Point) -> Point:
     """The sum of two points of the curve."""
     a, b = (p[1] - p[0]) * (q[1] - q[0]) % P, (p[1] + p[0]) * (q[1] + q[0]) % P
     c, d = 2 * p[3] * q[3] * D % P, 2 * p[2] * q[2] % P
@@ -57,72 +65,69 @@ def add(p, q):
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 
-def point(encoded):
-    """The point of 32 bytes, or None where they are none."""
-    number = int.from_bytes(encoded, "little")
-    y, odd = number & (1 << 255) - 1, number >> 255
+def point(encoded: bytes) -> Point | None:
+    """The point that 32 bytes encode, if any."""
+    content = int.from_bytes(encoded, "little")
+    y, odd = content & ((1 << 255) - 1), content >> 255
     if y >= P:
         return None
     u, v = (y * y - 1) % P, (D * y * y + 1) % P
-    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P  # a root of u / v, if it has one
-    if v * x * x % P == -u % P:
+    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P  # a root of u / v or of -u / v, if there is one
+    if (v * x * x + u) % P == 0:
         x = x * ROOT_OF_MINUS_ONE % P
-    if v * x * x % P != u or (x == 0 and odd):
+    if (v * x * x - u) % P or (x == 0 and odd):
         return None
     if x & 1 != odd:
         x = P - x
     return x, y, 1, x * y % P
 
 
-BASE = point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+BASE = point((4 * pow(5, P - 2, P) % P).to_bytes(KEY_BYTES, "little"))
 
 
-def ed25519_verify(public, message, signature):
-    """Whether `signature` (64 bytes) is that of `message` under the key `public` (32 bytes)."""
-    key, commitment = point(public), point(signature[:32])
-    s = int.from_bytes(signature[32:], "little")
-    if key is None or commitment is None or s >= ORDER or len(public) != 32 or len(signature) != 64:
+def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether `signature` is that of `message` under the key `public`."""
+    if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES or BASE is None:
         return False
-    digest = hashlib.sha512(signature[:32] + public + message).digest()
-    k = int.from_bytes(digest, "little") % ORDER
+    key, r = point(public), point(signature[:KEY_BYTES])
+    s = int.from_bytes(signature[KEY_BYTES:], "little")
+    if key is None or r is None or s >= ORDER:
+        return False
+    k = int.from_bytes(hashlib.sha512(signature[:KEY_BYTES] + public + message).digest(), "little") % ORDER
     minus = (P - key[0], key[1], key[2], P - key[3])
     table = (NEUTRAL, BASE, minus, add(BASE, minus))
-    found = NEUTRAL  # becomes s * BASE - k * key, both scalars at once
-    for bit in range(252, -1, -1):
-        found = add(found, found)
-        choice = (s >> bit & 1) | (k >> bit & 1) << 1
-        if choice:
-            found = add(found, table[choice])
-    (x, y, z, _), (x_, y_, z_, _) = found, commitment
-    return (x * z_ - x_ * z) % P == 0 and (y * z_ - y_ * z) % P == 0
+    found = NEUTRAL  # becomes s * BASE - k * key, both products in one pass
+    for bit in reversed(range(SCALAR_BITS)):
+        found = add(add(found, found), table[(s >> bit & 1) | (k >> bit & 1) << 1])
+    return (found[0] * r[2] - r[0] * found[2]) % P == 0 and (found[1] * r[2] - r[1] * found[2]) % P == 0
 
 
-# --- RFC 8785
+# --- JSON, and its canonical form (RFC 8785)
 
 
-def read_json(text):
-    """The value of a JSON text. Its numbers are doubles; keys that stand twice and what is not JSON are refused."""
+def read_json(text: str) -> Any:
+    """The value of a JSON text, its numbers as doubles; refuses keys that stand twice and what is not JSON."""
 
-    def integer(digits):
-        return float(digits) if len(digits) > 16 or abs(int(digits)) > LARGEST_INTEGER else int(digits)
+    def integer(digits: str) -> float:
+        return float(digits) if abs(float(digits)) > LARGEST_INTEGER else int(digits)
 
-    def unique(pairs):
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
             raise ValueError("a key stands twice")
         return made
 
-    def refused(word):
-        raise ValueError(word + " is not JSON")
+    def refused(word: str) -> None:
+        raise ValueError(f"{word} is not JSON")
 
     return json.loads(text, parse_int=integer, parse_constant=refused, object_pairs_hook=unique)
 
 
-def canonical(value):
+def canonical(value: Any) -> str:
     """`value` as RFC 8785 writes it."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return "{" + ",".join(canonical(name) + ":" + canonical(value[name]) for name in names) + "}"
+        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -130,38 +135,313 @@ def canonical(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def number(value):
-    """A double as ECMAScript writes it: its shortest digits, with an exponent from 1e21 and below 1e-6."""
-    sign, rest = ("-", -value) if value < 0 else ("", value)
-    if not rest or rest == float("inf"):
-        if rest:
-            raise ValueError("a number is beyond what a double holds")
-        return "0"
-    mantissa, _, exponent = repr(rest).partition("e")
+def number(value: float) -> str:
+    """A double as ECMAScript writes it: its shortest digits, with an exponent from 1e21 on and below 1e-6."""
+    if value - value != 0:
+        raise ValueError("a number is beyond what a double holds")
+    if value <= 0:
+        return f"-{number(-value)}" if value else "0"
+    mantissa, _, exponent = repr(value).partition("e")
     whole, _, fraction = mantissa.partition(".")
     padded = (whole + fraction).lstrip("0")
     digits = padded.rstrip("0")
-    point_at = len(padded) - len(fraction) + int(exponent or 0)
-    if len(digits) <= point_at <= 21:
-        return sign + digits + "0" * (point_at - len(digits))
-    if 0 < point_at <= 21:
-        return sign + digits[:point_at] + "." + digits[point_at:]
-    if -6 < point_at <= 0:
-        return sign + "0." + "0" * -point_at + digits
-    return sign + digits[0] + ("." + digits[1:]) * (len(digits) > 1) + "e{:+d}".format(point_at - 1)
+    before = len(padded) - len(fraction) + int(exponent or 0)  # how many of the digits stand before the point
+    if len(digits) <= before <= DIGITS_BEFORE:
+        return digits + "0" * (before - len(digits))
+    if 0 < before <= DIGITS_BEFORE:
+        return f"{digits[:before]}.{digits[before:]}"
+    if -ZEROS_BEHIND < before <= 0:
+        return f"0.{'0' * -before}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{rest}e{before - 1:+d}"
 
 
 # --- the Merkle tree (RFC 9162, sections 2.1.3.2 and 2.1.4.2)
 
 
-def node(left, right):
-    """The hash of two nodes together."""
+def node(left: bytes, right: bytes) -> bytes:
+    """The hash over two nodes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
-def climb(at, last, proof, both):
-    """Follows a proof upwards. `both` maps (old, new, sibling, whether it is left) to old and new; None: too long."""
-    old = new = None
+def included(index: int, size: int, leaf: bytes, root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether `proof` leads from leaf `index` to the root of `size` leaves."""
+    if not 0 <= index < size:
+        return False
+    at, last, found = index, size - 1, leaf
     for sibling in proof:
-        pass
-    return old, new
+        if last == 0:
+            return False
+        if at & 1 or at == last:
+            found = node(sibling, found)
+            while at and not at & 1:
+                at, last = at >> 1, last >> 1
+        else:
+            found = node(found, sibling)
+        at, last = at >> 1, last >> 1
+    return last == 0 and found == root
+
+
+def grew(old: int, new: int, roots: tuple[bytes, bytes], proof: Sequence[bytes]) -> bool:
+    """Whether `proof` shows the first `old` of `new` leaves to have the first of the two roots."""
+    if old == 0:
+        return not proof and roots[0] == hashlib.sha256(b"").digest()
+    path = [roots[0], *proof] if old & (old - 1) == 0 else list(proof)
+    if not 0 < old < new or not path:
+        return False
+    at, last = old - 1, new - 1
+    while at & 1:
+        at, last = at >> 1, last >> 1
+    before = after = path[0]
+    for sibling in path[1:]:
+        if last == 0:
+            return False
+        if at & 1 or at == last:
+            before, after = node(sibling, before), node(sibling, after)
+            while at and not at & 1:
+                at, last = at >> 1, last >> 1
+        else:
+            after = node(after, sibling)
+        at, last = at >> 1, last >> 1
+    return last == 0 and (before, after) == roots
+
+
+# --- signed notes (C2SP)
+
+
+class Key:
+    """A verifier key: `name+hash+base64`. Raises ValueError where the text is none."""
+
+    def __init__(self, text: str) -> None:
+        self.name, id_, encoded = text.strip().split("+", 2)
+        content = b64decode(encoded, validate=True)
+        self.id, self.public = bytes.fromhex(id_), content[1:]
+        expected = hashlib.sha256(self.name.encode() + b"\n" + content).digest()[:4]
+        if not self.name or content[:1] != b"\x01" or len(self.public) != KEY_BYTES or self.id != expected:
+            raise ValueError("it is no Ed25519 key, or its hash is another's")
+
+
+def opened(text: str, lines: str, key: Key) -> tuple[int, bytes]:
+    """Size and root of a checkpoint whose text the key signed in one of `lines`."""
+    for line in lines.split("\n"):
+        dash, name, encoded = line.split(" ")
+        signature = b64decode(encoded, validate=True)
+        if dash != "\u2014" or b64encode(signature).decode() != encoded:
+            raise Fault("has a malformed signature line")
+        if (name, signature[:4]) == (key.name, key.id):
+            if not ed25519_verify(key.public, text.encode(), signature[4:]):
+                raise Fault("has a wrong signature")
+            origin, size, root, *_ = text.split("\n")
+            if (
+                not origin
+                or str(int(size)) != size
+                or int(size) < 0
+                or len(b64decode(root, validate=True)) != KEY_BYTES
+            ):
+                raise Fault("is signed, but is no checkpoint")
+            return int(size), b64decode(root)
+    raise Fault(f"is not signed by {key.name}")
+
+
+# --- the export
+
+
+class Files:
+    """The files of an export, in a ZIP or a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._folder = path if path.is_dir() else None
+        self._zip = None if self._folder else zipfile.ZipFile(path)
+        if self._zip:
+            self.names = [info.filename for info in self._zip.infolist()]
+        else:
+            self.names = [found.relative_to(path).as_posix() for found in path.rglob("*") if not found.is_dir()]
+
+    def open(self, name: str) -> IO[bytes]:
+        """The bytes of one of `names`."""
+        return self._zip.open(name) if self._zip else (self._folder or Path()).joinpath(name).open("rb")
+
+    def text(self, name: str) -> str:
+        """All of a file that is not long."""
+        with self.open(name) as file:
+            return file.read().decode()
+
+
+class Verifier:
+    """One look at an export. `faults` says what was found, `seen` what was counted."""
+
+    def __init__(self, files: Files, key: Key) -> None:
+        self.files, self.key = files, key
+        self.faults: list[str] = []
+        self.kinds: Counter[str] = Counter()
+        self.seen: Counter[str] = Counter()
+        self.heads: list[tuple[int, bytes]] = []
+        self.manifest: dict[str, Any] = {}
+        self.definitions: dict[str, set[str]] = {}  # of profiles, as the log has them
+        self.last = -1
+
+    def run(self) -> None:
+        """Checks everything; what cannot be read is a fault like others."""
+        for check in (self._read_manifest, self._check_files, self._check_checkpoints, self._check_growth):
+            with self.about("the export"):
+                check()
+        with self.about(RECORDS), self.files.open(RECORDS) as lines:
+            for at, line in enumerate(lines, start=1):
+                with self.about(f"{RECORDS} line {at}"):
+                    self._check_record(line)
+        for check in (self._check_profiles, self._check_counts):
+            with self.about("the export"):
+                check()
+
+    @contextmanager
+    def about(self, what: str) -> Iterator[None]:
+        """Makes a fault of what goes wrong within."""
+        try:
+            yield
+        except Fault as fault:
+            self.faults.append(f"{what}: {fault}")
+        except MALFORMED + UNREADABLE as error:
+            self.faults.append(f"{what}: cannot be read ({type(error).__name__}: {error})")
+
+    def _read_manifest(self) -> None:
+        self.manifest = read_json(self.files.text(MANIFEST))
+        if self.manifest["format"] != FORMAT:
+            raise Fault(f"{MANIFEST} has the format {self.manifest['format']}; this reads {FORMAT}")
+
+    def _check_files(self) -> None:
+        listed = self.manifest["files"]
+        for name, times in Counter(self.files.names).items():
+            if times > 1:
+                self.faults.append(f"{name}: stands in the export {times} times")
+            if name not in listed and name != MANIFEST:
+                self.faults.append(f"{name}: the manifest does not name it")
+        for name, said in listed.items():
+            with self.about(name):
+                if name not in self.files.names:
+                    raise Fault("is missing")
+                digest, length = hashlib.sha256(), 0
+                with self.files.open(name) as file:
+                    while block := file.read(BLOCK):
+                        digest.update(block)
+                        length += len(block)
+                if said != {"bytes": length, "sha256": digest.hexdigest()}:
+                    raise Fault("is not the file that the manifest names: its SHA-256 or length is another")
+
+    def _check_checkpoints(self) -> None:
+        parts = self.files.text(CHECKPOINTS).removesuffix("\n").split("\n\n")
+        for at, (text, lines) in enumerate(zip(parts[::2], [*parts[1::2], ""])):  # noqa: B905  Python 3.9
+            with self.about(f"{CHECKPOINTS} checkpoint {at + 1}"):
+                head = opened(text + "\n", lines, self.key)
+                if self.heads and head[0] <= self.heads[-1][0]:
+                    raise Fault("is not larger than the one before")
+                self.heads.append(head)
+        if not self.heads:
+            raise Fault("no checkpoint is proved, so no record can be")
+
+    def _check_growth(self) -> None:
+        proofs = {(said["from"], said["to"]): said["proof"] for said in read_json(self.files.text(CONSISTENCY))}
+        steps = [(old, new) for old, new in zip(self.heads, self.heads[1:])]  # noqa: B905  Python 3.9
+        if len(proofs) != len(steps):
+            self.faults.append(f"{CONSISTENCY}: {len(proofs)} proofs for {len(steps)} steps")
+        for (old, old_root), (new, new_root) in steps:
+            with self.about(f"{CONSISTENCY} from {old} to {new}"):
+                if not grew(old, new, (old_root, new_root), hashes(proofs[old, new])):
+                    raise Fault("the larger checkpoint did not grow out of the smaller: the log was rewritten")
+
+    def _check_record(self, line: bytes) -> None:
+        said = read_json(line.decode())
+        index, body, disclosed = said["index"], said["body"], said["disclosed"]
+        record = read_json(body)
+        self.seen["records"] += 1
+        self.kinds[record["kind"]] += 1
+        of = f"leaf {index} ({record['kind']} {record['id']!r})"
+        if set(said) != {"index", "body", "proof", "disclosed"} or not isinstance(index, int):
+            raise Fault(f"{of} has other parts than a record has")
+        if index <= self.last:
+            self.faults.append(f"{of} stands after leaf {self.last}: twice, or in the wrong place")
+        self.last = index
+        if canonical(record) != body:
+            self.faults.append(f"{of} is not in canonical form")
+        app = self.manifest["about"]["app"]
+        if app is not None and record["app"] not in (app, ""):
+            self.faults.append(f"{of} is of the app {record['app']!r}, not of {app!r}")
+        size, root = self.heads[-1] if self.heads else (0, b"")
+        leaf = hashlib.sha256(b"\x00" + body.encode()).digest()
+        if not included(index, size, leaf, root, hashes(said["proof"])):
+            self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is of another log")
+        if record["kind"] == "profile":
+            self.definitions.setdefault(record["id"], set()).add(record["body"]["definition"])
+        committed = record.get("committed", {})
+        self.seen["erased"] += bool(committed) and disclosed is None
+        self.seen["disclosed"] += bool(disclosed)
+        for field, opening in (disclosed or {}).items():
+            made = hmac.new(bytes.fromhex(opening["key"]), canonical(opening["value"]).encode(), hashlib.sha256)
+            if not hmac.compare_digest(made.hexdigest(), committed.get(field, "")):
+                self.faults.append(f"{of}: its {field} is not what the record committed to")
+
+    def _check_profiles(self) -> None:
+        for name, profile in read_json(self.files.text(PROFILES)).items():
+            digest = hashlib.sha256(canonical(profile["definition"]).encode()).hexdigest()
+            if name not in self.definitions:
+                self.seen["unproved profiles"] += 1
+            elif digest not in self.definitions[name]:
+                self.faults.append(f"{PROFILES}: the definition of {name} is not the one that the log has")
+
+    def _check_counts(self) -> None:
+        counted = {
+            "records": self.seen["records"],
+            "kinds": dict(self.kinds),
+            "disclosed": self.seen["disclosed"],
+            "erased": self.seen["erased"],
+            "checkpoints": len(self.heads),
+        }
+        if self.manifest["counts"] != counted:
+            self.faults.append(f"{MANIFEST}: it counts {self.manifest['counts']}, the files hold {counted}")
+        size, root = self.heads[-1] if self.heads else (0, b"")
+        if self.manifest["checkpoint"] != {"size": size, "root": b64encode(root).decode()}:
+            self.faults.append(f"{MANIFEST}: it names another checkpoint than the last of {CHECKPOINTS}")
+
+    def summary(self) -> list[str]:
+        """What was proved."""
+        app, (size, root) = self.manifest["about"]["app"], self.heads[-1]
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
+        seen, unproved = self.seen, "that no record was left out; who asked for the export and when; rules.jsonl"
+        return [
+            f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}",
+            f"        as leaves of the log {self.key.name} at {size} leaves, root {root.hex()}",
+            f"        {seen['disclosed']} with disclosed fields, {seen['erased']} erased or withheld",
+            f"        {len(self.heads)} checkpoints, each grown out of the one before",
+            f"not proved: {unproved}; {seen['unproved profiles']} profiles of which no record is in it",
+        ]
+
+
+def hashes(encoded: Sequence[str]) -> list[bytes]:
+    """The hashes of a proof."""
+    return [b64decode(item, validate=True) for item in encoded]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; gives the exit code."""
+    parser = argparse.ArgumentParser(description="Checks an audit export of monitor.")
+    parser.add_argument("export", type=Path, help="the ZIP, or the folder that it was unpacked to")
+    parser.add_argument("--key", required=True, help="the log's public key, name+hash+base64; not out of the export")
+    given = parser.parse_args(arguments)
+    try:
+        key = Key(given.key)
+    except ValueError as error:
+        parser.error(f"--key is not of the form name+hash+base64: {error}")
+    if not given.export.exists():
+        parser.error(f"there is no {given.export}")
+    try:
+        verifier = Verifier(Files(given.export), key)
+    except UNREADABLE as error:
+        sys.stdout.write(f"fault: {given.export} is no export: {error}\n")
+        return 1
+    verifier.run()
+    lines = [f"fault: {fault}" for fault in verifier.faults] or verifier.summary()
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 1 if verifier.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

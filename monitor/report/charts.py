@@ -23,6 +23,7 @@ _GUIDE = "currentColor"
 _SHARE = alt.Scale(domain=[0, 1], nice=False)
 _TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 _INK, _GREY, _FAINT = "#333333", "#7c8894", "#d5dde5"
+_BETWEEN = "#8a97a655"  # faint on white and on black
 _LONGEST_IN_HOURS = timedelta(hours=36)
 COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
 # How many points of a curve are drawn: more cannot be told apart on a plot of this size.
@@ -83,6 +84,25 @@ def course_chart(course: Course) -> bytes:
 
     A point without a value leaves a gap in the line.
     """
+    drawn = (
+        _course_layers(course, bars=_FAINT, words=_GREY)
+        .properties(width=COURSE_WIDTH, height=COURSE_HEIGHT, background="white", padding=12)
+        .configure_axis(labelColor=_INK, titleColor=_INK, labelFontSize=14, titleFontSize=14, titleFontWeight="normal")
+        .configure_view(stroke=None)
+    )
+    out = io.BytesIO()
+    drawn.save(out, format="png", scale_factor=2)
+    return out.getvalue()
+
+
+def course_svg(course: Course, *, description: str) -> str:
+    """The same as an SVG element, for a page."""
+    layers = _course_layers(course, bars=_BETWEEN, words=_GUIDE)
+    return svg(layers, description, width=COURSE_WIDTH, height=COURSE_HEIGHT)
+
+
+def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
+    """`bars` and `words` are the colours of what was counted."""
     form = {"share": ".0%", "seconds": ",.0f", "number": "~g"}[course.unit]
     name = f"{course.name}, seconds" if course.unit == "seconds" else course.name
     # JavaScript's dates have no zone of ours: what is written is UTC, and read as local time by a drawing in UTC
@@ -98,24 +118,15 @@ def course_chart(course: Course) -> bytes:
     counted = alt.Y("total:Q", title="counted", scale=alt.Scale(domain=[0, ceiling], nice=False))
     value = alt.Y("value:Q", title=name, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
     whole = alt.Chart(data(rows))
-    bars = whole.mark_bar(color=_FAINT, size=max(1.0, 0.8 * COURSE_WIDTH / max(len(rows), 1))).encode(
-        time, counted.axis(orient="right", titleColor=_GREY, labelColor=_GREY, values=[0, ceiling // 3], grid=False)
+    counts = whole.mark_bar(color=bars, size=max(1.0, 0.8 * COURSE_WIDTH / max(len(rows), 1))).encode(
+        time, counted.axis(orient="right", titleColor=words, labelColor=words, values=[0, ceiling // 3], grid=False)
     )
     line = whole.mark_line(color=COLOURS[0], strokeWidth=2.5, point=alt.OverlayMarkDef(color=COLOURS[0], size=30))
     bound = alt.Chart(data([{"bound": course.bound}])).mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[6, 4])
     both = alt.layer(
         line.encode(time, value.axis(format=form, tickCount=5)), bound.encode(alt.Y("bound:Q", title=name))
     )
-    drawn = (
-        alt.layer(bars, both)
-        .resolve_scale(y="independent")
-        .properties(width=COURSE_WIDTH, height=COURSE_HEIGHT, background="white", padding=12)
-        .configure_axis(labelColor=_INK, titleColor=_INK, labelFontSize=14, titleFontSize=14, titleFontWeight="normal")
-        .configure_view(stroke=None)
-    )
-    out = io.BytesIO()
-    drawn.save(out, format="png", scale_factor=2)
-    return out.getvalue()
+    return alt.layer(counts, both).resolve_scale(y="independent")  # type: ignore[no-any-return]
 
 
 def _positive(course: Course) -> bool:
@@ -147,7 +158,7 @@ def data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
     return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
-def svg(chart: alt.LayerChart, description: str, *, width: int = SIDE, height: int = SIDE) -> str:
+def svg(chart: alt.LayerChart | alt.FacetChart, description: str, *, width: int = SIDE, height: int = SIDE) -> str:
     """The chart as an SVG element in the colours of the text around it, `width` by `height` pixels without its axes."""
     text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 11, "titleFontSize": 12}
     axes: dict[str, Any] = {"domainColor": _GUIDE, "tickColor": _GUIDE, "gridColor": _GUIDE, "gridOpacity": 0.15}

@@ -38,7 +38,7 @@ def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, descr
     ]
     scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
     colour = alt.Color("name:N", sort=names, scale=scale).legend(
-        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=3, columns=len(names)
+        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, columns=len(names)
     )
     form = alt.Y("share:Q", title="share of the day's answers", scale=alt.Scale(domainMin=0)).axis(
         format=".0%", tickCount=5

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Engine, delete, insert, or_, select, update
+from sqlalchemy import Connection, Engine, delete, exists, insert, or_, select, update
 
 from monitor.errors import WrongSettings
 from monitor.store.audit_queue import Act, Kind, queue_act
@@ -86,6 +86,11 @@ class Access:
         """Whether one holds."""
         return any(token.holds(now) for token in self.tokens())
 
+    def closed(self) -> bool:
+        """Whether one was ever made: then nobody gets in without, even when all of them have expired."""
+        with retriable(), self._engine.connect() as connection:
+            return bool(connection.scalar(select(exists().select_from(api_token))))
+
     def revoke(self, token_id: str, *, by: str, now: datetime) -> bool:
         """Ends a token, and the sessions that were begun with it; whether there was one to end."""
         with retriable(), self._engine.begin() as connection:
@@ -135,6 +140,14 @@ class Access:
         """Signs out."""
         with retriable(), self._engine.begin() as connection:
             connection.execute(delete(web_session).where(_s.digest == _digest(secret)))
+
+    def end_sessions(self, subject: str, *, by: str, now: datetime) -> int:
+        """Signs somebody out wherever they are signed in; in how many places that was."""
+        with retriable(), self._engine.begin() as connection:
+            ended = connection.execute(delete(web_session).where(_s.subject == subject, _s.expires_at > now)).rowcount
+            if ended:
+                _told(connection, subject, by, now, {"done": "signed out"})
+        return ended
 
 
 def _told(connection: Connection, token_id: str, by: str, now: datetime, body: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ end of its place in the queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,11 +16,11 @@ from sqlalchemy import Connection, Engine, func, select
 
 from monitor.audit.commitment import new_secret
 from monitor.audit.merkle import frontier_of, leaf_hash
-from monitor.audit.note import Checkpoint, Signer, signed
-from monitor.audit.record import Record, act_record
+from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
+from monitor.audit.record import Record, Row, act_record
 from monitor.errors import Fatal
 from monitor.store.audit_backfill import queue_missing
-from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
+from monitor.store.audit_queue import SEAL_LOCK, STORED
 from monitor.store.audit_rows import Key, gone_record, leaf_body, read_rows, row_record, states
 from monitor.store.audit_tree import Growing, stored_tree, tree_size
 from monitor.store.database import retriable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BATCH = 2_000
 LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
-    DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue ORDER BY seq LIMIT %s)
+    DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue WHERE kind <> 'missing' ORDER BY seq LIMIT %s)
     RETURNING seq, kind, app, subject, part, body
 """
 _LAST = "SELECT size, root, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
@@ -44,7 +44,7 @@ class Queued(NamedTuple):
     """One row of the queue."""
 
     seq: int
-    kind: Kind
+    kind: str  # a `Kind`, of a later release perhaps
     app: str
     subject: str
     part: str
@@ -58,10 +58,10 @@ class Queued(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """What one batch came to: `taken` rows of the queue made `leaves` leaves."""
+    """What one batch came to: how many leaves, and whether there may be more to seal."""
 
-    taken: int
     leaves: int
+    more: bool
 
 
 class Sealing:
@@ -80,35 +80,30 @@ class Sealing:
         with self._alone() as connection:
             if connection is None:
                 return None
-            raw = _psycopg(connection)
-            taken = sorted(Queued(seq, Kind(kind), *rest) for seq, kind, *rest in raw.execute(_TAKE, (BATCH,)))
-            queue = []
-            for row in taken:
-                if row.kind is Kind.BACKFILL:
-                    told = queue_missing(connection, row.body or {}, now)
-                    queue += [] if told is None else [row._replace(body=told)]
-                else:
-                    queue.append(row)
-            queue = _once(queue)
-            if queue:
+            raw = driver(connection)
+            taken = sorted((Queued(*row) for row in raw.execute(_TAKE, (BATCH,))), key=lambda row: row.seq)
+            if queue := _once(taken):
                 self._append(raw, queue, _bodies(raw, queue, now), now)
-        return Sealed(taken=len(taken), leaves=len(queue))
+            looked = len(taken) < BATCH and queue_missing(connection, now)
+        return Sealed(leaves=len(queue), more=bool(taken) or looked)
 
-    def checkpoint(self, signer: Signer) -> str | None:
+    def checkpoint(self, signer: Signer, previous_keys: Sequence[str] = ()) -> str | None:
         """Signs the tree where it has grown since the last checkpoint, and returns the note.
 
         It is dated by the sealing of its last leaf, which the leaf says too.
 
         Raises:
-            Fatal: as `seal_batch` does.
+            Fatal: as `seal_batch` does; or the last checkpoint is signed by none of these keys.
         """
         with self._alone() as connection:
             if connection is None:
                 return None
-            raw = _psycopg(connection)
+            raw = driver(connection)
             size, last = tree_size(raw), raw.execute(_LAST).fetchone()
             if size == (last[0] if last else 0):
                 return None
+            if last is not None:
+                _check_signer(last[2], (signer.verifier_key, *previous_keys))
             root = self._edge(raw).frontier.root
             note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
             (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
@@ -118,17 +113,13 @@ class Sealing:
     def last_note(self) -> str | None:
         """The newest checkpoint's."""
         with retriable(), self._engine.connect() as connection:
-            row = _psycopg(connection).execute(_LAST).fetchone()
+            row = driver(connection).execute(_LAST).fetchone()
         return None if row is None else str(row[2])
 
-    def _append(
-        self, raw: psycopg.Connection, queue: Sequence[Queued], bodies: Sequence[bytes], now: datetime
-    ) -> None:
+    def _append(self, raw: psycopg.Connection, queue: Sequence[Queued], bodies: Sequence[bytes], now: datetime) -> None:
         growing = self._edge(raw)
         start, hashes = growing.frontier.size, [leaf_hash(body) for body in bodies]
-        rows = (
-            (start + at, row.kind.value, *row.key, now, bodies[at].decode(), hashes[at]) for at, row in enumerate(queue)
-        )
+        rows = ((start + at, row.kind, *row.key, now, bodies[at].decode(), hashes[at]) for at, row in enumerate(queue))
         copy_rows(raw, "audit_leaf", LEAF_COLUMNS, rows)
         growing.append(raw, hashes)
 
@@ -151,13 +142,29 @@ class Sealing:
             raise
 
 
-def _psycopg(connection: Connection) -> psycopg.Connection:
+def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
+    """The checkpoint of a note that one of the public keys signed.
+
+    Raises:
+        NotProved: none of them did; of the first key's.
+    """
+    problem: NotProved | None = None
+    for key in keys:
+        try:
+            return opened(note, key)
+        except NotProved as error:
+            problem = problem or error
+    raise problem or NotProved("there is no key to check the checkpoint with")
+
+
+def driver(connection: Connection) -> psycopg.Connection:
+    """The connection below, in whose transaction both are."""
     return connection.connection.driver_connection  # type: ignore[return-value]
 
 
 def _once(queue: Sequence[Queued]) -> list[Queued]:
     """Without the rows that name a stored row which was named before."""
-    seen: set[tuple[Kind, Key]] = set()
+    seen: set[tuple[str, Key]] = set()
     kept = []
     for row in queue:
         if row.kind in STORED:
@@ -171,7 +178,9 @@ def _once(queue: Sequence[Queued]) -> list[Queued]:
 def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> list[bytes]:
     stored = [row for row in queue if row.kind in STORED]
     secrets = _secrets(raw, {(row.app, row.subject) for row in stored})
-    found = {kind: read_rows(raw, kind, [row.key for row in stored if row.kind is kind]) for kind in STORED}
+    found: dict[str, Mapping[Key, Row]] = {
+        kind: read_rows(raw, kind, [row.key for row in stored if row.kind == kind]) for kind in STORED
+    }
 
     def record(queued: Queued) -> Record:
         if queued.kind not in STORED:
@@ -191,6 +200,16 @@ def _secrets(raw: psycopg.Connection, interactions: set[tuple[str, str]]) -> dic
     if made:
         copy_rows(raw, "audit_secret", ("app", "id", "secret"), ((*key, secret) for key, secret in made.items()))
     return made | {key: bytes(secret) for key, secret in known.items() if secret is not None}
+
+
+def _check_signer(note: str, keys: Sequence[str]) -> None:
+    try:
+        opened_by(note, keys)
+    except NotProved as error:
+        raise Fatal(
+            f"the last checkpoint was signed by another key: {error}. Give every replica the same "
+            "MONITOR_AUDIT__KEY_FILE; after a change of keys, name the old public key in MONITOR_AUDIT__PREVIOUS_KEYS"
+        ) from None
 
 
 def _check_signed(raw: psycopg.Connection) -> None:

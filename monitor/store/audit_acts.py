@@ -12,6 +12,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection, Engine, select
 
 from monitor.alert.rule import RuleSet
+from monitor.model import Json
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.queries import profile_act
@@ -42,13 +43,13 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += [silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings()]
     done = select(alert_action).where(alert_action.c.action == "acknowledge").order_by(alert_action.c.id)
-    acts += [
-        acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done)
-    ]
+    acts += [acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done)]
     return {act_key(act.kind, act.subject, dict(act.body)): act for act in acts}
 
 
-def told_acts(connection: Connection, kinds: tuple[Kind, ...]) -> list[tuple[int | None, str, str, str, dict[str, object]]]:
+def told_acts(
+    connection: Connection, kinds: tuple[Kind, ...]
+) -> list[tuple[int | None, str, str, str, dict[str, object]]]:
     """Index (None: it waits in the queue), kind, app, subject and body of every act of these kinds, in order."""
     leaf, queued = audit_leaf.c, audit_queue.c
     sealed = select(leaf.index, leaf.kind, leaf.app, leaf.subject, leaf.body).where(leaf.kind.in_(kinds))
@@ -89,7 +90,7 @@ class RulesKept:
         with retriable(), self.engine().begin() as connection:
             told = told_acts(connection, (Kind.RULES,))
             if not told or told[-1][4].get("digest") != digest:
-                body = {
+                body: dict[str, Json] = {
                     "digest": digest, "source": rules.source, "rules": {rule.name: rule.digest for rule in rules.rules},
                 }  # fmt: skip
                 queue_act(connection, Act(kind=Kind.RULES, by="monitor", at=now, subject=RULES, body=body))

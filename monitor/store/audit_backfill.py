@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, text
 
@@ -34,21 +33,24 @@ _QUEUE = {
 
 def ask_for_missing(connection: Connection, now: datetime) -> None:
     """Has the sealer look through all stored rows for what is in no leaf."""
-    connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.BACKFILL))
-    _mark(connection, None, now)
+    connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.MISSING))
+    _mark(connection, Kind.MISSING, None, now)
 
 
-def queue_missing(connection: Connection, body: dict[str, Any], now: datetime) -> dict[str, Json] | None:
-    """Queues what is in no leaf of the next `PIECE` interactions, and itself behind them where there are more.
+def queue_missing(connection: Connection, now: datetime) -> bool:
+    """Queues what is in no leaf of the next `PIECE` interactions, if such is looked for; whether it was.
 
-    `body` says how far it has come. At the end it returns what is to be sealed of it, None where it found nothing.
+    The line in the queue that asks for it says how far it has come. At the end an act says how many there were.
     """
-    found = int(body.get("rows", 0))
-    if "after" not in body:
-        found += _queue_acts(connection)
+    q = audit_queue.c
+    asked = connection.execute(delete(audit_queue).where(q.kind == Kind.MISSING).returning(q.body)).first()
+    if asked is None:
+        return False
+    body = asked.body or {}
+    found = int(body["rows"]) if body else _queue_acts(connection)
     k = interaction_key.c
     page = select(k.app, k.id).order_by(k.app, k.id).limit(PIECE)
-    if "after" in body:
+    if body:
         app, id_ = body["after"]
         page = page.where(text("(app, id) > (:app, :id)").bindparams(app=app, id=id_))
     keys = connection.execute(page).all()
@@ -56,13 +58,14 @@ def queue_missing(connection: Connection, body: dict[str, Any], now: datetime) -
     for kind in STORED if keys else ():
         found += connection.execute(_QUEUE[kind], values).rowcount
     if len(keys) == PIECE:
-        _mark(connection, {"after": [keys[-1].app, keys[-1].id], "rows": found}, now)
-        return None
-    return {"by": "monitor", "at": now.isoformat(), "rows": found} if found else None
+        _mark(connection, Kind.MISSING, {"after": [keys[-1].app, keys[-1].id], "rows": found}, now)
+    elif found:
+        _mark(connection, Kind.BACKFILL, {"by": "monitor", "at": now.isoformat(), "rows": found}, now)
+    return True
 
 
-def _mark(connection: Connection, body: dict[str, Any] | None, now: datetime) -> None:
-    row = {"kind": Kind.BACKFILL, "app": "", "subject": "", "queued_at": now}
+def _mark(connection: Connection, kind: Kind, body: dict[str, Json] | None, now: datetime) -> None:
+    row = {"kind": kind, "app": "", "subject": "", "queued_at": now}
     connection.execute(insert(audit_queue), row if body is None else {**row, "body": body})
 
 

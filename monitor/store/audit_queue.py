@@ -40,12 +40,8 @@ class Kind(StrEnum):
     EXPORT = "export"
     LOOK = "look"  # at unmasked data
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
-    BACKFILL = "backfill"  # rows stored before there was a trail were sealed
-
-    @property
-    def stored(self) -> bool:
-        """Whether it is a stored row's."""
-        return self in STORED
+    BACKFILL = "backfill"  # rows that were stored past the queue were sealed
+    MISSING = "missing"  # no leaf: stands in the queue while such rows are looked for
 
 
 STORED = (Kind.INTERACTION, Kind.ASSESSMENT, Kind.JUDGEMENT)

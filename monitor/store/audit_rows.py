@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from psycopg.rows import dict_row
@@ -12,24 +13,23 @@ from monitor.audit.canonical import canonical
 from monitor.audit.record import (
     VERSION,
     Record,
+    Row,
     assessment_record,
     interaction_record,
     judgement_record,
     portable,
 )
+from monitor.model import Mark
 from monitor.store.audit_queue import Kind
 from monitor.store.tables import assessment, interaction, judgement
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import psycopg
 
 Key: TypeAlias = tuple[str, str, str]  # app, id of the interaction, part
-ERASED = "erased"  # the mark of an interaction whose texts were erased
 SECRET = "audit_secret"  # noqa: S105  the name under which a row brings the secret of its interaction
 
-_RECORD = {
+_RECORD: Mapping[str, Callable[[Row, bytes], Record]] = {
     Kind.INTERACTION: interaction_record,
     Kind.ASSESSMENT: assessment_record,
     Kind.JUDGEMENT: judgement_record,
@@ -58,7 +58,7 @@ _READ = {
     for timed in (False, True)
 }
 _STATES = f"""
-    SELECT w.app, w.id, '{ERASED}' = ANY (r.marks) AS erased, s.secret
+    SELECT w.app, w.id, '{Mark.ERASED}' = ANY (r.marks) AS erased, s.secret
     FROM unnest(%s::text[], %s::text[]) AS w (app, id)
     JOIN interaction r ON r.app = w.app AND r.id = w.id
     LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
@@ -74,7 +74,7 @@ class State:
 
 
 def read_rows(
-    connection: psycopg.Connection, kind: Kind, keys: Sequence[Key], times: Sequence[str] | None = None
+    connection: psycopg.Connection, kind: Kind, keys: Sequence[Key], times: Sequence[datetime | None] | None = None
 ) -> dict[Key, Mapping[str, Any]]:
     """The rows of `keys` that are stored, each with the secret of its interaction under the name `SECRET`.
 
@@ -100,15 +100,15 @@ def states(connection: psycopg.Connection, interactions: Iterable[tuple[str, str
     return {(app, id_): State(erased=erased, secret=secret) for app, id_, erased, secret in rows}
 
 
-def row_record(kind: Kind, row: Mapping[str, Any], secret: bytes) -> Record:
+def row_record(kind: str, row: Mapping[str, Any], secret: bytes) -> Record:
     """What is sealed of a stored row."""
     return _RECORD[kind](row, secret)
 
 
-def gone_record(kind: Kind, key: Key) -> Record:
+def gone_record(kind: str, key: Key) -> Record:
     """What is sealed of a row that was erased or removed before it was sealed: that it was there."""
     app, id_, part = key
-    return {"v": VERSION, "kind": kind.value, "app": app, "id": id_, "part": part, "gone": True}
+    return {"v": VERSION, "kind": str(kind), "app": app, "id": id_, "part": part, "gone": True}
 
 
 def leaf_body(record: Record, sealed_at: datetime) -> bytes:

@@ -39,7 +39,9 @@ def stored_tree(connection: psycopg.Connection) -> TileTree:
     def leaves(start: int, end: int) -> bytes:
         found = b"".join(row[0] for row in connection.execute(_HASHES, (start, end)))
         if len(found) != (end - start) * HASH_BYTES:
-            raise Fatal(f"leaves {start} to {end - 1} of the audit trail are not all stored: run `monitor audit verify`")
+            raise Fatal(
+                f"leaves {start} to {end - 1} of the audit trail are not all stored: run `monitor audit verify`"
+            )
         return found
 
     return TileTree(tile, leaves)

@@ -20,13 +20,16 @@ _RECOUNT = text("""
     ), kept AS (
         SELECT source_topic AS topic, source_partition AS partition, count(*) AS interactions
         FROM interaction WHERE source_topic = ANY(:topics) GROUP BY source_topic, source_partition
+    ), gone AS (
+        SELECT topic, partition, interactions AS removed FROM retention_count WHERE topic = ANY(:topics)
     ), open AS (
         SELECT topic, partition, count(*) AS letters
         FROM dead_letter WHERE settled_at IS NULL AND group_id <> '' AND topic = ANY(:topics) GROUP BY topic, partition
     )
     SELECT topic, partition, assessed, pending, coalesce(interactions, 0) AS interactions,
-           dead, coalesce(letters, 0) AS letters
-    FROM said LEFT JOIN kept USING (topic, partition) LEFT JOIN open USING (topic, partition)
+           coalesce(removed, 0) AS removed, dead, coalesce(letters, 0) AS letters
+    FROM said LEFT JOIN kept USING (topic, partition) LEFT JOIN gone USING (topic, partition)
+        LEFT JOIN open USING (topic, partition)
     ORDER BY topic, partition
 """)
 
@@ -69,8 +72,8 @@ class LedgerRow:
 class Recount:
     """What the ledgers of all live groups say of one partition beside what is stored.
 
-    `assessed` and `pending` together stand against `interactions`, and `dead`, without those purged since, against the
-    open `letters`.
+    `assessed` and `pending` together stand against `interactions` with those that retention has `removed`, and `dead`,
+    without those purged since, against the open `letters`.
     """
 
     topic: str
@@ -80,11 +83,12 @@ class Recount:
     interactions: int
     dead: int
     letters: int
+    removed: int = 0
 
     @property
     def balanced(self) -> bool:
         """Whether the rows are as many as were counted."""
-        return self.assessed + self.pending == self.interactions and self.dead == self.letters
+        return self.assessed + self.pending == self.interactions + self.removed and self.dead == self.letters
 
 
 class Ledger:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _STORED = """
-    SELECT app, id, occurred_at FROM interaction
+    SELECT app, id, occurred_at, 'erased' = ANY(marks) FROM interaction
     JOIN unnest(%s::text[], %s::text[]) AS wanted (app, id) USING (app, id)
 """
 _COLUMNS = (*ASSESSMENT_COLUMNS, "live")
@@ -29,7 +29,7 @@ _ADD = f"""
 def add_assessments(
     connection: psycopg.Connection, assessments: Sequence[Assessment]
 ) -> tuple[list[Assessment], list[Assessment]]:
-    """Adds what the profile has not assessed yet; returns that, and what belongs to no stored interaction.
+    """Adds what the profile has not assessed yet and nobody has erased; returns that, and what is not stored.
 
     The latter is left to the reader whose verdicts count: a key that is claimed here would be lost for its alerts.
     """
@@ -37,11 +37,14 @@ def add_assessments(
         return [], []
     its = [a.interaction for a in assessments]
     rows = connection.execute(_STORED, ([it.app for it in its], [it.id for it in its])).fetchall()
-    stored = {(app, id_): occurred_at for app, id_, occurred_at in rows}
+    stored = {(app, id_): occurred_at for app, id_, occurred_at, _ in rows}
+    erased = {(app, id_) for app, id_, _, was_erased in rows if was_erased}
     known: dict[tuple[str, str], Assessment] = {}
     pending = []
     for assessment in sorted(assessments, key=key):
-        if (place := key(assessment)) in stored:
+        if (place := key(assessment)) in erased:  # the message still says what was erased
+            continue
+        if place in stored:
             known.setdefault(place, assessment)
         else:
             pending.append(assessment)

@@ -13,7 +13,7 @@ from monitor.model import Interaction, Probabilities, Verdict
 from monitor.review.draw import Candidate, Offer
 from monitor.review.label import Drawn, Label, Opinion, Standing
 from monitor.store.audit_queue import Act, Kind, queue_act
-from monitor.store.database import retriable
+from monitor.store.database import bounded, retriable
 from monitor.store.interactions import interaction_of
 from monitor.store.tables_review import review, review_offer
 
@@ -101,9 +101,17 @@ class Reviews:
         values: dict[str, object] = {"key": CHANCE_KEY, "since": since, "until": until, "most": CANDIDATES}
         if app is not None:
             values["app"] = app
-        with retriable(), self._engine.connect() as connection:
+        with bounded(self._engine) as connection:
             rows = connection.execute(text(_CANDIDATES.format(conditions=conditions)), values).mappings()
             return [_candidate(row) for row in rows]
+
+    def labelled_by(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[str]]:
+        """Who has labelled those of `wanted`, apps with ids, that anybody has."""
+        people: dict[tuple[str, str], set[str]] = {}
+        with retriable(), self._engine.connect() as connection:
+            for row in connection.execute(_SAID, _named(wanted)):
+                people.setdefault((row.app, row.interaction_id), set()).add(row.labelled_by)
+        return {key: frozenset(names) for key, names in people.items()}
 
     def keep_offer(self, offer: Offer, *, to: str, now: datetime) -> None:
         """Remembers that it was made; second opinions need not be remembered."""
@@ -120,9 +128,8 @@ class Reviews:
 
     def standing(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Standing | None]:
         """Those of `wanted`, apps with ids, that are stored; None for what is not assessed yet."""
-        values = {"apps": [app for app, _ in wanted], "ids": [id_ for _, id_ in wanted]}
         with retriable(), self._engine.connect() as connection:
-            rows = connection.execute(_STANDING, values).mappings()
+            rows = connection.execute(_STANDING, _named(wanted)).mappings()
             return {(row["app"], row["id"]): _standing(row) for row in rows}
 
     def keep(self, labels: Sequence[Label], now: datetime) -> int:
@@ -130,9 +137,9 @@ class Reviews:
 
         Left out is what says no more than the person's label before it, note included.
         """
-        values = {"apps": [one.standing.app for one in labels], "ids": [one.standing.id for one in labels]}
+        wanted = [(one.standing.app, one.standing.id) for one in labels]
         with retriable(), self._engine.begin() as connection:
-            said_before = connection.execute(_SAID, values)
+            said_before = connection.execute(_SAID, _named(wanted))
             known = {(r.app, r.interaction_id, r.labelled_by): (r.label, r.note) for r in said_before}
             rows = []
             for one in labels:
@@ -187,6 +194,10 @@ def label_act(row: Mapping[str, Any]) -> Act:
         kind=Kind.LABEL, by=row["labelled_by"], at=row["labelled_at"], app=row["app"], subject=row["interaction_id"],
         body={"number": row["id"], **said},
     )  # fmt: skip
+
+
+def _named(wanted: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    return {"apps": [app for app, _ in wanted], "ids": [id_ for _, id_ in wanted]}
 
 
 def _row(one: Label, now: datetime) -> dict[str, object]:

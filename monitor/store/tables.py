@@ -78,6 +78,7 @@ interaction = Table(
     Column("source_offset", BigInteger),
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
+    Index("interaction_by_conversation", "conversation_id", postgresql_where=text("conversation_id IS NOT NULL")),
 )
 
 assessment = Table(
@@ -106,6 +107,12 @@ assessment = Table(
     Column("earlier", JSONB),  # what the row was before that
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
+    Index(
+        "assessment_to_browse",  # lists are read from it alone
+        *("occurred_at", "app", "id"),
+        postgresql_include=["verdict", "reasons", "refusal_correct", *METRICS],
+        postgresql_where=text("live"),
+    ),
 )
 
 profile = Table(

@@ -30,7 +30,7 @@ _BY_VERDICT = ", ".join(f"sum({verdict.value})::bigint AS {verdict.value}" for v
 # A capped app is counted under another name, and has no report of its own.
 _APPS = text("""
     SELECT DISTINCT app FROM verdict_hour
-    WHERE hour >= :start AND hour < :end AND total > 0
+    WHERE hour >= :before AND hour < :end AND total > 0
         AND app IN (SELECT value FROM rollup_label WHERE label = 'app')
     ORDER BY app
 """)
@@ -76,9 +76,9 @@ class Weekly:
         self._reviews = Reviews(engine)
 
     def apps(self, week: Week) -> list[str]:
-        """Those with answers in the week, by name."""
+        """Those with answers in the week or the one before, by name."""
         with self._snapshot() as connection:
-            return list(connection.scalars(_APPS, {"start": week.start, "end": week.end}))
+            return list(connection.scalars(_APPS, {"before": week.before.start, "end": week.end}))
 
     def facts(self, app: str, week: Week) -> Facts:
         """Everything of the app and week; zeros where nothing is stored."""

@@ -42,7 +42,8 @@ _PATIENCE: dict[str, Any] = {
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
-    SELECT * FROM unnest(%s::text[], %s::text[], %s::date[])
+    SELECT * FROM unnest(%s::text[], %s::text[], %s::date[]) AS wanted (app, id, month)
+    WHERE NOT EXISTS (SELECT FROM retention_month dropped WHERE dropped.month = wanted.month)
     ON CONFLICT DO NOTHING RETURNING app, id
 """
 _DEAD = """

@@ -15,20 +15,27 @@ from starlette.exceptions import HTTPException
 
 from monitor.app import Application
 from monitor.errors import MonitorError, Retriable, WrongSettings
-from monitor.web import health, signin
+from monitor.store.quick import TakesTooLong
+from monitor.store.timely import TooSlow
+from monitor.web import health, metrics, signin, signin_oidc
 from monitor.web.api import router as api_router
-from monitor.web.guard import Forbidden, Guard, NotSignedIn
-from monitor.web.headers import SafeHeaders
+from monitor.web.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
+from monitor.web.headers import STATIC, SafeHeaders, make_safe
 from monitor.web.page import HERE, bare_page
 from monitor.web.pages import router as pages_router
 
 log = logging.getLogger(__name__)
 API = "/api/v1"
 _AGAIN = 5  # seconds after which a script may ask again when the database was away
+_LARGEST_BODY = 2**20  # bytes of a request
 
 
 def create_app(application: Application, guard: Guard) -> FastAPI:
-    """The dashboard over what `application` has wired; `guard` says who may see it."""
+    """The dashboard over what `application` has wired; `guard` says who may see it.
+
+    Raises:
+        WrongSettings: OIDC is configured, and MONITOR_PUBLIC_URL is not.
+    """
     app = FastAPI(
         title="monitor",
         version="1",
@@ -36,12 +43,16 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # Swagger's page is fetched from elsewhere
         redoc_url=None,
+        max_body_size=_LARGEST_BODY,
     )
     app.state.application = application
     app.state.guard = guard
-    for router in (health.router, signin.router, api_router, pages_router):
+    app.state.provider = signin_oidc.provider(application.settings, guard)
+    app.state.collector = metrics.collector(application)
+    app.state.readiness = health.Readiness(application.queries.answers)
+    for router in (health.router, metrics.router, signin.router, signin_oidc.router, api_router, pages_router):
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="static")
     app.add_middleware(SafeHeaders, secure=guard.secure)
     for error, answer in _ANSWERS.items():
         app.add_exception_handler(error, answer)
@@ -51,7 +62,9 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
 def _not_signed_in(request: Request, error: Exception) -> Response:
     if _for_script(request):
         return _problem(HTTPStatus.UNAUTHORIZED, str(error), **{"WWW-Authenticate": "Bearer"})
-    at = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    at = "/"
+    if request.method in SAFE:  # as it was written: a decoded %2F would be another path
+        at = request.scope["raw_path"].decode("latin-1") + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"{signin.PATH}?{urlencode({'next': at})}", HTTPStatus.SEE_OTHER)
 
 
@@ -80,9 +93,16 @@ def _away(request: Request, error: Exception) -> Response:
     return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, said, **{"Retry-After": str(_AGAIN)})
 
 
+def _too_long(request: Request, error: Exception) -> Response:
+    return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+
 def _failed(request: Request, error: Exception) -> Response:
     log.error("%s: %s", request.url.path, error, exc_info=error)
-    return _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "a defect, or a broken installation; the log says more")
+    said = "a defect, or a broken installation; the log says more"
+    answer = _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, said)
+    make_safe(answer.headers, secure=request.app.state.guard.secure)  # it is made outside of all middleware
+    return answer
 
 
 _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaitable[Response]]] = {
@@ -91,6 +111,8 @@ _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaita
     HTTPException: _http,
     RequestValidationError: _invalid,
     WrongSettings: _refused,
+    TakesTooLong: _too_long,
+    TooSlow: _too_long,
     Retriable: _away,
     MonitorError: _failed,
     Exception: _failed,
@@ -98,7 +120,7 @@ _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaita
 
 
 def _for_script(request: Request) -> bool:
-    return request.url.path.startswith(f"{API}/") or "authorization" in request.headers
+    return request.url.path.startswith(f"{API}/") or bearer(request) is not None
 
 
 def _answer(request: Request, status: HTTPStatus, said: str, **headers: str) -> Response:

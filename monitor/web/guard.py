@@ -1,8 +1,8 @@
 """Who is asking, and whether they may: a token in the `Authorization` header, or a session in a cookie.
 
-Where no token exists and no OIDC is configured, the dashboard is open to this machine's own user. Then requests must
-name this machine as their host, so that no page on the web reaches it by a name of its own (DNS rebinding), and must
-not have come through a proxy.
+Where no token was ever made and no OIDC is configured, the dashboard is open to this machine's own user. Then requests
+must name this machine as their host, so that no page on the web reaches it by a name of its own (DNS rebinding), and
+must not have come through a proxy. Once there was a token it stays shut: one that expires opens nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -21,10 +21,13 @@ from starlette.requests import HTTPConnection
 
 from monitor.store.access import Access
 from monitor.web.access import Identity, Permission, Role
+from monitor.web.limit import Limit
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+TRIES, WINDOW = 10, timedelta(minutes=1)  # to sign in, of one address
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
+_OF_OURS = frozenset({"same-origin", "none"})  # `none`: typed into the address bar
 
 
 class NotSignedIn(Exception):
@@ -37,13 +40,22 @@ class Forbidden(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Looks requests over. `only_tokens`: this machine's user has to sign in too; `secure`: people come by https."""
+    """Looks requests over. `only_tokens`: this machine's user has to sign in too; `public`: where people come to.
+
+    `key` is this process's own; what several replicas have to agree on does not hang on it.
+    """
 
     access: Access
     now: Callable[[], datetime]
-    secure: bool = False
+    public: str = ""
     only_tokens: bool = False
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    tries: Limit = field(default_factory=lambda: Limit(most=TRIES, window=WINDOW))
+
+    @property
+    def secure(self) -> bool:
+        """Whether people come by https."""
+        return self.public.startswith("https://")
 
     @property
     def cookie(self) -> str:
@@ -54,30 +66,32 @@ class Guard:
         """Who asks, None where they have to sign in.
 
         Raises:
-            Forbidden: a token was shown that opens nothing, or an open dashboard is reached from elsewhere.
+            NotSignedIn: a token was shown that opens nothing.
+            Forbidden: an open dashboard is reached from elsewhere.
             Retriable: the database is out of reach.
         """
         now = self.now()
-        if authorization := request.headers.get("authorization"):
-            scheme, _, secret = authorization.partition(" ")
-            token = self.access.holder(secret.strip(), now) if scheme.lower() == "bearer" else None
+        if (shown := bearer(request)) is not None:
+            token = self.access.holder(shown, now)
             if token is None:
                 raise NotSignedIn("this token opens nothing: it is wrong, revoked or expired")
             return Identity(name=f"token:{token.name}", role=Role(token.role))
         if cookie := request.cookies.get(self.cookie):
             session = self.access.session(cookie, now)
             if session is not None:
-                return Identity(name=session.subject, role=Role(session.role), csrf=self.csrf(cookie))
-        if self.only_tokens or self.access.any_token(now):
+                return Identity(
+                    name=session.subject, role=Role(session.role), csrf=_derived(cookie.encode(errors="replace"))
+                )
+        if self.only_tokens or self.access.closed():
             return None
-        host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-        if host not in LOOPBACK or any(name in request.headers for name in _FORWARDED):
+        if _host(request) not in LOOPBACK or any(name in request.headers for name in _FORWARDED):
             raise Forbidden("without tokens this dashboard answers on 127.0.0.1 only: `monitor tokens create NAME`")
-        return Identity(name="local", role=Role.ADMIN, csrf=self.csrf("local"))
+        return Identity(name="local", role=Role.ADMIN, csrf=_derived(self.key))
 
-    def csrf(self, secret: str) -> str:
-        """What the forms of one session carry; a page of another origin cannot know it."""
-        return hmac.new(self.key, secret.encode(errors="replace"), hashlib.sha256).hexdigest()
+    def own(self, origin: str, host: str | None) -> bool:
+        """Whether a page of that origin is ours, asked as `host` or as people reach it."""
+        known = urlsplit(self.public)
+        return urlsplit(origin).netloc == host or origin == f"{known.scheme}://{known.netloc}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +117,50 @@ class Needs:
         return identity
 
 
+def bearer(request: HTTPConnection) -> str | None:
+    """The token that a request shows; other schemes, as of a proxy in front, are none of our business."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else None
+
+
+def same_site(request: Request) -> None:
+    """Raises `Forbidden` where a browser says that a page of somebody else made the request."""
+    guard: Guard = request.app.state.guard
+    origin = request.headers.get("origin")
+    foreign = origin is not None and not guard.own(origin, request.headers.get("host"))
+    if foreign or request.headers.get("sec-fetch-site", "same-origin") not in _OF_OURS:
+        raise Forbidden("this came from a page of another site")
+
+
+def meant(request: Request, who: Identity) -> None:
+    """Raises `Forbidden` where a read that leaves a trace may have been set off by somebody else's page."""
+    if who.csrf is not None and not _same(request.headers.get("x-csrf-token", ""), who.csrf):
+        raise Forbidden("with a session this takes the header X-CSRF-Token, or a form of ours")
+
+
 async def _from_here(request: Request, csrf: str) -> None:
     """Raises `Forbidden` unless a page of ours made the request."""
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Forbidden("this came from a page of another site")
-    if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
-        raise Forbidden("this came from a page of another site")
+    same_site(request)
     shown: str = request.headers.get("x-csrf-token", "")
     if not shown:
         content = request.headers.get("content-type", "")
         if content.startswith(("application/x-www-form-urlencoded", "multipart/form-data")):
             shown = str((await request.form()).get("csrf", ""))
-    if not hmac.compare_digest(shown.encode(errors="replace"), csrf.encode()):
+    if not _same(shown, csrf):
         raise Forbidden("the page was open for too long, or is not ours: load it again")
+
+
+def _same(shown: str, csrf: str) -> bool:
+    return hmac.compare_digest(shown.encode(errors="replace"), csrf.encode())
+
+
+def _derived(secret: bytes) -> str:
+    """What the forms of one session carry: a page of another origin cannot know it, and it gives nothing away."""
+    return hmac.new(secret, b"monitor: a form of this session", hashlib.sha256).hexdigest()
+
+
+def _host(request: HTTPConnection) -> str | None:
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname
+    except ValueError:  # brackets that hold no address
+        return None

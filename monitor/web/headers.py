@@ -10,7 +10,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; manifest-src 'self'"
 )
+STATIC = "/static"
 _FIXED = {
+    "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
@@ -20,8 +22,17 @@ _FIXED = {
 _YEAR = 31_536_000
 
 
+def make_safe(headers: MutableHeaders, *, secure: bool, private: bool = True) -> None:
+    """Adds what an answer does not bring along itself; what is `private` is not kept by caches."""
+    for name, value in _FIXED.items():
+        headers.setdefault(name, value)
+    headers.setdefault("cache-control", "no-store" if private else "no-cache")
+    if secure:
+        headers.setdefault("strict-transport-security", f"max-age={_YEAR}")
+
+
 class SafeHeaders:
-    """ASGI middleware; an answer that brings its own policy keeps it. What is private is not kept by caches."""
+    """ASGI middleware: every answer is made safe, and HEAD is answered as GET is, without the body."""
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:
         self._app = app
@@ -32,16 +43,14 @@ class SafeHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        bare = scope["method"] == "HEAD"
+        private = not scope["path"].startswith(f"{STATIC}/")
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _FIXED.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("content-security-policy", POLICY)
-                headers.setdefault("cache-control", "no-store")
-                if self._secure:
-                    headers.setdefault("strict-transport-security", f"max-age={_YEAR}")
+                make_safe(MutableHeaders(scope=message), secure=self._secure, private=private)
+            elif bare and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
             await send(message)
 
-        await self._app(scope, receive, sent)
+        await self._app({**scope, "method": "GET"} if bare else scope, receive, sent)

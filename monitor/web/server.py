@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from threading import Event, Thread
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -28,13 +29,15 @@ def serve(application: Application, stop: Event) -> None:
     application.migrate()
     access = Access(application.engine)
     public = application.settings.public_url or ""
-    only_tokens = settings.oidc.issuer is not None or settings.host not in LOOPBACK
+    only_tokens = (
+        settings.oidc.issuer is not None or not {settings.host, urlsplit(public).hostname or settings.host} <= LOOPBACK
+    )  # a proxy on this machine that people come through looks like this machine's own user
     if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
         raise WrongSettings(
             f"MONITOR_WEB__HOST={settings.host} is not this machine only, and nobody could sign in: make a token "
             "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
         )
-    guard = Guard(access=access, now=application.now, secure=public.startswith("https://"), only_tokens=only_tokens)
+    guard = Guard(access=access, now=application.now, public=public, only_tokens=only_tokens)
     listening = _listening(settings.host, settings.port)
     server = uvicorn.Server(
         uvicorn.Config(

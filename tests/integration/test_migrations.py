@@ -15,8 +15,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-import monitor.store.tables_alerts  # these three for their tables, which join the metadata
+import monitor.store.tables_alerts  # these four for their tables, which join the metadata
 import monitor.store.tables_audit
+import monitor.store.tables_privacy
 import monitor.store.tables_review
 import monitor.store.tables_signals  # noqa: F401
 from monitor.errors import Fatal, OutOfReach
@@ -26,7 +27,7 @@ from monitor.store.tables import LATER_REASONS, METRICS, metadata, verdict_minut
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
 
-HEAD = "0009"
+HEAD = "0010"
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def content(facts: Facts) -> dict[str, Json]:
         "agreement": agreement_json(facts, counted.this.total),
         "profiles": [
             {
-                "name": used.name, "hash": used.hash, "embedding_model": used.embedding_model,
+                "name": name_json(used.name), "hash": used.hash, "embedding_model": name_json(used.embedding_model),
                 "uncalibrated": used.uncalibrated, "answers": used.answers,
             }
             for used in facts.profiles

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from monitor.web.pages import overview
+from monitor.web.pages import alert, alerts, overview
 
 router = APIRouter(include_in_schema=False)
-for module in (overview,):
+for module in (overview, alerts, alert):
     router.include_router(module.router)

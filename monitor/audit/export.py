@@ -1,0 +1,223 @@
+"""The export that an auditor takes away: a ZIP of records with proofs, and what is needed to check and to read it.
+
+    records.jsonl     one record a line: its bytes, its place, the proof, what is disclosed of it
+    checkpoints.txt   signed checkpoints, smallest first; every record is proved against the last
+    consistency.json  that each grew out of the one before
+    profiles.json     the profiles that the verdicts were given under
+    rules.jsonl       the alert rules, as they were
+    index.html        the same for people
+    key.txt           the log's public key, to be compared with one from elsewhere
+    verify.py         checks all of it with Python alone
+    manifest.json     what is in it, with the SHA-256 of each file
+
+The same content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from importlib.resources import files
+from typing import IO, BinaryIO
+
+from monitor.audit.canonical import canonical
+from monitor.audit.index_page import SHOWN, Shown, Summary, index_page
+from monitor.audit.note import opened
+from monitor.audit.record import portable
+from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS
+from monitor.model import Json
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
+_UNIX, _MODE = 3, 0o100644 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedRecord:
+    """One leaf with its proof against the last checkpoint.
+
+    `body` is the leaf's own text. `disclosed` is what opens its commitments, as `record.disclosed` gives it, and None
+    where nothing is: it was erased, is withheld, or has no commitments.
+    """
+
+    index: int
+    body: str
+    proof: Sequence[bytes]
+    disclosed: Mapping[str, Mapping[str, Json]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencyProof:
+    """Proof that the tree of `new` leaves grew out of that of `old`."""
+
+    old: int
+    new: int
+    proof: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportAbout:
+    """What was asked for, by whom and when. `app` None: every app. The span is [start, end) of `occurred_at`."""
+
+    app: str | None
+    start: datetime
+    end: datetime
+    made_at: datetime
+    made_by: str
+    verifier_key: str
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What went into `records.jsonl`."""
+
+    records: int = 0
+    disclosed: int = 0
+    erased: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    first: list[Shown] = field(default_factory=list)
+
+
+def write_export(
+    out: BinaryIO,
+    *,
+    records: Iterable[ExportedRecord],
+    checkpoints: Sequence[str],
+    consistency: Sequence[ConsistencyProof],
+    profiles: Mapping[str, Mapping[str, Json]],
+    rules: Iterable[Mapping[str, Json]],
+    about: ExportAbout,
+) -> Mapping[str, Json]:
+    """Writes the ZIP to `out` and gives its manifest. Records are written as they come and not kept.
+
+    `records` come by index, the least first; `checkpoints` are signed notes by size, at least one; `consistency` has
+    one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and `definition`.
+
+    Raises:
+        ValueError: records out of order, or no checkpoint.
+        NotProved: a checkpoint that `about.verifier_key` did not sign.
+    """
+    if not checkpoints:
+        raise ValueError("an export needs a checkpoint to prove its records against")
+    heads = [opened(note, about.verifier_key) for note in checkpoints]
+    last = heads[-1]
+    asked: dict[str, Json] = {
+        "app": about.app,
+        "from": portable(about.start),
+        "to": portable(about.end),
+        "made_at": portable(about.made_at),
+        "made_by": about.made_by,
+        "origin": last.origin,
+    }
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        writer = _Writer(archive)
+        counts = _Counts()
+        with writer.file(RECORDS) as file:
+            for line in _lines(records, counts):
+                file.write(line)
+        steps: list[Json] = [{"from": g.old, "to": g.new, "proof": _base64(g.proof)} for g in consistency]
+        head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
+        verifier = files("monitor.audit").joinpath("standalone.py").read_bytes()
+        summary = Summary(
+            about=asked, checkpoint=head, kinds=counts.kinds, verdicts=counts.verdicts, disclosed=counts.disclosed,
+            erased=counts.erased, verifier_key=about.verifier_key,
+        )  # fmt: skip
+        for name, content in (
+            (CHECKPOINTS, "\n".join(checkpoints).encode()),
+            (CONSISTENCY, canonical(steps)),
+            (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
+            ("rules.jsonl", b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            ("index.html", index_page(summary, counts.first).encode()),
+            ("key.txt", f"{about.verifier_key}\n".encode()),
+            ("verify.py", verifier),
+        ):
+            with writer.file(name) as file:
+                file.write(content)
+        manifest: dict[str, Json] = {
+            "format": FORMAT,
+            "about": asked,
+            "checkpoint": head,
+            "counts": {
+                "records": counts.records,
+                "kinds": dict(counts.kinds),
+                "disclosed": counts.disclosed,
+                "erased": counts.erased,
+                "checkpoints": len(checkpoints),
+            },
+            "files": dict(sorted(writer.written.items())),
+        }
+        with writer.file(MANIFEST) as file:
+            file.write(_readable(manifest))
+    return manifest
+
+
+class _Hashed:
+    """Writes on to a file, and knows what it wrote."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = sha256()
+        self._length = 0
+
+    def write(self, content: bytes) -> None:
+        self._file.write(content)
+        self._digest.update(content)
+        self._length += len(content)
+
+    def said(self) -> dict[str, Json]:
+        return {"bytes": self._length, "sha256": self._digest.hexdigest()}
+
+
+class _Writer:
+    """The files of a ZIP, without the time and place of their writing."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.written: dict[str, Json] = {}
+
+    @contextmanager
+    def file(self, name: str) -> Iterator[_Hashed]:
+        info = zipfile.ZipInfo(name, _EPOCH)
+        info.create_system, info.external_attr, info.compress_type = _UNIX, _MODE, zipfile.ZIP_DEFLATED
+        with self._archive.open(info, "w", force_zip64=True) as file:
+            hashed = _Hashed(file)
+            yield hashed
+        self.written[name] = hashed.said()
+
+
+def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes]:
+    last = -1
+    for record in records:
+        if record.index <= last:
+            raise ValueError(f"leaf {record.index} comes after leaf {last}")
+        last = record.index
+        said = json.loads(record.body)
+        counts.records += 1
+        counts.kinds[said["kind"]] += 1
+        counts.disclosed += bool(record.disclosed)
+        counts.erased += bool(said.get("committed")) and record.disclosed is None
+        if "verdict" in said:
+            counts.verdicts[said["verdict"]] += 1
+        if len(counts.first) < SHOWN:
+            values = {name: opening["value"] for name, opening in (record.disclosed or {}).items()}
+            counts.first.append(Shown(index=record.index, said=said, values=values))
+        disclosed: Json = None
+        if record.disclosed is not None:
+            disclosed = {name: dict(of) for name, of in record.disclosed.items()}
+        proof = _base64(record.proof)
+        yield canonical({"index": record.index, "body": record.body, "proof": proof, "disclosed": disclosed}) + b"\n"
+
+
+def _base64(proof: Sequence[bytes]) -> list[Json]:
+    return [b64encode(item).decode() for item in proof]
+
+
+def _readable(value: Json) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -1,0 +1,116 @@
+"""The page of an export for people: one file that loads nothing, in which chatbot text is text and never markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from monitor.model import Json
+
+SHOWN = 500  # records in the table
+_LONGEST = 600  # characters of a text in it
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0 }
+caption { text-align: left; padding: .3rem 0 }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8886 }
+td { overflow-wrap: anywhere }
+pre, code { font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap: anywhere; white-space: pre-wrap }
+.wide { overflow-x: auto }
+@media print { body { margin: 0; max-width: none } }
+"""
+
+_HOW = """\
+<h2>How to check it</h2>
+<p>With Python 3.9 or later and nothing else, and the public key from whoever runs the log, not from here:</p>
+<pre>python verify.py EXPORT.zip --key 'name+hash+base64'</pre>
+<p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. Personal fields stand in the leaf as
+commitments; where they are disclosed, the key beside the value opens them. After an erasure nothing opens them any
+more, and the leaf still proves. That no record was left out cannot be shown. This page is for reading; what is proved
+is <code>records.jsonl</code>.</p>
+<h2>Records</h2>"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One record of the table: its place, what its leaf says, and the values that are disclosed of it."""
+
+    index: int
+    said: Mapping[str, Json]
+    values: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What the page says above its table; `about` and `checkpoint` are those of the manifest."""
+
+    about: Mapping[str, Json]
+    checkpoint: Mapping[str, Json]
+    kinds: Mapping[str, int]
+    verdicts: Mapping[str, int]
+    disclosed: int
+    erased: int
+    verifier_key: str
+
+
+def index_page(summary: Summary, first: Sequence[Shown]) -> str:
+    """The whole HTML; `first` are the records of its table."""
+    about, records = summary.about, sum(summary.kinds.values())
+    asked = {
+        "App": about["app"] or "every app",
+        "Span": f"{about['from']} to {about['to']}",
+        "Made": f"{about['made_at']} by {about['made_by']}",
+        "Log": about["origin"],
+        "Checkpoint": f"{summary.checkpoint['size']} leaves, root {summary.checkpoint['root']}",
+        "Public key": summary.verifier_key,
+        "Records": records,
+        "With disclosed fields": summary.disclosed,
+        "Erased or withheld": summary.erased,
+    }
+    columns = ("Leaf", "Kind", "App", "Id", "When", "What", "Question", "Answer")
+    return "\n".join((
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        f"<title>Audit export</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
+        _table("What this is", ("What", "Value"), asked.items()),
+        _table("Records by kind", ("Kind", "Records"), sorted(summary.kinds.items())),
+        _table("Assessments by verdict", ("Verdict", "Assessments"), sorted(summary.verdicts.items())),
+        _HOW,
+        _table(f"The first {len(first)} of {records}", columns, map(_cells, first)),
+        "</main>\n</body>\n</html>\n",
+    ))  # fmt: skip
+
+
+def _cells(shown: Shown) -> tuple[object, ...]:
+    said, values = shown.said, shown.values
+    when = said.get("occurred_at") or ""
+    committed = said.get("committed")
+    withheld = "(erased or withheld)" if isinstance(committed, dict) and "question" in committed else ""
+    texts = (_text(values[name]) if name in values else withheld for name in ("question", "answer"))
+    return (shown.index, said["kind"], said["app"], said["id"], when, _what(said), *texts)
+
+
+def _what(said: Mapping[str, Json]) -> str:
+    if "verdict" in said:
+        return " ".join((_text(said["verdict"]), _text(said.get("reasons") or "")))
+    if "metric" in said:
+        return f"{_text(said['metric'])} {_text(said.get('score'))}"
+    return _text(said["body"]) if "body" in said else ""
+
+
+def _text(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _table(caption: str, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "\n".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="wide"><table><caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )

@@ -1,0 +1,47 @@
+"""A report as one HTML page that needs nothing beside it: styles and charts stand in it, and no script.
+
+Every text is escaped; only our own charts go in as they are. The page's own policy lets it load nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from monitor.report.weekly.content import digest
+from monitor.report.weekly.document import Link, sections
+from monitor.report.weekly.shapes import Chart
+from monitor.report.weekly.summary import headline, period, title, warnings
+from monitor.report.weekly.words import Found
+
+
+def page(content: Found, link: Link) -> str:
+    """The whole page, the same for the same content and links."""
+    return _template().render(
+        title=title(content),
+        period=period(content),
+        headline=headline(content),
+        warnings=warnings(content),
+        sections=sections(content, link),
+        drawn=_drawn,
+        digest=digest(content),
+    )
+
+
+def _drawn(chart: Chart) -> Markup:
+    return Markup(chart.svg())  # noqa: S704  drawn by us, of our own names and figures
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("monitor.report.weekly"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("weekly.html")

@@ -1,0 +1,72 @@
+"""A report as Markdown (GitHub's), without charts. Text from outside is escaped, and can neither link nor mention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from monitor.report.weekly.content import digest
+from monitor.report.weekly.document import Link, sections
+from monitor.report.weekly.shapes import Card, Section, Table
+from monitor.report.weekly.summary import headline, period, title, warnings
+from monitor.report.weekly.words import Found
+
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
+# What is made a link without any sign: the beginning is taken apart.
+_LINKS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\bwww(?=\.)")
+_APART = "\u2060"  # word joiner
+
+
+def markdown(content: Found, link: Link) -> str:
+    """The whole report, the same for the same content and links."""
+    return "\n".join(_lines(content, link)) + "\n"
+
+
+def escape(text: str) -> str:
+    """`text`, which is on one line, as text that Markdown shows letter by letter."""
+    escaped = _SIGNS.sub(r"\\\1", text).replace("@", f"@{_APART}")
+    return _LINKS.sub(lambda found: f"{found.group()}{_APART}", escaped)
+
+
+def _lines(content: Found, link: Link) -> Iterator[str]:
+    yield f"# {escape(title(content))}\n"
+    yield f"{escape(period(content))}\n"
+    yield from (f"- {escape(line)}" for line in headline(content))
+    yield ""
+    for line in warnings(content):
+        yield f"> **Note:** {escape(line)}\n"
+    for section in sections(content, link):
+        yield from _section(section)
+    yield f"Content {digest(content)} (SHA-256): the same rows give the same report."
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {escape(section.title)}\n"
+    yield f"{escape(section.words)}\n"
+    for note in section.notes:
+        yield f"{escape(note)}\n"
+    for table in section.tables:
+        yield from _table(table)
+    for card in section.cards:
+        yield from _card(card)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"**{escape(table.caption)}**\n"
+    yield _row(table.headings)
+    yield _row(["---" if place < table.texts else "---:" for place in range(len(table.headings))])
+    yield from (_row([escape(cell) for cell in row]) for row in table.rows)
+    yield ""
+
+
+def _row(cells: list[str] | tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _card(card: Card) -> Iterator[str]:
+    yield f"### {escape(card.heading)}\n"
+    for name, value in (("Question", card.question), ("Answer", card.answer), *card.facts):
+        yield f"- {name}: {escape(value)}"
+    if card.url:
+        yield f"- [Open this answer](<{card.url}>)"
+    yield ""

@@ -1,0 +1,73 @@
+"""Figures of a report as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from monitor.alert.duration import format_duration
+from monitor.alert.wording import moment, percent
+
+Found = Mapping[str, Any]  # an object of a report's content
+NOTHING = "–"
+SIDES = {"negative": "Negative", "grounded": "Grounded", "refusal": "Refusals", "self_generated": "Self-generated"}
+_SMALLEST = 0.001
+
+
+def share(found: Found) -> str:
+    """`8.1 % (7.6 to 8.6)`: a share with its interval."""
+    if found["share"] is None:
+        return NOTHING
+    lower, upper = (percent(found[name]).removesuffix(" %") for name in ("lower", "upper"))
+    return f"{percent(found['share'])} ({lower} to {upper})"
+
+
+def counted(found: Found) -> str:
+    """`812 of 10,011`."""
+    return f"{found['count']:,} of {found['of']:,}"
+
+
+def change(found: Found | None) -> str:
+    """`+1.2 points (0.3 to 2.1), p = 0.012`."""
+    if found is None:
+        return NOTHING
+    lower, upper = (f"{100 * found[name]:+.1f}" for name in ("lower", "upper"))
+    return f"{points(found['difference'])} ({lower} to {upper}), {chance('p', found['p'])}"
+
+
+def points(difference: float) -> str:
+    """A difference of two shares in percentage points."""
+    return f"{100 * difference:+.1f} points"
+
+
+def chance(name: str, value: float | None) -> str:
+    """`p = 0.012`, `q < 0.001`."""
+    if value is None:
+        return "too few"
+    return f"{name} < {_SMALLEST}" if value < _SMALLEST else f"{name} = {value:.2g}"
+
+
+def length(seconds: int | None) -> str:
+    """As `1h30m`."""
+    return NOTHING if seconds is None else format_duration(timedelta(seconds=seconds))
+
+
+def when(at: str | None) -> str:
+    """UTC to the minute."""
+    return NOTHING if at is None else moment(datetime.fromisoformat(at))
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """With so many decimals."""
+    return NOTHING if value is None else f"{value:,.{decimals}f}"
+
+
+def cost(value: float) -> str:
+    """In the currency of the configured prices."""
+    return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
+
+
+def plural(count: int, one: str, several: str | None = None) -> str:
+    """`1 answer`, `2,000 answers`."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"

@@ -1,0 +1,212 @@
+"""Weekly reports: built, stored, rendered and sent, on command and by the clock."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+
+from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
+from monitor.app import Application
+from monitor.errors import MonitorError, WrongSettings
+from monitor.model import Json
+from monitor.report.weekly.content import canonical, content, differing, digest
+from monitor.report.weekly.html import page
+from monitor.report.weekly.markdown import markdown
+from monitor.report.weekly.slack import slack_message
+from monitor.report.weekly.week import Week, due_week, last_week, week_named, week_of
+from monitor.schedule import repeated
+from monitor.sections_report import ReportSettings
+from monitor.store.reports import Reports
+from monitor.store.weekly import Weekly
+
+log = logging.getLogger(__name__)
+_DAY, _SUNDAY = timedelta(days=1), 6
+_LOOK_EVERY = 600.0  # seconds between looks at whether a report is due
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    HTML = "html"
+    MD = "md"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A report. `made_at` is None where it is not stored, since its week is not over.
+
+    `differs` names the sections in which it differs from the one that was stored before; None where there was none.
+    """
+
+    app: str
+    week: Week
+    content: Mapping[str, Json]
+    digest: str
+    made_at: datetime | None
+    sent_at: datetime | None
+    differs: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporting:
+    """What commands and the schedule do; every method may raise `Retriable`."""
+
+    settings: ReportSettings
+    weekly: Weekly
+    reports: Reports
+    slack: SlackReports | None
+    link: Callable[[str, str], str | None]
+    now: Callable[[], datetime]
+
+    def apps(self, week: Week) -> list[str]:
+        """The configured ones, or all with answers in the week or the one before, which may have fallen silent."""
+        return sorted(self.settings.apps) or self.weekly.apps(week)
+
+    def written(self, app: str, week: Week, *, again: bool = False) -> Written:
+        """The stored report, or a new one, which is stored once its week is over; with `again` always a new one.
+
+        Raises:
+            WrongSettings: the app has no answers in the week nor in the three before.
+        """
+        stored = self.reports.get(app, week.start)
+        if stored is not None and not again:
+            return Written(
+                app=app, week=week, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+                sent_at=stored.sent_at,
+            )  # fmt: skip
+        facts = self.weekly.facts(app, week)
+        if not facts.days:
+            raise WrongSettings(f"{app!r} has no answers in {week.name} nor in the three weeks before")
+        found, now = content(facts), self.now()
+        over = week.end <= now
+        if over:
+            self.reports.keep(found, app=app, start=week.start, end=week.end, now=now)
+        return Written(
+            app=app,
+            week=week,
+            content=found,
+            digest=digest(found),
+            made_at=now if over else None,
+            sent_at=None if stored is None else stored.sent_at,
+            differs=None if stored is None else tuple(differing(stored.content, found)),
+        )
+
+    def rendered(self, written: Written, form: Format) -> bytes:
+        """The same bytes for the same content, and the same public URL."""
+        match form:
+            case Format.HTML:
+                return page(written.content, self.link).encode()
+            case Format.MD:
+                return markdown(written.content, self.link).encode()
+            case Format.JSON:
+                return canonical(written.content) + b"\n"
+
+    def send(self, written: Written) -> None:
+        """Posts it to Slack, with the page as a file, and remembers that.
+
+        Raises:
+            WrongSettings: Slack is not set up.
+            Retriable, Fatal: as `SlackReports.send` does.
+        """
+        if self.slack is None:
+            raise WrongSettings("Slack is not set up: MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or …_WEBHOOK_URL")
+        name = f"{file_name(written)}.html"
+        self.slack.send(slack_message(written.content), name=name, content=self.rendered(written, Format.HTML))
+        if written.made_at is not None:
+            self.reports.sent(written.app, written.week.start, self.now())
+
+    def turn(self, now: datetime) -> int:
+        """Writes and sends what is due and was not yet, also where nobody was there at the time; how many were new.
+
+        Of the weeks that were missed only the last is made up for. One app's failure does not keep the others from
+        theirs. Nothing where another replica is at it.
+        """
+        week, new = due_week(now, weekday=self.settings.weekday, hour=self.settings.hour), 0
+        with self.reports.reporting() as ours:
+            if not ours:
+                return 0
+            for app in self.apps(week):
+                try:
+                    new += self._due(app, week)
+                except WrongSettings as error:
+                    log.debug("no weekly report: %s", error)  # an app of the settings that has no answers
+                except MonitorError as error:
+                    log.warning("the report of %s for %s: %s; trying again", app, week.name, error)
+        return new
+
+    def _due(self, app: str, week: Week) -> bool:
+        new = self.reports.get(app, week.start) is None
+        written = self.written(app, week)
+        if new:
+            log.info("the report of %s for %s is written", app, week.name)
+        if self.settings.slack and written.sent_at is None:
+            self.send(written)
+        return new
+
+
+def reporting(application: Application) -> Reporting:
+    """Wired by the application's settings.
+
+    Raises:
+        WrongSettings: Slack's settings are wrong.
+    """
+    return Reporting(
+        settings=application.settings.report,
+        weekly=Weekly(application.engine),
+        reports=Reports(application.engine),
+        slack=reports_from_settings(application.settings),
+        link=application.alerting.answer_link,
+        now=application.now,
+    )
+
+
+@contextmanager
+def reported_beside(application: Application) -> Iterator[None]:
+    """Writes reports when they are due while the block runs, where that is set.
+
+    Raises:
+        WrongSettings: they are to be posted, and Slack is not set up.
+    """
+    settings = application.settings.report
+    if not settings.weekly:
+        yield
+        return
+    its = reporting(application)
+    if settings.slack and its.slack is None:
+        raise WrongSettings("MONITOR_REPORT__SLACK needs MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or …_WEBHOOK_URL")
+    with repeated(its.turn, interval=_LOOK_EVERY, now=application.now):
+        yield
+
+
+def chosen_week(now: datetime, *, name: str | None, ending: date | None) -> Week:
+    """The week of that name, or the one whose last day is `ending`, or the last one that is over.
+
+    Raises:
+        WrongSettings: both are given, there is no such week, or it has not begun.
+    """
+    if name is not None and ending is not None:
+        raise WrongSettings("either --week or --ending")
+    try:
+        week = last_week(now) if name is None else week_named(name)
+    except ValueError as error:
+        raise WrongSettings(f"--week: {error}") from None
+    if ending is not None:
+        week = week_of(ending)
+        if ending.weekday() != _SUNDAY:
+            raise WrongSettings(
+                f"--ending: {ending} is no Sunday, with which a week ends; try {week.end.date() - _DAY}"
+            )
+    if week.start > now:
+        raise WrongSettings(f"{week.name} has not begun")
+    return week
+
+
+def file_name(written: Written) -> str:
+    """Of app and week, without what a file system or Slack might read otherwise."""
+    app = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in written.app)[:60]
+    return f"{app}-{written.week.name}"

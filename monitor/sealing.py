@@ -1,0 +1,113 @@
+"""The audit trail is sealed by the clock: what is queued becomes leaves, and a signed checkpoint goes to witnesses."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from monitor.audit.note import Signer
+from monitor.errors import MonitorError, WrongSettings
+from monitor.store.audit import Sealing
+
+log = logging.getLogger(__name__)
+
+
+class Witness(Protocol):
+    """Keeps checkpoints where the owner of the database cannot take them back."""
+
+    def publish(self, note: str) -> None:
+        """Keeps it; a MonitorError where it could not. The same note may come twice."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Sealer:
+    """Seals and signs at a given time; `witnesses` are told of each checkpoint, by the names that logs use.
+
+    `previous_keys` are public keys that may have signed what is there. For one thread.
+    """
+
+    sealing: Sealing
+    signer: Signer
+    previous_keys: tuple[str, ...] = ()
+    witnesses: Mapping[str, Witness] = field(default_factory=dict)
+    _untold: dict[str, str] = field(default_factory=dict, init=False)  # the note that a witness has not got
+
+    def seal(self, now: datetime) -> int:
+        """Seals all that is queued; how many leaves it made. Nothing where another replica is at it.
+
+        Raises:
+            Retriable: the database is out of reach; what was sealed until then stays.
+            Fatal: the stored tree is not the one that was signed.
+        """
+        leaves = 0
+        while done := self.sealing.seal_batch(now):
+            leaves += done.leaves
+            if not done.more:
+                break
+        return leaves
+
+    def checkpoint(self) -> str | None:
+        """Signs the tree where it has grown, and tells the witnesses; the note, None where there is nothing new.
+
+        A witness that fails is logged, and told of the newest checkpoint the next time.
+        """
+        note = self.sealing.checkpoint(self.signer, self.previous_keys)
+        if note is not None:
+            self._untold = dict.fromkeys(self.witnesses, note)
+        for name, untold in list(self._untold.items()):
+            try:
+                self.witnesses[name].publish(untold)
+            except MonitorError as error:
+                log.warning("the checkpoint could not be given to the witness %s: %s; tried again later", name, error)
+            else:
+                del self._untold[name]
+        return note
+
+    def turn(self, now: datetime) -> int:
+        """Seals and signs; how many leaves it made. Raises as `seal` does."""
+        leaves = self.seal(now)
+        self.checkpoint()
+        return leaves
+
+
+def key_at(path: Path, origin: str) -> Signer:
+    """The key of the file, which is made where there is none: readable by its owner only.
+
+    Raises:
+        WrongSettings: it cannot be read or written, others may read it, it is none, or is another log's.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_key(path, origin)
+        if path.stat().st_mode & 0o077:
+            raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings(f"{path}: the audit key cannot be read or made: {error}") from None
+    signer = Signer.load(text)
+    if signer.name != origin:
+        raise WrongSettings(f"{path}: is the key of {signer.name}, MONITOR_AUDIT__ORIGIN is {origin}")
+    return signer
+
+
+def _make_key(path: Path, origin: str) -> None:
+    """Whole or not at all: two processes may start at once."""
+    if path.exists():
+        return
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(Signer.generate(origin).private_key + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(new, path)
+        log.warning("a new audit key was made: %s. Keep a copy of it, and its public key elsewhere", path)
+    except FileExistsError:
+        pass
+    finally:
+        new.unlink()

@@ -1,0 +1,110 @@
+"""What a list of interactions is asked for, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from monitor.model import Reason, Verdict
+
+
+class Labelled(StrEnum):
+    """What people have said of an interaction."""
+
+    NO = "no"
+    YES = "yes"
+    WRONG = "wrong"  # somebody's newest label is another verdict
+
+
+class RefusalKnown(StrEnum):
+    """Whether a refusal was right."""
+
+    CORRECT = "correct"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Values of one metric (`sdq`, `sdrd`, `sda`, `qrd`, `qa`), both bounds included; None is open."""
+
+    metric: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What is asked for: of [since, until), and of what is set. `words` is what people type, see `terms`."""
+
+    since: datetime
+    until: datetime
+    app: str | None = None
+    environment: str | None = None
+    model: str | None = None
+    topic: str | None = None
+    verdicts: frozenset[Verdict] = frozenset()  # none: all
+    reason: Reason | None = None
+    refusal: RefusalKnown | None = None
+    metric: Range | None = None
+    labelled: Labelled | None = None
+    words: str | None = None
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Those by which the rollups count."""
+        names = ("app", "environment", "model", "topic")
+        return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page begins: behind this row, in the order of the list."""
+
+    occurred_at: datetime
+    app: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One row. Texts are as they are stored: mask them before anybody sees them."""
+
+    app: str
+    id: str
+    occurred_at: datetime
+    environment: str
+    model: str | None
+    topic: str | None
+    conversation_id: str | None
+    question: str
+    answer: str
+    verdict: Verdict
+    rule_verdict: Verdict
+    reasons: tuple[Reason, ...]
+    refusal_kind: str
+    refusal_correct: bool | None
+    p_grounded: float
+    p_refusal: float
+    p_self_generated: float
+    uncalibrated: bool
+    sdq: float | None
+    sdrd: float | None
+    sda: float | None
+    qrd: float | None
+    qa: float | None
+    profile_name: str
+    profile_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A page, newest first. `older` and `newer` are where the next pages begin, None where there is none.
+
+    `reached` is set where looking ended there, before the end of the span: `older` (or `newer`) goes on from it.
+    """
+
+    rows: tuple[Listed, ...]
+    older: Place | None
+    newer: Place | None
+    reached: datetime | None = None

@@ -1,0 +1,39 @@
+"""Bytes and foreign text with nothing hidden in them: what has no shape of its own is written out."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
+_PLAIN = "\n\t"
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_JOINERS = "\u200c\u200d"  # many scripts and emoji need them
+
+
+def visible(text: str) -> str:
+    """`text` with control characters as their pictures (`␀`), and others that are not seen as `⟨U+202E⟩`.
+
+    Line feeds and tabs stay. So do the two joiners.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_seen(character) for character in text)
+
+
+def visible_bytes(value: bytes, most: int) -> tuple[str, int]:
+    """The beginning of `value` as text of at most `most` bytes, bytes that are no UTF-8 as `\\xff`; and how many more.
+
+    A character that the end would cut in two is left out.
+    """
+    end = min(most, len(value))
+    while 0 < end < len(value) and value[end] & 0xC0 == 0x80:  # noqa: PLR2004  a byte that continues a character
+        end -= 1
+    return value[:end].decode("utf-8", "backslashreplace"), len(value) - end
+
+
+def _seen(character: str) -> str:
+    if character in _PLAIN or character in _JOINERS:
+        return character
+    if picture := _PICTURES.get(ord(character)):
+        return picture
+    return f"⟨U+{ord(character):04X}⟩" if category(character) in _UNSEEN else character

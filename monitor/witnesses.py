@@ -1,0 +1,114 @@
+"""Where checkpoints are kept out of reach of whoever owns the database: a file, a Kafka topic, a Slack channel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka import KafkaProducer
+
+from monitor.alert.receivers.slack.client import SlackClient, WebhookPost
+from monitor.alert.receivers.slack.errors import Refused
+from monitor.errors import Fatal, WrongSettings
+from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.sections import KafkaSettings
+from monitor.sections_alerts import SlackSettings
+
+_SECONDS = 30.0  # for a broker to take one
+_BLOCK_MS = 5_000
+_SIGNATURE = "\u2014 "
+
+
+class FileWitness:
+    """Appends each note to a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def publish(self, note: str) -> None:
+        """Returns when the disk has it.
+
+        Raises:
+            Fatal: the file cannot be written.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{note}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise Fatal(f"{self._path}: {error.strerror}") from None
+
+
+class KafkaWitness:
+    """Sends each note to a topic."""
+
+    def __init__(self, kafka: KafkaSettings, topic: str) -> None:
+        self._kafka = kafka
+        self._topic = topic
+
+    def publish(self, note: str) -> None:
+        """Returns when the brokers have it; raises Retriable or Fatal."""
+        with kafka_errors():
+            producer = KafkaProducer(
+                **client_options(self._kafka), acks="all", allow_auto_create_topics=False, metrics_enabled=False,
+                max_block_ms=_BLOCK_MS,
+            )  # fmt: skip
+            try:
+                producer.send(self._topic, note.encode()).get(timeout=_SECONDS)
+            finally:
+                producer.close(timeout=1)
+
+
+class SlackWitness:
+    """Posts each note to the channel, or through the webhook, that alerts go to.
+
+    Raises:
+        WrongSettings: neither is set.
+    """
+
+    def __init__(self, slack: SlackSettings) -> None:
+        self._post: SlackClient | WebhookPost
+        if slack.bot_token is not None and slack.channel is not None:
+            self._post = SlackClient(token=slack.bot_token.get_secret_value(), api_url=slack.api_url)
+        elif slack.webhook_url is not None:
+            self._post = WebhookPost(slack.webhook_url.get_secret_value())
+        else:
+            raise WrongSettings(
+                "MONITOR_AUDIT__WITNESS_SLACK needs MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or a webhook"
+            )
+        self._channel = slack.channel
+
+    def publish(self, note: str) -> None:
+        """Returns when Slack has it; raises Retriable or Fatal."""
+        text = f"Checkpoint of the audit trail\n```{note}```"
+        try:
+            if isinstance(self._post, WebhookPost):
+                self._post.post({"text": text})
+            else:
+                self._post.write("chat.postMessage", {"channel": self._channel, "text": text})
+        except Refused as refused:
+            raise refused.named() from None
+
+
+def notes_of(path: Path) -> Iterator[str]:
+    """The notes that a `FileWitness` wrote, or that were put one after the other in any other way.
+
+    Raises:
+        WrongSettings: the file cannot be read.
+    """
+    note: list[str] = []
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
+                    yield "".join(note)
+                    note = []
+                if note or line.strip():
+                    note.append(line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings(f"{path}: cannot be read: {error}") from None
+    if note:
+        yield "".join(note)

@@ -1,0 +1,146 @@
+"""The dashboard as people use it: real headless Chromium on a real server with 100,000 stored interactions.
+
+Screenshots are kept below `MONITOR_TEST_SCREENSHOTS` (default `build/screenshots`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from monitor.alert.rules_file import load_rules
+from monitor.app import Application
+from monitor.settings import Settings
+from tests.conftest import missing
+from tests.e2e.browser.stock import APP, RULES, events, multiply
+from tests.e2e.conftest import ROOT, Installation, installed
+from tests.waiting import until
+
+SCREENSHOTS = Path(os.environ.get("MONITOR_TEST_SCREENSHOTS", ROOT / "build" / "screenshots"))
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+@pytest.fixture(scope="session")
+def site(
+    encoder_cache: Path,
+    postgres: str,  # noqa: ARG001  skips where that one does
+    new_database: Callable[..., str],
+    migrated_template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Site]:
+    """A stocked installation that serves, open to this machine."""
+    folder = tmp_path_factory.mktemp("site")
+    database = new_database(migrated_template)
+    installation = installed(encoder_cache, folder, DATABASE_URL=database)
+    log = folder / "answers.jsonl"
+    log.write_text("".join(events(datetime.now(UTC))), encoding="utf-8")
+    assert installation.run("replay", log).returncode == 0
+    (folder / "rules.yaml").write_text(RULES, encoding="utf-8")
+    with Application(Settings(database_url=database, state_dir=folder / "state", rules=folder / "rules.yaml")) as its:
+        rules = load_rules(folder / "rules.yaml", receivers=("console",))
+        its.alerting.loop(rules=lambda: rules).evaluate(its.now())
+    assert installation.run("audit", "seal").returncode == 0
+    multiply(database)
+    for week in ("last", "this"):
+        made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
+        assert made.returncode == 0, made.stderr
+    server = installation.start("serve", WEB__PORT="0", RULES=str(folder / "rules.yaml"))
+    found = until("the dashboard serves", lambda: re.search(r"http://127\.0\.0\.1:\d+", server.err))
+    yield Site(found.group(), database, installation)
+    assert server.terminate() == 0
+    installation.close()
+
+
+class Site:
+    """Where it is, and what stands behind it."""
+
+    def __init__(self, url: str, database: str, installation: Installation) -> None:
+        self.url = url
+        self.database = database
+        self.installation = installation
+
+
+@pytest.fixture(scope="session")
+def places(site: Site) -> dict[str, str]:
+    """What the addresses of pages leave open."""
+    with psycopg.connect(site.database) as connection:
+
+        def one(query: str) -> str:
+            return str(connection.execute(query).fetchone()[0])
+
+        return {
+            "app": APP,
+            "fingerprint": one("SELECT fingerprint FROM alert WHERE state = 'firing'"),
+            "profile": one("SELECT hash FROM profile"),
+            "letter": one("SELECT max(id) FROM dead_letter"),
+            "week": f"{datetime.now(UTC) - timedelta(days=7):%G-W%V}",
+        }
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    found = shutil.which("chromium")
+    if found is None:
+        missing("Chromium is needed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """One visitor's page, with whatever is not to happen on it."""
+
+    def __init__(self, context: BrowserContext, site: Site) -> None:
+        self.page: Page = context.new_page()
+        self.errors: list[str] = []
+        self.strangers: list[str] = []
+        self._site = site
+        self.page.on("console", lambda said: said.type in {"error", "warning"} and self.errors.append(said.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", self._asked)
+        context.on("request", self._requested)
+
+    def goto(self, path: str) -> Any:
+        """Opens a page of ours."""
+        return self.page.goto(self._site.url + path, wait_until="load")
+
+    def keep(self, name: str) -> None:
+        """Keeps a screenshot."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    def _asked(self, dialog: Any) -> None:
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _requested(self, request: Any) -> None:
+        if not request.url.startswith((self._site.url + "/", "data:", "about:")):
+            self.strangers.append(request.url)
+
+
+@pytest.fixture
+def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
+    """Opens pages in a context of their own; at the end nothing was complained of and nobody else was asked."""
+    opened: list[tuple[BrowserContext, Visit]] = []
+
+    def begin(size: tuple[int, int] = DESKTOP, **context: Any) -> Visit:
+        its = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        opened.append((its, Visit(its, site)))
+        return opened[-1][1]
+
+    yield begin
+    for context, its in opened:
+        context.close()
+        assert its.errors == []
+        assert its.strangers == []

@@ -1,0 +1,126 @@
+"""What the pages show in browser tests: 100,000 stored interactions, an alert that fires, hostile texts, and the rest.
+
+Some hundred interactions go the whole way (`monitor replay`, with the real model); the database multiplies them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from random import Random
+
+import psycopg
+
+from monitor.model import Interaction, Reason, Verdict
+from monitor.simulate.scenarios import Phase
+from monitor.simulate.traffic import Bot, event
+from monitor.store.tables import HISTOGRAM_BINS, METRICS
+
+APP = "support-bot"
+INTERACTIONS = 100_000
+GOOD = {Verdict.GROUNDED: 94, Verdict.REFUSAL: 3, Verdict.SELF_GENERATED: 3}
+BAD = {Verdict.GROUNDED: 30, Verdict.REFUSAL: 50, Verdict.SELF_GENERATED: 20}
+RULES = """
+grouping: {wait: 0s, interval: 0s}
+rules:
+  - name: negative-rate
+    signal: {rate: negative}
+    by: [app]
+    above: 0.3
+    window: 1h
+    min_samples: 20
+    lateness: 0s
+    severity: critical
+    annotations: {summary: "Too many answers of {app} are not carried by documents."}
+"""
+RAN = "window.ran = (window.ran || 0) + 1"
+HOSTILE = (
+    f"<script>{RAN}</script>",
+    f"<img src=x onerror='{RAN}'>",
+    f"<svg onload='{RAN}'><animate onbegin='{RAN}' attributeName=x dur=1s></svg>",
+    f"</td></table></div><iframe srcdoc=\"<script>parent.{RAN.removeprefix('window.')}</script>\"></iframe>",
+    f"\"'><body onfocus='{RAN}' autofocus><input autofocus onfocus='{RAN}'>",
+    "<style>body { display: none !important } * { background: url(http://192.0.2.7/seen) }</style>",
+    "<link rel=stylesheet href=http://192.0.2.7/seen.css><base href=http://192.0.2.7/>",
+    f"[here](javascript:{RAN}) javascript:{RAN} <a href='javascript:{RAN}'>here</a>",
+    "{{ 7 * 7 }} {% raw %} ${7*7} <%= 7*7 %>",
+    "\u202egnitirw thgir-ot-tfel\u202c \u0000 \ud83d\ude00 " + "long" * 500,
+    "<!--", "]]>", "<template><p>", "<form action=http://192.0.2.7/><button>Sign in</button></form>",
+)  # fmt: skip
+# Each copy lies a little further back in the 60 days before; ids say which they are a copy of.
+_COPY = """
+    WITH numbered AS (
+        SELECT *, row_number() OVER (ORDER BY occurred_at, app, id) AS place FROM {table} WHERE app = %(app)s
+    )
+    INSERT INTO {table} ({columns})
+    SELECT {values} FROM numbered, generate_series(1, %(copies)s) copy
+"""
+_KEYS = """
+    INSERT INTO interaction_key (app, id, month)
+    SELECT app, id, date_trunc('month', occurred_at AT TIME ZONE 'UTC')::date FROM interaction ON CONFLICT DO NOTHING
+"""
+# Without metrics, whose sums no page shows; a trigger adds it all to the hours.
+_ROLL_UP = f"""
+    INSERT INTO verdict_minute (minute, app, environment, model, topic, total,
+        {", ".join(Verdict)}, {", ".join(Reason)},
+        {", ".join(f"{m}_count, {m}_sum, {m}_bins" for m in METRICS)})
+    SELECT date_trunc('hour', occurred_at), app, environment, coalesce(model, ''), coalesce(tags ->> 'topic', ''),
+        count(*),
+        {", ".join(f"count(*) FILTER (WHERE verdict = '{v}')" for v in Verdict)},
+        {", ".join(f"count(*) FILTER (WHERE '{r}' = ANY (reasons))" for r in Reason)},
+        {", ".join(f"0, 0, array_fill(0, ARRAY[{HISTOGRAM_BINS}])" for _ in METRICS)}
+    FROM interaction JOIN assessment USING (app, id, occurred_at) WHERE id LIKE '%~%' GROUP BY 1, 2, 3, 4, 5
+    ON CONFLICT DO NOTHING
+"""  # noqa: S608
+
+
+def events(now: datetime) -> Iterator[str]:
+    """Lines to replay: a good day, a bad hour up to `now`, and hostile ones."""
+    bot = Bot(app=APP, random=Random(8))  # noqa: S311  a story
+    good, bad = (Phase(name="", lasts=timedelta(days=1), per_minute=1, mix=mix) for mix in (GOOD, BAD))
+    for number in range(160):
+        yield _line(bot.answer(number, now - timedelta(hours=2 + number / 8), good).interaction)
+    for number in range(160, 220):
+        yield _line(bot.answer(number, now - timedelta(minutes=(220 - number) * 0.9), bad).interaction)
+    for number, text in enumerate(HOSTILE):
+        yield json.dumps({
+            "id": f"hostile/{number}?<b>&#", "app": APP, "occurred_at": (now - timedelta(minutes=1)).isoformat(),
+            "question": f"Why? {text}", "answer": f"It is so. {text}", "conversation_id": f"c-{text[:20]}",
+            "model": f"m{text[:30]}", "tags": {"topic": f"t{text[:30]}"}, "prompt_version": text[:30],
+            "retrieved_documents": [{"id": f"d{text[:30]}", "text": f"It is so. {text}", "source": text[:60]}],
+        }) + "\n"  # fmt: skip
+    for text in HOSTILE[:3]:
+        yield json.dumps({"id": text, "app": APP, "question": 7, "answer": text}) + "\n"
+    yield "<script>window.ran = 1</script>\n"
+
+
+def multiply(url: str) -> None:
+    """Copies what is stored until there are INTERACTIONS, with their share of the rollups."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        (stored,) = connection.execute("SELECT count(*) FROM interaction WHERE app = %s", [APP]).fetchone()
+        copies = INTERACTIONS // stored
+        for table in ("interaction", "assessment"):
+            columns = [
+                name for (name,) in connection.execute(
+                    "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0",
+                    [table],
+                )
+            ]  # fmt: skip
+            earlier = (
+                "occurred_at - interval '2 days' - copy * interval '58 days' / %(copies)s - place * interval '1 s'"
+            )
+            values = {"id": "id || '~' || copy", "occurred_at": earlier}
+            if table == "interaction":
+                values |= {"source_topic": "NULL", "source_partition": "NULL", "source_offset": "NULL"}
+            statement = _COPY.format(
+                table=table, columns=", ".join(columns), values=", ".join(values.get(name, name) for name in columns)
+            )
+            connection.execute(statement, {"app": APP, "copies": copies})
+        connection.execute(_KEYS)
+        connection.execute(_ROLL_UP)
+        connection.execute("ANALYZE")
+
+
+def _line(it: Interaction) -> str:
+    return json.dumps(event(it)) + "\n"

@@ -1,0 +1,88 @@
+"""Every page, large and small, light and dark: it is whole, it can be used by everybody, and it asks nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.e2e.browser.conftest import DESKTOP, PHONE, Visit
+from tests.e2e.browser.stock import APP, HOSTILE, INTERACTIONS
+
+PAGES = {
+    "overview": "/",
+    "overview-28d": "/?span=28d",
+    "interactions": "/interactions",
+    "interactions-refused": "/interactions?verdict=refusal&span=7d",
+    "interactions-search": "/interactions?words=warranty&span=28d",
+    "interaction": "/interactions/{app}/demo-00160",
+    "alerts": "/alerts",
+    "alert": "/alerts/{fingerprint}",
+    "review": "/review",
+    "reports": "/reports",
+    "report": "/reports/weekly/{app}/{week}",
+    "profiles": "/profiles",
+    "profile": "/profiles/{profile}",
+    "dead-letters": "/dead-letters",
+    "dead-letter": "/dead-letters/{letter}",
+    "audit": "/audit",
+    "api": "/api",
+}
+SERIOUS = {"serious", "critical"}
+
+
+def test_there_is_a_lot_to_show(site):
+    with psycopg.connect(site.database) as connection:
+        ((interactions,),) = connection.execute("SELECT count(*) FROM interaction").fetchall()
+        ((assessments,),) = connection.execute("SELECT count(*) FROM assessment WHERE live").fetchall()
+    assert interactions == assessments >= INTERACTIONS * 0.99
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name, visit: Callable[..., Visit], places):
+    path = PAGES[name].format(**places)
+    for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
+        its = visit(size, color_scheme=scheme)
+        answer = its.goto(path)
+        assert answer.status == 200
+        assert its.page.locator("h1").count() == 1
+        assert its.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"too wide for {size}"
+        its.keep(f"{name}-{'phone' if size == PHONE else 'desktop'}-{scheme}")
+        faults = Axe().run(its.page).response["violations"]
+        assert [(f["id"], [n["html"] for n in f["nodes"]]) for f in faults if f["impact"] in SERIOUS] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in {"report", "api"}])
+def test_page_without_script(name, visit, places):
+    its = visit(java_script_enabled=False)
+    assert its.goto(PAGES[name].format(**places)).status == 200
+    assert its.page.locator("main h1").is_visible()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/interactions?span=1h",
+        "/dead-letters",
+        "/alerts/{fingerprint}",
+        "/",
+        "/review",
+        *(f"/interactions/{APP}/hostile%2F{number}%3F%3Cb%3E%26%23" for number in range(len(HOSTILE))),
+    ],
+)
+def test_what_a_chatbot_says_is_text(path, visit, places):
+    its = visit()
+    assert its.goto(path.format(**places)).status == 200
+    its.page.wait_for_load_state("networkidle")
+    for element in its.page.locator("details").all():
+        element.evaluate("its => { its.open = true }")
+    assert its.page.evaluate("window.ran") is None
+    assert its.page.locator("main").is_visible()
+    assert its.page.locator("main :is(script, iframe, base, link, style, object, embed)").count() == 0
+    assert its.page.locator("main [href^='javascript:'], main [href^='http:']").count() == 0
+    handlers = (
+        "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes]).filter(a => /^on/.test(a.name)).length"
+    )
+    assert its.page.evaluate(handlers) == 0
