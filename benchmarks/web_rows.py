@@ -29,8 +29,8 @@ _WORDS = f"""
 """  # noqa: S608  our own names
 _TEXTS = f"""
     INSERT INTO made_text
-    SELECT %(kind)s, array_agg(said) FROM (
-        SELECT string_agg(word, ' ') AS said
+    SELECT %(kind)s, text_number - 1, said FROM (
+        SELECT text_number, string_agg(word, ' ') AS said
         FROM generate_series(1, {_POOL}) text_number, generate_series(1, %(words)s) place,
              LATERAL (SELECT floor({_VOCABULARY} ^ random() + text_number * 0 + place * 0)::int - 1 AS n) drawn
              JOIN made_word USING (n)
@@ -50,12 +50,14 @@ _INTERACTION = f"""
     INSERT INTO {{table}} (app, id, occurred_at, stored_at, environment, conversation_id, turn, question, answer,
         retrieved_documents, model, prompt_version, tags, latency_ms, marks)
     SELECT {{app}}, 'q-' || number, occurred_at, occurred_at, {{environment}}, 'c-' || number / 4, 1 + number % 4,
-        (SELECT texts[1 + h % {_POOL}] FROM made_text WHERE kind = 'question') || '?',
-        (SELECT texts[1 + k % {_POOL}] FROM made_text WHERE kind = 'answer') || ' ref' || h % {REFERENCES} || '.',
-        jsonb_build_array(jsonb_build_object('id', 'kb-' || h % 500, 'text',
-            (SELECT texts[1 + (h + k) % {_POOL}] FROM made_text WHERE kind = 'answer'))),
+        asked.said || '?', answered.said || ' ref' || h % {REFERENCES} || '.',
+        jsonb_build_array(jsonb_build_object('id', 'kb-' || h % 500, 'text', found.said)),
         {{model}}, 'v' || h % 3, jsonb_build_object('topic', {{topic}}), 300 + h % 2000, '{{{{}}}}'
     FROM {{month}}_made
+    JOIN made_text asked ON asked.kind = 'question' AND asked.n = h % {_POOL}
+    JOIN made_text answered ON answered.kind = 'answer' AND answered.n = k % {_POOL}
+    JOIN made_text found ON found.kind = 'answer' AND found.n = (h + k) % {_POOL}
+    ORDER BY number
 """  # noqa: S608  our own names
 _ASSESSMENT = """
     INSERT INTO {table} (app, id, profile_hash, occurred_at, profile_name, embedding_model, verdict, rule_verdict,
@@ -89,7 +91,7 @@ _COUNTED = {
     "not_in_documents": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 <> 1)",
 }
 _ZEROS = ", ".join(f"{metric}_count, {metric}_sum" for metric in METRICS)
-_EMPTY = "'{" + ",".join("0" * HISTOGRAM_BINS) + "}'"
+_EMPTY = "'{{" + ",".join("0" * HISTOGRAM_BINS) + "}}'"
 _REASONS = [reason.value for reason in Reason]
 # the counts alone: no page reads the metrics' sums
 _MINUTES = f"""
@@ -122,9 +124,10 @@ def make(url: str, rows: int, now: datetime) -> None:
     since = now - timedelta(days=DAYS)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_WORDS)
-        connection.execute("CREATE UNLOGGED TABLE made_text (kind text, texts text[])")
+        connection.execute("CREATE UNLOGGED TABLE made_text (kind text, n int, said text)")
         for kind, words in (("question", 8), ("answer", 25)):
             connection.execute(_TEXTS, {"kind": kind, "words": words})
+        connection.execute("VACUUM ANALYZE made_text")
     months = list(_months(since, now))
     seconds = (now - since).total_seconds()
     firsts = [round(rows * (start - since).total_seconds() / seconds) for start, _ in months] + [rows]

@@ -4,7 +4,7 @@
     checkpoints.txt   signed checkpoints, smallest first; every record is proved against the last
     consistency.json  that each grew out of the one before
     profiles.json     the profiles that the verdicts were given under
-    rules.jsonl       the alert rules, as they were
+    rules.jsonl       the alert rules, one set of them a line
     index.html        the same for people
     key.txt           the log's public key, to be compared with one from elsewhere
     verify.py         checks all of it with Python alone
@@ -31,7 +31,7 @@ from monitor.audit.canonical import canonical
 from monitor.audit.index_page import SHOWN, Shown, Summary, index_page
 from monitor.audit.note import opened
 from monitor.audit.record import portable
-from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS
+from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
 from monitor.model import Json
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
@@ -98,7 +98,8 @@ def write_export(
     """Writes the ZIP to `out` and gives its manifest. Records are written as they come and not kept.
 
     `records` come by index, the least first; `checkpoints` are signed notes by size, at least one; `consistency` has
-    one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and `definition`.
+    one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and `definition`; of
+    `rules` each is a set as the trail has it, with `source` and its SHA-256 as `digest`.
 
     Raises:
         ValueError: records out of order, or no checkpoint.
@@ -133,7 +134,7 @@ def write_export(
             (CHECKPOINTS, "\n".join(checkpoints).encode()),
             (CONSISTENCY, canonical(steps)),
             (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
-            ("rules.jsonl", b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
             ("index.html", index_page(summary, counts.first).encode()),
             ("key.txt", f"{about.verifier_key}\n".encode()),
             ("verify.py", verifier),

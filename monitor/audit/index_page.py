@@ -111,6 +111,7 @@ def _table(caption: str, columns: Sequence[str], rows: Iterable[Iterable[object]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
     body = "\n".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="wide" role="region" aria-label="{escape(caption)}" tabindex="0">\n'
+        f"<table><caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{body}\n</tbody></table></div>"
     )

@@ -6,9 +6,9 @@ EXPORT is the ZIP, or a folder that it was unpacked to. Take the key, and where 
 elsewhere than the export: whoever forges the one can put any key into the other.
 
 It checks that the key signed every checkpoint; that the tree of each grew out of that before; that every record is a
-leaf of the last one's tree, unchanged; that every disclosed field is what its record committed to; that every profile
-is the one that the log has under its name; and that the files are those of the manifest. That no record was left out it
-cannot show: an export holds those of one app and span.
+leaf of the last one's tree, unchanged; that every disclosed field is what its record committed to; that profiles and
+rules are those that the log has; and that the files are those of the manifest. That no record was left out it cannot
+show: an export holds those of one app and span.
 
 Every fault is named. Exit code: 0 all is proved, 1 something is not, 2 wrong use.
 
@@ -33,7 +33,7 @@ from typing import IO, Any
 
 FORMAT = "monitor-audit-export/1"
 MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.txt"
-CONSISTENCY, PROFILES = "consistency.json", "profiles.json"
+CONSISTENCY, PROFILES, RULES = "consistency.json", "profiles.json", "rules.jsonl"
 LARGEST_INTEGER = 2**53
 DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # of the point, up to which ECMAScript writes no exponent
 BLOCK = 1 << 20  # bytes
@@ -278,6 +278,7 @@ class Verifier:
         self.heads: list[tuple[int, bytes]] = []
         self.manifest: dict[str, Any] = {}
         self.definitions: dict[str, set[str]] = {}  # of profiles, as the log has them
+        self.rules: set[str] = set()  # the digests of sets of rules, as the log has them
         self.last = -1
 
     def run(self) -> None:
@@ -289,7 +290,7 @@ class Verifier:
             for at, line in enumerate(lines, start=1):
                 with self.about(f"{RECORDS} line {at}"):
                     self._check_record(line)
-        for check in (self._check_profiles, self._check_counts):
+        for check in (self._check_profiles, self._check_rules, self._check_counts):
             with self.about("the export"):
                 check()
 
@@ -371,6 +372,8 @@ class Verifier:
             self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is of another log")
         if record["kind"] == "profile":
             self.definitions.setdefault(record["id"], set()).add(record["body"]["definition"])
+        if record["kind"] == "rules":
+            self.rules.add(record["body"]["digest"])
         committed = record.get("committed", {})
         self.seen["erased"] += bool(committed) and disclosed is None
         self.seen["disclosed"] += bool(disclosed)
@@ -386,6 +389,14 @@ class Verifier:
                 self.seen["unproved profiles"] += 1
             elif digest not in self.definitions[name]:
                 self.faults.append(f"{PROFILES}: the definition of {name} is not the one that the log has")
+
+    def _check_rules(self) -> None:
+        for at, line in enumerate(self.files.text(RULES).splitlines(), start=1):
+            with self.about(f"{RULES} line {at}"):
+                said = read_json(line)
+                if hashlib.sha256(said["source"].encode()).hexdigest() != said["digest"]:
+                    raise Fault("the rules are not those of its digest")
+                self.seen["unproved rules"] += said["digest"] not in self.rules
 
     def _check_counts(self) -> None:
         counted = {
@@ -405,13 +416,14 @@ class Verifier:
         """What was proved."""
         app, (size, root) = self.manifest["about"]["app"], self.heads[-1]
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
-        seen, unproved = self.seen, "that no record was left out; who asked for the export and when; rules.jsonl"
+        seen = self.seen
         return [
             f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}",
             f"        as leaves of the log {self.key.name} at {size} leaves, root {root.hex()}",
             f"        {seen['disclosed']} with disclosed fields, {seen['erased']} erased or withheld",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
-            f"not proved: {unproved}; {seen['unproved profiles']} profiles of which no record is in it",
+            "not proved: that no record was left out; who asked for the export and when",
+            f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} sets of rules without a record",
         ]
 
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from phonenumbers import SUPPORTED_REGIONS, Leniency, PhoneNumberMatcher
 
+from monitor.redaction.forms import UNSPACED
 from monitor.redaction.spans import Finder, Span
 
 # How a person's identifiers are written, by the module of python-stdnum that knows its check digits. A module that only
@@ -20,7 +21,7 @@ from monitor.redaction.spans import Finder, Span
 _WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
     "AT": (("at.vnr", r"[0-9]{4} ?[0-9]{6}"),),
     "AU": (("au.tfn", r"[0-9]{3} [0-9]{3} [0-9]{2,3}"),),
-    "BE": (("be.nn", r"[0-9]{2}\.?[0-9]{2}\.?[0-9]{2}[ -]?[0-9]{3}[.-]?[0-9]{2}"),),
+    "BE": (("be.nn", r"[0-9]{2}[ .]?[0-9]{2}[ .]?[0-9]{2}[ -]?[0-9]{3}[ .-]?[0-9]{2}"),),
     "BG": (("bg.egn", r"[0-9]{10}"),),
     "BR": (("br.cpf", r"[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}"),),
     "CA": (("ca.sin", r"[0-9]{3}([ -]?)[0-9]{3}\1[0-9]{3}"),),
@@ -59,7 +60,7 @@ _OTHER = re.compile(
     rf"{_DATE}\b.*|[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}|(?:19|20)[0-9]{{2}} ?[-/] ?[0-9]+"
     r"|[1-9][0-9]{0,2}(?:[ .\u00a0\u202f][0-9]{3})+"
 )
-_BESIDE = frozenset("_.,/+-")  # with letters and digits: what a national number has not before it
+_BESIDE = re.compile(rf"[^\W{UNSPACED}]|[.,/+-]")  # what a national number has not before it
 
 
 def national_ids(regions: Sequence[str]) -> Finder:
@@ -86,7 +87,7 @@ def phones_in(regions: Sequence[str]) -> Finder:
     def find(text: str) -> Iterator[Span]:
         for run in _RUN.finditer(text):
             before = text[run.start() - 1] if run.start() else " "
-            if before.isalnum() or before in _BESIDE:
+            if _BESIDE.match(before):
                 continue
             window = text[run.start() : run.end() + 1]
             for region in regions:

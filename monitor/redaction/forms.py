@@ -44,18 +44,20 @@ _NAMED_PHONE = re.compile(
         (?P<number>[(+]{0,2}[0-9](?:[ ().\-/\u00a0]{0,3}[0-9]){6,14})(?![0-9])""",
     re.VERBOSE,
 )
+_BEFORE = rf"(?<!{_LETTER}|[_.,/+-])"  # of a number that is written as within a country
+_AFTER = rf"(?!{_LETTER}|[_-])"
 _PHONE = re.compile(
-    r"""(?<![\w+])\+[(]?[1-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){7,14}(?![0-9])            # +49 (0)30 123456
-      | (?<![\w.,/+-])\([2-9][0-9]{2}\)[ ]?[0-9]{3}[ .-][0-9]{4}(?![\w-])                  # (555) 123-4567
-      | (?<![\w.,/+-])(?:1[ .-])?[2-9][0-9]{2}(?P<gap>[ .-])[0-9]{3}(?P=gap)[0-9]{4}(?![\w-])
-      | (?<![\w.,/+-])00[1-9][0-9]{0,2}[ ./-](?:[ ().\-/]{0,2}[0-9]){6,12}(?![\w-])         # 0049 30 123456
-      | (?<![\w.,/+-])(?![0-3][0-9](?P<cut>[ .-])[01][0-9](?P=cut)(?:19|20)[0-9]{2})        # no date
-        (?:\(0[1-9][0-9]{0,4}\)[ ]?|0[1-9][0-9]{0,4}[ ./-])[0-9]{2,8}(?:[ .-][0-9]{2,6}){0,4}(?![\w-]) # 020 7946 0958
+    rf"""(?<!{_LETTER}|[_+])\+[(]?[1-9](?:[ ().\-/\u00a0\u202f]{{0,3}}[0-9]){{7,14}}(?![0-9])  # +49 (0)30 123456
+      | {_BEFORE}\([2-9][0-9]{{2}}\)[ ]?[0-9]{{3}}[ .-][0-9]{{4}}{_AFTER}                  # (555) 123-4567
+      | {_BEFORE}(?:1[ .-])?[2-9][0-9]{{2}}(?P<gap>[ .-])[0-9]{{3}}(?P=gap)[0-9]{{4}}{_AFTER}
+      | {_BEFORE}00[1-9][0-9]{{0,2}}[ ./-](?:[ ().\-/]{{0,2}}[0-9]){{6,12}}{_AFTER}         # 0049 30 123456
+      | {_BEFORE}(?![0-3][0-9](?P<cut>[ .-])[01][0-9](?P=cut)(?:19|20)[0-9]{{2}})        # 020 7946 0958, no date
+        (?:\(0[1-9][0-9]{{0,4}}\)[ ]?|0[1-9][0-9]{{0,4}}[ ./-])[0-9]{{2,8}}(?:[ .-][0-9]{{2,6}}){{0,4}}{_AFTER}
     """,
     re.VERBOSE,
 )
 _NATIONAL_DIGITS = range(9, 14)  # of a number that begins with a single 0
-_DIGITS = re.compile(rf"(?<![\w.,])[0-9]++(?:{_GAP}[0-9]++)*+")
+_DIGITS = re.compile(rf"(?<!{_LETTER}|[_.,])[0-9]++(?:{_GAP}[0-9]++)*+")
 _GROUP = re.compile(r"[0-9]+")
 _CARD_LENGTHS = range(13, 20)
 _CARD_FIRST = re.compile(r"3[0-9]|4|5|6|2[2-7]")  # what the issuers' numbers begin with
@@ -74,14 +76,12 @@ def e_mails(text: str) -> Iterator[Span]:
 
 def ibans(text: str) -> Iterator[Span]:
     """The longest beginning that ends with a group and checks out is the number; what follows it is text again."""
-    for match in _IBAN.finditer(text):
-        whole = match.group()
-        ends = [place for place in range(len(whole), 0, -1) if place == len(whole) or not whole[place].isalnum()]
-        for end in ends:
-            account = "".join(filter(str.isalnum, whole[:end]))
-            if len(account) in _IBAN_LENGTHS and mod_97_10.is_valid(account[4:] + account[:4]):
-                yield match.start(), match.start() + end
-                break
+    place = 0
+    while (match := _IBAN.search(text, place)) is not None:
+        length = _iban_length(match.group())
+        place = match.start() + (length or 1)
+        if length:
+            yield match.start(), place
 
 
 def cards(text: str) -> Iterator[Span]:
@@ -110,6 +110,16 @@ def phones(text: str) -> Iterator[Span]:
         national = number.lstrip("(").startswith("0") and not number.startswith("00")
         if not national or digits in _NATIONAL_DIGITS:
             yield match.span()
+
+
+def _iban_length(written: str) -> int:
+    """How many characters of it are the number, 0 where none are."""
+    for end in range(len(written), 0, -1):
+        if end == len(written) or not written[end].isalnum():
+            account = "".join(filter(str.isalnum, written[:end]))
+            if len(account) in _IBAN_LENGTHS and mod_97_10.is_valid(account[4:] + account[:4]):
+                return end
+    return 0
 
 
 def _card_end(whole: str, groups: list[Span], totals: list[int], first: int) -> int | None:

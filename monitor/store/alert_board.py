@@ -15,10 +15,10 @@ from monitor.alert.state import Alert, State
 from monitor.store.alerts import alert_of
 from monitor.store.outbox import silence_of
 from monitor.store.tables_alerts import alert, alert_event, notification, silence
-from monitor.store.timely import timely
+from monitor.store.quick import quick
 
 LATEST = 2_000  # notifications among which those of one alert are looked for: no index leads to them
-_NARROW = "the alerts take too long to read: the database is busy; try again in a moment"
+_NARROW = "the database is busy; try again in a moment"
 _a, _n = alert.c, notification.c
 _ON_FIRE = [state for state in State if state.active]
 Row: TypeAlias = Mapping[str, Any]
@@ -33,7 +33,7 @@ class Listed:
 
 
 class AlertBoard:
-    """Reads; every method may raise `Retriable` and `TooSlow`."""
+    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -58,7 +58,7 @@ class AlertBoard:
         """The fingerprint of the alert that had that episode."""
         now = select(_a.fingerprint).where(_a.episode == episode)
         then = select(alert_event.c.fingerprint).where(alert_event.c.episode == episode).limit(1)
-        with timely(self._engine, _NARROW) as connection:
+        with quick(self._engine, _NARROW) as connection:
             return connection.scalar(now) or connection.scalar(then)
 
     def told(self, fingerprint: str) -> Sequence[Row]:
@@ -67,12 +67,12 @@ class AlertBoard:
         columns = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)
         ours = _n.payload["alerts"].contains([{"fingerprint": fingerprint}])
         query = select(*columns).where(_n.id > newest - LATEST, ours).order_by(_n.id)
-        with timely(self._engine, _NARROW) as connection:
+        with quick(self._engine, _NARROW) as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _listed(self, query: Select[Any], now: datetime) -> list[Listed]:
         holding = select(silence).where(silence.c.ends_at > now)
-        with timely(self._engine, _NARROW) as connection:
+        with quick(self._engine, _NARROW) as connection:
             silences = [silence_of(row) for row in connection.execute(holding)]
             alerts = [alert_of(row) for row in connection.execute(query)]
         return [Listed(alert=its, silence=silencing(silences, its.matched, now)) for its in alerts]

@@ -9,12 +9,12 @@ from sqlalchemy import Engine, func, select
 
 from monitor.store.dead_letters import Wanted
 from monitor.store.tables import dead_letter
-from monitor.store.timely import timely
+from monitor.store.quick import quick
 
 PAGE = 50
 COUNTED = 10_000  # the newest of them, which the counts are of
 _BEGINS = 200  # bytes of a message that a list reads
-_NARROW = "there are too many dead letters to look through: name a topic, or a shorter time"
+_NARROW = "name a topic of the dead letters, or a shorter time"
 _d = dead_letter.c
 
 
@@ -48,7 +48,7 @@ class Cause:
 
 
 class LetterList:
-    """Reads; every method may raise `Retriable` and `TooSlow`."""
+    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -60,7 +60,7 @@ class LetterList:
         query = select(*columns, begins).where(*wanted.conditions()).order_by(_d.id.desc()).limit(PAGE + 1)
         if before is not None:
             query = query.where(_d.id < before)
-        with timely(self._engine, _NARROW) as connection:
+        with quick(self._engine, _NARROW) as connection:
             return [
                 ListedLetter(**{**row, "begins": bytes(row["begins"])}) for row in connection.execute(query).mappings()
             ]
@@ -82,5 +82,5 @@ class LetterList:
             .order_by(func.count().desc(), n.topic, n.path, n.problem)
             .limit(most)
         )
-        with timely(self._engine, _NARROW) as connection:
+        with quick(self._engine, _NARROW) as connection:
             return [Cause(**row) for row in connection.execute(query).mappings()]

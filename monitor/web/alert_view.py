@@ -29,6 +29,7 @@ STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its 
     State.INACTIVE: ("Inactive", "–", ""),
 }
 AFTERWARDS = timedelta(minutes=30)  # that the chart of an alert goes on for once it has resolved
+_SHORT = timedelta(minutes=5)
 _NEGATIVE = tuple(verdict.value for verdict in Verdict if verdict.negative)
 Row: TypeAlias = Mapping[str, Any]
 
@@ -58,6 +59,12 @@ def name(alert: Alert) -> str:
 def since(alert: Alert) -> datetime:
     """When its state began."""
     return alert.resolved_at or alert.fired_at or alert.active_since
+
+
+def lasted(alert: Alert, now: datetime) -> str:
+    """How long its episode has lasted, to the minute where it is not short."""
+    length = (alert.resolved_at or now) - alert.active_since
+    return format_duration(length if length < _SHORT else length - length % timedelta(minutes=1))
 
 
 def value(alert: Alert) -> str:

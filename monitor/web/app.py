@@ -16,16 +16,17 @@ from starlette.exceptions import HTTPException
 from monitor.app import Application
 from monitor.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.quick import TakesTooLong
-from monitor.store.timely import TooSlow
 from monitor.web import health, metrics, signin, signin_oidc
+from monitor.web.api import PREFIX as API
 from monitor.web.api import router as api_router
+from monitor.web.api.document import Described
+from monitor.web.api.problem import MEDIA_TYPE
 from monitor.web.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.headers import STATIC, SafeHeaders, make_safe
 from monitor.web.page import HERE, bare_page
 from monitor.web.pages import router as pages_router
 
 log = logging.getLogger(__name__)
-API = "/api/v1"
 _AGAIN = 5  # seconds after which a script may ask again when the database was away
 _LARGEST_BODY = 2**20  # bytes of a request
 
@@ -36,7 +37,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     Raises:
         WrongSettings: OIDC is configured, and MONITOR_PUBLIC_URL is not.
     """
-    app = FastAPI(
+    app = Described(
         title="monitor",
         version="1",
         summary="Verdicts, alerts, reports and the audit trail of RAG chatbots.",
@@ -112,7 +113,6 @@ _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaita
     RequestValidationError: _invalid,
     WrongSettings: _refused,
     TakesTooLong: _too_long,
-    TooSlow: _too_long,
     Retriable: _away,
     MonitorError: _failed,
     Exception: _failed,
@@ -134,4 +134,4 @@ def _answer(request: Request, status: HTTPStatus, said: str, **headers: str) -> 
 def _problem(status: HTTPStatus, said: str, **headers: str) -> Response:
     """RFC 9457."""
     body = {"type": "about:blank", "title": status.phrase, "status": int(status), "detail": said}
-    return JSONResponse(body, status, headers, media_type="application/problem+json")
+    return JSONResponse(body, status, headers, media_type=MEDIA_TYPE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from sqlalchemy import Engine, text
@@ -30,7 +31,7 @@ from tests.factories import (
     at,
     clock,
 )
-from tests.unit.alert.factories import a_silence, an_alert
+from tests.unit.alert.factories import a_silence
 
 APP = "support-bot"
 SIGNER = Signer("monitor", bytes(range(32)))
@@ -65,27 +66,28 @@ class Trail:
         return self.sealer.turn(at(self.minutes))
 
     def write(self, *assessments, follow_ups=()) -> None:
-        writer = Writer(self.database, clock, follow_ups=lambda _: follow_ups)
-        writer.write(a_batch(*assessments))
-        writer.close()
+        with closing(Writer(self.database, clock, follow_ups=lambda _: follow_ups)) as writer:
+            writer.write(a_batch(*assessments))
 
-    def revise(self, *ids) -> None:
-        """Puts an assessment with the sidecar's support in the place of one with a stand-in."""
-        self._finish(Work.SIDECAR, lambda writer, claims: finish_revised(
-            writer, [(claim, an_assessment(id=claim.interaction.id, app=claim.interaction.app, support=FROM_THE_SIDECAR))
-                     for claim in claims if not ids or claim.interaction.id in ids], at(self.minutes)))  # fmt: skip
+    def revise(self) -> None:
+        """Puts assessments with the sidecar's support in the place of those with a stand-in."""
+        made = an_assessment(support=FROM_THE_SIDECAR)
+        with self._worker(Work.SIDECAR) as (writer, claims):
+            done = [(claim, replace(made, interaction=claim.interaction)) for claim in claims]
+            finish_revised(writer, done, at(self.minutes))
 
     def judge(self) -> None:
-        self._finish(Work.JUDGE, lambda writer, claims: finish_judged(
-            writer, [(claim, [a_judgement(), a_judgement(metric="answer_relevance", outcome=Outcome(
-                score=None, reason=f"no question in {claim.interaction.id}", parts={}))]) for claim in claims],
-            at(self.minutes)))  # fmt: skip
+        outcome = Outcome(score=None, reason="the model gave no question", parts={"questions": ["how long?"]})
+        both = [a_judgement(), a_judgement(metric="answer_relevance", outcome=outcome)]
+        with self._worker(Work.JUDGE) as (writer, claims):
+            finish_judged(writer, [(claim, both) for claim in claims], at(self.minutes))
 
-    def _finish(self, work: Work, finish) -> None:
-        claims = Pending(self.engine).claim(work, NOON + timedelta(hours=1), limit=500, lease=timedelta(minutes=5))
-        writer = Writer(self.database, clock)
-        finish(writer, claims)
-        writer.close()
+    @contextmanager
+    def _worker(self, work: Work):
+        later = NOON + timedelta(hours=1)
+        claims = Pending(self.engine).claim([work], later, most=500, lease=timedelta(minutes=5))
+        with closing(Writer(self.database, clock)) as writer:
+            yield writer, claims
 
     def erase(self, *ids: str) -> None:
         erasure = Erasure(self.engine)
@@ -108,7 +110,7 @@ class Trail:
         """What people do: labels and a silence that is ended."""
         reviews, responses = Reviews(self.engine), PostgresResponses(self.engine)
         stood = reviews.standing([(APP, "q-0-1"), (APP, "q-0-2")])
-        reviews.keep([Label(standing=its, label=Verdict.REFUSAL, by="ann") for its in stood.values() if its], NOON)
+        reviews.keep([Label(standing=its, label=Verdict.REFUSAL, by="ann") for its in stood.values()], NOON)
         responses.silence(a_silence(id="s1"), now=NOON)
         responses.silence(a_silence(id="s2"), now=NOON)
         responses.unsilence("s2", by="bob", now=at(1))
@@ -139,5 +141,3 @@ def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
     trail.turn()
     return trail
 
-
-__all__ = ["APP", "KEY", "SIGNER", "Trail", "a_trail", "an_alert"]

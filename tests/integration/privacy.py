@@ -60,7 +60,7 @@ def everything(url: str) -> str:
     """All rows of all tables as text."""
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
         tables = connection.execute(
-            "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace"
+            "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
         ).fetchall()
         return "\n".join(
             f"{name}: {row}"

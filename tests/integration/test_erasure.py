@@ -45,8 +45,8 @@ def test_nothing_of_what_was_said_is_left_in_any_table(database, writer, erasure
     assert everything(database).count(SECRET) > 10
     assert [(one.id, one.erased) for one in erase(erasure)] == [("q-1", False), ("q-2", False)]
     left = everything(database)
-    for said in (SECRET, "Jane", "jane", "conversation-7", "storage", "4bf92f35", "audit_secret:", "pending:"):
-        assert said not in "\n".join(line for line in left.splitlines() if not line.startswith("verdict_"))
+    for said in (SECRET, "Jane", "jane", "conversation-7", "4bf92f35", "audit_secret:", "pending:"):
+        assert said not in left
 
 
 def test_verdict_figures_and_times_stay_and_the_row_is_still_an_interaction(database, writer, erasure, rows, engine):
@@ -132,14 +132,21 @@ def test_a_rescore_brings_nothing_back(database, writer, erasure, rows):
 
 
 def quoted(question):
+    example = redact(question)[:200]
     return Explanation(
-        signal="negative", answers=10, matching=5, before_answers=10, before_matching=1, looked_at=3,
-        clusters=(Cluster(words=("snapshots",), questions=3, share=0.6, before_share=None, example=redact(question)[:200]),),
-        telling=(
-            Telling(id="q-1", app=APP, question=question, answer=SECRET, verdict="refusal", reasons=(), probability=0.9),
-            Telling(id="q-9", app=APP, question="Why?", answer="So.", verdict="refusal", reasons=(), probability=0.9),
-        ),
-    )  # fmt: skip
+        signal="negative",
+        answers=10,
+        matching=5,
+        before_answers=10,
+        before_matching=1,
+        looked_at=3,
+        clusters=(Cluster(words=("snapshots",), questions=3, share=0.6, before_share=None, example=example),),
+        telling=(told_of("q-1", question, SECRET), told_of("q-9", "Why?", "So.")),
+    )
+
+
+def told_of(id_, question, answer):
+    return Telling(id=id_, app=APP, question=question, answer=answer, verdict="refusal", reasons=(), probability=0.9)
 
 
 def put(database, table, column, content, **over):
@@ -184,7 +191,7 @@ def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, r
 # --- dead letters ---
 
 
-def test_dead_letters_that_name_it_are_found(database, writer, erasure, rows):
+def test_dead_letters_that_name_it_are_found(writer, erasure, rows):
     writer.write(a_batch(told("q-1", NOON)))
     letters = (
         b'{"conversation_id": "conversation-7"}',

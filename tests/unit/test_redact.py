@@ -19,6 +19,7 @@ from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, redact
     [
         ("Write to jane.doe+shop@mail.example.co.uk.", f"Write to {E_MAIL}."),
         ("<müller@straße.example>", f"<{E_MAIL}>"),
+        ("卡4111111111111111号和+49 30 1234567号", f"卡{CARD}号和{PHONE}号"),
         ("请联系foo@bar.example谢谢", f"请联系{E_MAIL}谢谢"),
         ("mailto:a@b.example,c_d@e.example", f"mailto:{E_MAIL},{E_MAIL}"),
         ("meet @noon, user@localhost, a @ b", "meet @noon, user@localhost, a @ b"),
@@ -90,6 +91,10 @@ def test_ibans_go_with_what_follows_them_left(number, gap):
 )
 def test_no_iban_is_left(account, country, gap):
     assert redact(f"to {grouped(an_iban(country, account), gap)}.") == f"to {IBAN}."
+
+
+def test_two_ibans_in_a_row_both_go():
+    assert redact("DE89370400440532013000 DE89370400440532013000") == f"{IBAN} {IBAN}"
 
 
 def test_a_reference_that_does_not_check_out_stays():

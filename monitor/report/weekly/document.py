@@ -58,8 +58,8 @@ def _verdicts(content: Found) -> Section:
     return Section(
         title="Verdicts",
         words="Shares with Wilson's intervals at 95 %. A change is in percentage points, with Newcombe's interval and "
-        "the chance (Fisher, two-sided) of so much or more without any; at the border the two may disagree. Answers of one incident hang together, which "
-        "these do not know: judge a small change by the days too.",
+        "the chance (Fisher, two-sided) of so much or more without any; at the border the two may disagree. Answers of "
+        "one incident hang together, which these do not know: judge a small change by the days too.",
         notes=tuple(notes),
         charts=tuple(_trend(content)),
         tables=(

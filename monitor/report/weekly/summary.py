@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.alert.wording import percent, plain
-from monitor.report.weekly.words import Found, change, length, number, plural, points, share
+from monitor.report.weekly.words import Found, change, counted, length, number, plural, points, share
 
 _NAMED = 3
 
@@ -83,9 +83,10 @@ def _documents(content: Found) -> Iterator[str]:
 def _watched(content: Found) -> Iterator[str]:
     alerts = content["alerts"]
     if alerts["fired"]:
-        median = alerts["to_acknowledge"]["median_seconds"]
-        known = "; none was acknowledged" if median is None else f"; acknowledged after {length(median)} (median)"
-        yield f"{plural(alerts['fired'], 'alert')} fired{known}."
+        its = alerts["to_acknowledge"]
+        after = f" after {length(its['median_seconds'])} (median)" if its["count"] else ""
+        before = f", {alerts['fired_before']:,} went on from before" if alerts["fired_before"] else ""
+        yield f"{plural(alerts['fired'], 'alert')} fired{before}; {counted(its)} acknowledged{after}."
     else:
         yield "No alert fired."
     agreement = content["agreement"]

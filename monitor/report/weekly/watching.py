@@ -134,7 +134,7 @@ def _judge(found: Found) -> Section:
             for one in found["metrics"]
         )
         headings: tuple[str, ...] = ("Metric", "Model", "Scored", "Mean", "Week before", "Calls", "Tokens", "Cost")
-        tables.append(Table(caption="Judged metrics", headings=headings, rows=rows, texts=2))
+        tables.append(Table(caption="Means of judged answers", headings=headings, rows=rows, texts=2))
     if found["usage_of_all_apps"]:
         rows = tuple(
             (

@@ -32,13 +32,17 @@ def change(found: Found | None) -> str:
     """`+1.2 points (0.3 to 2.1), p = 0.012`."""
     if found is None:
         return NOTHING
-    lower, upper = (f"{100 * found[name]:+.1f}" for name in ("lower", "upper"))
+    lower, upper = (_signed(found[name]) for name in ("lower", "upper"))
     return f"{points(found['difference'])} ({lower} to {upper}), {chance('p', found['p'])}"
 
 
 def points(difference: float) -> str:
     """A difference of two shares in percentage points."""
-    return f"{100 * difference:+.1f} points"
+    return f"{_signed(difference)} points"
+
+
+def _signed(difference: float) -> str:
+    return f"{100 * difference:+.1f}".replace("-", "−")
 
 
 def chance(name: str, value: float | None) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic import Field
 
-from monitor.model import Json
 from monitor.web.api.shape import Answer, Metrics, Probabilities, Profile, Refusal, masked, metrics, probabilities
 
 
@@ -41,6 +40,16 @@ class Aligned(Answer):
     start: int | None
     end: int | None
     score: float
+    contradicts: bool = False
+
+
+class Missing(Answer):
+    """A number, date or name of the answer that the documents do not hold."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
 
 
 class Assessment(Answer):
@@ -58,7 +67,7 @@ class Assessment(Answer):
     support: Support
     features: dict[str, float | None]
     alignment: list[Aligned]
-    missing: list[dict[str, Any]] = Field(description="facts of the answer that the documents do not hold")
+    missing: list[Missing]
     profile: Profile
     embedding_model: str
     rule_verdict: str = Field(description="by the thesis's rule alone, for comparison")
@@ -70,7 +79,7 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     """The one that a row of `Queries.explained` holds; its texts are masked unless `clear`."""
     shown = (lambda value: value) if clear else masked
     support: Any = shown(row["support"])
-    evidence: dict[str, Json] = row["evidence"] or {}  # erased ones hold nothing
+    evidence: dict[str, Any] = row["evidence"] or {}  # erased ones hold nothing
     missing: Any = shown(evidence.get("missing", []))
     alignment: Any = evidence.get("alignment", [])
     return Assessment(
@@ -84,9 +93,9 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         metrics=metrics(row),
         reasons=row["reasons"],
         support=Support(**{"origin": "", "documents": [], **(support or {})}),
-        features=evidence.get("features", {}),  # type: ignore[arg-type] # as `wire.evidence_json` writes it
+        features=evidence.get("features", {}),
         alignment=[Aligned(**its) for its in alignment],
-        missing=missing,
+        missing=[Missing(**its) for its in missing],
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
         rule_verdict=row["rule_verdict"],

@@ -47,9 +47,9 @@ def _moment(value: object) -> object:
 def _flag(value: object) -> object:
     if value in {"true", "false"}:
         return value == "true"
-    if isinstance(value, str):
-        raise ValueError("is neither true nor false")
-    return value
+    if isinstance(value, bool):
+        return value
+    raise ValueError("is neither true nor false")
 
 
 def _number(value: object) -> object:
@@ -122,4 +122,3 @@ _LISTS = frozenset({"verdict"})
 def _parameters(dependant: Dependant) -> frozenset[str]:
     own = {field.alias for field in dependant.query_params}
     return frozenset(own.union(*(_parameters(its) for its in dependant.dependencies)))
-

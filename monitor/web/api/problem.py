@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -28,7 +27,7 @@ _SAYS = {
     HTTPStatus.FORBIDDEN: "The role of whoever asks does not allow it.",
     HTTPStatus.NOT_FOUND: "Nothing of that name is stored.",
     HTTPStatus.CONFLICT: "What is stored does not allow it now.",
-    HTTPStatus.CONTENT_TOO_LARGE: "The body is longer than 1 MiB.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is longer than 1 MiB.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "A parameter is unknown, or it or the body is not of the declared form.",
     HTTPStatus.SERVICE_UNAVAILABLE: "The database is out of reach, or this would take too long: the detail says which.",
 }
@@ -36,7 +35,7 @@ _ALWAYS = (
     HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY,
     HTTPStatus.SERVICE_UNAVAILABLE,
 )  # fmt: skip
-NOT_FOUND, CONFLICT, TOO_LARGE = HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.CONTENT_TOO_LARGE
+NOT_FOUND, CONFLICT, TOO_LARGE = HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 def problems(*more: HTTPStatus) -> dict[int | str, dict[str, Any]]:
@@ -44,6 +43,6 @@ def problems(*more: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {int(status): _response(status) for status in (*_ALWAYS, *more)}
 
 
-def _response(status: HTTPStatus) -> Mapping[str, Any]:
+def _response(status: HTTPStatus) -> dict[str, Any]:
     schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
     return {"description": _SAYS[status], "content": {MEDIA_TYPE: {"schema": schema}}}

@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict
 from monitor.model import Json
 from monitor.redact import redact
 
-_NAMES = frozenset({"id", "document_id"})  # by which documents are found: masked, they would name none
+# What things are found by, and words of ours: masked, they would name nothing.
+_NAMES = frozenset({"id", "document_id", "kind", "match", "mode", "model", "origin", "prompt_hash"})
 
 
 class Answer(BaseModel):
-    """What routes give."""
+    """What routes give. Stored JSON that a later release has added to is no fault."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="ignore")
 
 
 class Question(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -70,6 +70,7 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
         Evaluated(rule=rule, state=states.get(rule.digest), latest=latest(rule, alerting.store, now))
         for rule in (in_use.rules.rules if in_use.rules else ())
     ]
+    active = board.active(now, most=MOST)
     last = max((state["evaluated_at"] for state in states.values()), default=None)
     return page(
         request,
@@ -77,7 +78,8 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
         who,
         said=SAID.get(said),
         view=alert_view,
-        active=board.active(now, most=MOST),
+        active=active,
+        number=len(active),
         resolved=board.resolved(now - LOOKED_BACK, now, most=MOST),
         rules=evaluated,
         rules_problem=in_use.problem,
@@ -99,12 +101,14 @@ def draft_page(
     now = application.now()
     found = draft(matchers, length, comment, by=who.name, now=now)
     active = AlertBoard(application.engine).active(now, most=MOST)
+    quiet = caught(found, active, now)
     return page(
         request,
         "silence.html",
         who,
         draft=found,
-        caught=caught(found, active, now),
+        caught=quiet,
+        number=len(quiet),
         firing=len(active),
         lengths=LENGTHS,
         view=alert_view,
@@ -143,15 +147,15 @@ def unsilence(
 def draft(matchers: str, length: str, comment: str, *, by: str, now: datetime) -> Draft:
     """The silence that was written, one matcher a line."""
     lines = [line for line in matchers.splitlines() if line.strip()]
-    written = {"matchers": "\n".join(lines), "length": length, "comment": comment}
+    written = Draft(matchers="\n".join(lines), length=length, comment=comment)
     if not lines:
-        return Draft(**written, wrong="Write at least one matcher, such as app=shop." if matchers else None)
+        return replace(written, wrong="Write at least one matcher, such as app=shop." if matchers else None)
     try:
         parsed = [parse_matcher(line) for line in lines]
         made = new_silence(parsed, parse_duration(length.strip()), by=by, now=now, comment=comment.strip())
     except ValueError as error:
-        return Draft(**written, wrong=str(error))
-    return Draft(**written, silence=made)
+        return replace(written, wrong=str(error))
+    return replace(written, silence=made)
 
 
 def caught(found: Draft, active: Sequence[Listed], now: datetime) -> list[Listed]:

@@ -37,12 +37,14 @@ DEFINITION = {"name": "minilm", "threshold": 0.5, "weight": 1.0, "tiny": 1e-7}
 PROFILE = {"name": "minilm", "embedding_model": "minilm/fp32", "definition": DEFINITION}
 INTERACTIONS = [an_interaction_row(id=f"q-{n}", question=f"{n}? {HOSTILE}") for n in range(5)]
 ASSESSMENTS = [an_assessment_row(id=f"q-{n}") for n in range(5)]
+SOURCE = "rules: []"
+RULES = {"source": SOURCE, "digest": sha256(SOURCE.encode()).hexdigest(), "rules": {}}
 ACTS = [
     act_record(
         kind="profile", app="", subject="0123456789abcdef",
         body={"by": "monitor", "definition": sha256(canonical(DEFINITION)).hexdigest()},
     ),
-    act_record(kind="label", app="support-bot", subject="q-1", body={"by": "ann", "verdict": "grounded"}),
+    act_record(kind="rules", app="", subject="rules", body={"by": "monitor", **RULES}),
 ]  # fmt: skip
 LOG = Log([
     *ACTS,
@@ -78,7 +80,7 @@ def an_export(**over):
             for old, new in pairwise(SIZES)
         ],
         "profiles": {"0123456789abcdef": PROFILE},
-        "rules": [{"name": "too many refusals", "for": 300.0}],
+        "rules": [RULES],
         "about": ABOUT,
     }
     write_export(out, **{**known, **over})
@@ -133,11 +135,11 @@ def changed_lines(change):
 def test_an_export_is_proved_and_says_what_it_holds(verify):
     code, said = verify(EXPORT)
     assert code == 0, said
-    assert "12 records (5 assessment, 5 interaction, 1 label, 1 profile) of support-bot" in said
+    assert "12 records (5 assessment, 5 interaction, 1 profile, 1 rules) of support-bot" in said
     assert f"at {SIZES[-1]} leaves" in said
     assert "9 with disclosed fields, 1 erased or withheld" in said
     assert "3 checkpoints" in said
-    assert "0 profiles of which no record is in it" in said
+    assert "0 profiles and 0 sets of rules without a record" in said
 
 
 def test_the_verifier_of_the_export_runs_alone_on_the_zip_and_the_folder(tmp_path):
@@ -214,10 +216,12 @@ def test_an_export_without_records_is_proved(verify):
     assert "0 records (none)" in said
 
 
-def test_a_profile_without_its_record_is_named_as_not_proved(verify):
-    code, said = verify(an_export(profiles={"0123456789abcdef": PROFILE, "fedc": PROFILE}))
+def test_profiles_and_rules_without_their_records_are_counted_as_not_proved(verify):
+    others = [{"source": text, "digest": sha256(text.encode()).hexdigest()} for text in ("a", "b")]
+    profiles = {"0123456789abcdef": PROFILE, "fedc": PROFILE}
+    code, said = verify(an_export(profiles=profiles, rules=[RULES, *others]))
     assert code == 0
-    assert "1 profiles of which no record is in it" in said
+    assert "1 profiles and 2 sets of rules without a record" in said
 
 
 @pytest.mark.parametrize("name", sorted(unpacked()))
@@ -352,6 +356,10 @@ def _threshold(files):
     files["profiles.json"] = files["profiles.json"].replace(b"0.5", b"0.25")
 
 
+def _source(files):
+    files["rules.jsonl"] = files["rules.jsonl"].replace(b"rules: []", b"rules: {}")
+
+
 def _count(files):
     files["manifest.json"] = files["manifest.json"].replace(b'"records": 12', b'"records": 13')
 
@@ -374,6 +382,7 @@ def _deep(files):
         (_none, "no checkpoint is proved"),
         (_no_growth, "0 proofs for 2 steps"),
         (_threshold, "the definition of 0123456789abcdef is not the one that the log has"),
+        (_source, "rules.jsonl line 1: the rules are not those of its digest"),
         (_count, "manifest.json: it counts"),
         (_format, "has the format monitor-audit-export/9"),
         (_deep, "cannot be read (RecursionError"),

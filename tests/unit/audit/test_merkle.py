@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.audit.merkle import (
@@ -119,6 +119,7 @@ def test_a_frontier_that_cannot_be_is_refused():
         Frontier(3, [OTHER])
 
 
+@settings(max_examples=30)
 @given(SIZES)
 def test_every_leaf_of_a_tree_is_proved_and_no_other(size):
     root, node = root_of(MANY[:size]), nodes(MANY)

@@ -1,0 +1,96 @@
+"""Reports that were written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from pydantic import Field
+
+from monitor.app import Application
+from monitor.report.weekly.week import Week, week_named
+from monitor.reporting import Format, Written, reporting
+from monitor.store.reports import Reports
+from monitor.web.access import Identity, Permission
+from monitor.web.api.parameters import Limit, Name, Text
+from monitor.web.api.problem import NOT_FOUND, problems
+from monitor.web.api.shape import Answer
+from monitor.web.guard import Needs
+
+router = APIRouter(tags=["reports"])
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+# The page brings its styles and drawings along, and may do nothing else.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
+_TYPES = {Format.JSON: "application/json", Format.HTML: "text/html", Format.MD: "text/markdown"}
+
+
+class Report(Answer):
+    """A weekly report of one app."""
+
+    app: str
+    week: str = Field(description="as 2026-W46, in ISO's calendar")
+    start: datetime
+    end: datetime
+    made_at: datetime
+    digest: str = Field(description="SHA-256 of its content")
+    sent_at: datetime | None
+
+
+class ReportList(Answer):
+    """The newest weeks first."""
+
+    items: list[Report]
+
+
+@router.get(
+    "/reports", response_model=ReportList, operation_id="listReports", responses=problems(),
+    summary="Weekly reports that were written",
+)  # fmt: skip
+def reports(request: Request, _: Viewer, app: Annotated[Text | None, Query()] = None, limit: Limit = 100) -> ReportList:
+    """`monitor report weekly` writes one."""
+    application: Application = request.app.state.application
+    found = Reports(application.engine).listed(app=app, limit=limit)
+    names = ("app", "start", "end", "made_at", "digest", "sent_at")
+    return ReportList(
+        items=[
+            Report(week=Week(monday=its.start.date()).name, **{name: getattr(its, name) for name in names})
+            for its in found
+        ]
+    )
+
+
+@router.get(
+    "/reports/weekly/{app:path}/{week}", response_model=dict[str, Any], operation_id="getReport",
+    responses={
+        **problems(NOT_FOUND),
+        200: {
+            "description": "As it was stored.",
+            "content": {kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/markdown")},
+        },
+    },
+    summary="One weekly report",
+)  # fmt: skip
+def report(
+    request: Request,
+    _: Viewer,
+    app: Annotated[Name, Path()],
+    week: Annotated[str, Path(pattern=r"^[0-9]{4}-W[0-9]{2}$")],
+    format: Annotated[Format, Query()] = Format.JSON,  # noqa: A002  its name in the address
+) -> Response:
+    """The same report gives the same bytes."""
+    application: Application = request.app.state.application
+    try:
+        which = week_named(week)
+    except ValueError as error:  # the year has no such week
+        raise HTTPException(NOT_FOUND, str(error)) from None
+    stored = Reports(application.engine).get(app, which.start)
+    if stored is None:
+        raise HTTPException(NOT_FOUND, "no such report is stored")
+    written = Written(
+        app=app, week=which, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+        sent_at=stored.sent_at,
+    )  # fmt: skip
+    body = reporting(application).rendered(written, format)
+    headers = {"content-security-policy": _POLICY} if format is Format.HTML else None
+    return Response(body, headers=headers, media_type=_TYPES[format])

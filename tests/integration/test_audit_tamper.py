@@ -1,0 +1,218 @@
+"""Whatever is changed, removed, put in, moved or signed anew in the stored trail, `verify` finds and names it."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, text
+
+from monitor.audit.merkle import leaf_hash, root_of
+from monitor.audit.note import Checkpoint, Signer, signed
+from monitor.store.audit_reader import verify_within
+from tests.integration.audit_trail import KEY, SIGNER, a_trail
+
+SEEDS = range(4)
+TIMES = 250  # for each seed
+ROWS = ("interaction", "assessment", "judgement")
+TABLES = (*ROWS, "audit_leaf", "audit_tile", "audit_secret", "audit_checkpoint")
+FORGER = Signer("monitor", bytes(reversed(range(32))))
+
+
+class Tampering:
+    """One random change of what is stored; each method gives words of which a finding has to have one."""
+
+    def __init__(self, connection: Connection, random: Random) -> None:
+        self._sql = connection
+        self._random = random
+
+    def ask(self, query: str, **values: object) -> list[Any]:
+        result = self._sql.execute(text(query), values)
+        return list(result.mappings()) if result.returns_rows else []
+
+    def row(self, table: str, *, whole: bool = False) -> dict[str, Any]:
+        """One by chance, with its place; `whole`: of what was not erased."""
+        condition = ""
+        if whole and table in ROWS:
+            condition = "WHERE EXISTS (SELECT FROM audit_secret s WHERE s.app = t.app AND s.id = t.id)"
+        rows = self.ask(f"SELECT tableoid::regclass::text AS tab, ctid::text AS place, t.* FROM {table} t {condition} ORDER BY t")  # noqa: E501, S608
+        return dict(self._random.choice(rows))
+
+    def names(self, table: str, row: dict[str, Any]) -> list[str]:
+        match table:
+            case "audit_leaf":
+                return [f"leaf {row['index']}", row["subject"], f"leaf {row['index']},"]
+            case "audit_tile":
+                return [f"tile {row['index']} of level {row['level']}"]
+            case "audit_checkpoint":
+                return [f"checkpoint of {row['size']} leaves"]
+        return [row["id"]]
+
+    def flip(self) -> list[str]:
+        """A bit, byte, number, time or text of any column of any row."""
+        table = self._random.choice(TABLES)
+        row = self.row(table, whole=True)
+        name = self._random.choice([name for name in row if name not in {"tab", "place"}])
+        kind = self.ask("SELECT format_type(atttypid, atttypmod) AS kind FROM pg_attribute"
+                        " WHERE attrelid = CAST(:t AS regclass) AND attname = :c", t=table, c=name)[0]["kind"]  # fmt: skip
+        new = self._other(kind, row[name])
+        self.ask(f"UPDATE {row['tab']} SET {name} = CAST(:v AS {kind}) WHERE ctid = CAST(:p AS tid)", v=new, p=row["place"])  # noqa: E501, S608
+        return [*self.names(table, row), *self.names(table, {**row, name: new})]
+
+    def _other(self, kind: str, value: Any) -> object:
+        random = self._random
+        match kind:
+            case "bytea":
+                data = bytearray(value)
+                data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+                return bytes(data)
+            case "boolean":
+                return not value
+            case "integer" | "bigint":
+                return (value or 0) + random.choice([-3, -1, 1, 7])
+            case "real" | "double precision":
+                return (value or 0.0) + random.choice([-0.25, 0.0625, 1])
+            case "text[]":
+                return [*value, "x"] if random.random() < 0.5 or not value else value[1:]
+            case "jsonb":
+                return json.dumps(self._other_json(value))
+        if kind.startswith("timestamp"):
+            return value.replace(microsecond=(value.microsecond + random.randrange(1, 999_999)) % 1_000_000)
+        if not value:
+            return "x"
+        at = random.randrange(len(value))
+        return value[:at] + random.choice([c for c in "abcx.0{}\n" if c != value[at]]) + value[at + 1 :]
+
+    def _other_json(self, value: Any) -> Any:
+        if isinstance(value, dict) and value and self._random.random() < 0.9:
+            name = self._random.choice(sorted(value))
+            return {**value, name: self._other_json(value[name])}
+        if isinstance(value, list) and value and self._random.random() < 0.9:
+            at = self._random.randrange(len(value))
+            return [*value[:at], self._other_json(value[at]), *value[at + 1 :]]
+        if isinstance(value, str):
+            return self._other("text", value)
+        return {"x": value} if not isinstance(value, int | float) or isinstance(value, bool) else value + 0.5
+
+    def delete(self) -> list[str]:
+        table = self._random.choice(TABLES)
+        row = self.row(table)
+        self.ask(f"DELETE FROM {row['tab']} WHERE ctid = CAST(:p AS tid)", p=row["place"])  # noqa: S608
+        return [*self.names(table, row), "cut off"]
+
+    def insert(self) -> list[str]:
+        """A copy of a row under another name or time, or a leaf behind the others."""
+        table = self._random.choice(TABLES)
+        row = self.row(table)
+        change = {
+            "interaction": self._random.choice([{"id": "forged"}, {"occurred_at": "2025-11-21T11:00:00Z"}]),
+            "assessment": self._random.choice([{"profile_hash": "f" * 16}, {"occurred_at": "2025-11-21T11:00:00Z"}]),
+            "judgement": self._random.choice([{"metric": "recall"}, {"occurred_at": "2025-11-21T11:00:00Z"}]),
+            "audit_leaf": {"index": self._random.choice([-1, 1]) * 100_000},
+            "audit_tile": {"index": 100_000},
+            "audit_secret": {"id": "forged"},
+            "audit_checkpoint": {"size": self._random.choice([0, 1, 100_000])},
+        }[table]
+        self.ask(f"INSERT INTO {table} SELECT (jsonb_populate_record(t, CAST(:c AS jsonb))).* FROM {table} t"  # noqa: S608
+                 " WHERE tableoid = CAST(:t AS regclass) AND ctid = CAST(:p AS tid)",
+                 c=json.dumps(change), t=row["tab"], p=row["place"])  # fmt: skip
+        return [*self.names(table, {**row, **change}), "is missing"]
+
+    def reorder(self) -> list[str]:
+        """Two rows change places, or what they hold."""
+        table, column = self._random.choice([
+            ("audit_leaf", "index"), ("audit_leaf", "body"), ("audit_leaf", "subject"), ("audit_leaf", "hash"),
+            ("audit_secret", "secret"), ("audit_checkpoint", "note"), ("interaction", "answer"),
+            ("interaction", "turn"), ("assessment", "p_grounded"), ("judgement", "parts"),
+        ])  # fmt: skip
+        one, other = self.row(table, whole=True), self.row(table, whole=True)
+        while one[column] == other[column]:
+            one, other = self.row(table, whole=True), self.row(table, whole=True)
+        if column == "index":
+            self.ask("UPDATE audit_leaf SET index = -7 WHERE index = :a", a=one["index"])
+            self.ask("UPDATE audit_leaf SET index = :a WHERE index = :b", a=one["index"], b=other["index"])
+            self.ask("UPDATE audit_leaf SET index = :b WHERE index = -7", b=other["index"])
+        else:
+            for its, value in ((one, other[column]), (other, one[column])):
+                value = json.dumps(value) if isinstance(value, dict | list) else value
+                kind = "jsonb" if column == "parts" else "real" if column == "p_grounded" else None
+                cast = f"CAST(:v AS {kind})" if kind else ":v"
+                self.ask(f"UPDATE {its['tab']} SET {column} = {cast} WHERE ctid = CAST(:p AS tid)", v=value, p=its["place"])  # noqa: E501, S608
+        return [*self.names(table, one), *self.names(table, other)]
+
+    def rewrite(self) -> list[str]:
+        """History as its owner would have liked it: a leaf with all hashes above it, signed anew or not at all."""
+        leaf = self.row("audit_leaf")
+        body = json.loads(leaf["body"])
+        body["verdict"] = "grounded" if body.get("verdict") != "grounded" else "refusal"
+        self._replace(leaf["index"], json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+        signer = self._random.choice([None, SIGNER, FORGER])
+        hashes = [bytes(row["hash"]) for row in self.ask("SELECT hash FROM audit_leaf ORDER BY index")]
+        for row in self.ask("SELECT size FROM audit_checkpoint WHERE size > :i", i=leaf["index"]):
+            if signer is not None:
+                self._sign(row["size"], root_of(hashes[: row["size"]]), signer)
+        return [leaf["subject"], f"leaf {leaf['index']}", "checkpoint of", "the witness"]
+
+    def _replace(self, index: int, body: str) -> None:
+        new = leaf_hash(body.encode())
+        self.ask("UPDATE audit_leaf SET body = :b, hash = :h WHERE index = :i", b=body, h=new, i=index)
+        self.ask("UPDATE audit_tile SET hashes = overlay(hashes PLACING :h FROM CAST(:at AS integer))"
+                 " WHERE level = 0 AND index = :t", h=new, at=index % 256 * 32 + 1, t=index // 256)  # fmt: skip
+
+    def _sign(self, size: int, root: bytes, signer: Signer) -> None:
+        note = signed(Checkpoint(origin="monitor", size=size, root=root), signer)
+        self.ask("UPDATE audit_checkpoint SET root = :r, note = :n WHERE size = :s", r=root, n=note, s=size)
+
+    def resign(self) -> list[str]:
+        """A checkpoint by another key, or of another root by ours."""
+        row = self.row("audit_checkpoint")
+        if self._random.random() < 0.5:
+            self._sign(row["size"], bytes(row["root"]), FORGER)
+        else:
+            self._sign(row["size"], self._random.randbytes(32), SIGNER)
+        return self.names("audit_checkpoint", row)
+
+    def truncate(self) -> list[str]:
+        """The end is cut off with its checkpoints, and perhaps with its rows."""
+        size = int(self._random.choice(self.ask("SELECT size FROM audit_checkpoint ORDER BY size OFFSET 1"))["size"])
+        keep = self._random.randrange(1, size)
+        if self._random.random() < 0.5:
+            for table in (*ROWS, "audit_secret"):
+                self.ask(f"DELETE FROM {table} t USING audit_leaf l WHERE l.index >= :k AND l.subject = t.id AND l.app = t.app", k=keep)  # noqa: E501, S608
+        self.ask("DELETE FROM audit_leaf WHERE index >= :k", k=keep)
+        self.ask("DELETE FROM audit_tile WHERE (index + 1) * 256 > :k", k=keep)
+        self.ask("DELETE FROM audit_checkpoint WHERE size > :k", k=keep)
+        return ["cut off"]
+
+    @property
+    def all(self) -> list[Callable[[], list[str]]]:
+        return [self.flip] * 6 + [self.delete] * 3 + [self.insert] * 3 + [
+            self.reorder, self.rewrite, self.resign, self.truncate,
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_is_tampered_with_is_found_and_named(engine, database, seed):
+    trail = a_trail(engine, database, batches=6, size=24)
+    random = Random(seed)
+    with engine.connect() as connection, connection.begin():
+        untouched = verify_within(connection, [KEY], notes=trail.witness.notes)
+        assert untouched.findings == ()
+        assert untouched.signed == untouched.size > 300
+        for number in range(TIMES):
+            with connection.begin_nested() as savepoint:
+                tampering = Tampering(connection, random)
+                act = random.choice(tampering.all)
+                words = act()
+                found = verify_within(connection, [KEY], notes=trail.witness.notes).findings
+                savepoint.rollback()
+            named = [one for one in found if any(word == one.subject or word in one.sentence for word in words)]
+            assert named, (seed, number, act.__name__, words, found)
+
+
+def test_the_words_of_the_forger_are_another_keys():
+    assert b64encode(FORGER.id) != b64encode(SIGNER.id)

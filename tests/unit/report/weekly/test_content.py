@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from monitor.report.weekly.content import canonical, content, differing, digest
+from monitor.report.weekly.facts import Both, Counts, DocumentUse, Read
+from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
+from tests.unit.report.weekly.facts import facts_named, no_facts
+
+
+def test_the_same_facts_give_the_same_bytes_whatever_order_names_come_in():
+    one, other = content(facts_named("a")), content(facts_named("a"))
+    shuffled = json.loads(json.dumps({name: other[name] for name in reversed(other)}))
+    assert canonical(one) == canonical(shuffled)
+    assert digest(one) == digest(shuffled)
+    assert digest(one) != digest(content(facts_named("b")))
+
+
+def test_what_differs_is_named_by_section():
+    facts = facts_named("a")
+    assert differing(content(facts), content(facts)) == []
+    assert differing(content(facts), content(replace(facts, judged_answers=5))) == ["judge"]
+
+
+def test_texts_from_outside_hold_no_personal_data_and_no_end():
+    found = content(facts_named("mail ann@example.com\nor +49 30 1234567 " + "x" * 5_000))
+    del found["app"]
+    for one in (*found["worst"], *found["over_refusals"]):
+        del one["id"]  # an id is an id
+    said = json.dumps(found, ensure_ascii=False)
+    assert "example.com" not in said
+    assert "1234567" not in said
+    assert "[e-mail]" in said
+    assert max(map(len, said.split('"'))) == 600
+
+
+def test_what_nothing_can_be_said_of_is_null():
+    found = content(no_facts())
+    assert found["verdicts"]["rates"]["negative"]["change"] is None
+    assert found["verdicts"]["rates"]["negative"]["this"]["share"] is None
+    assert found["agreement"]["verdict"]["kappa"] is None
+    assert len(found["days"]) == 28
+    json.dumps(found, allow_nan=False)
+
+
+def counts(negative, total):
+    return Counts(grounded=total - negative, self_generated=negative)
+
+
+def test_a_topic_with_few_answers_is_not_compared_and_none_is_no_topic():
+    found = topics_json(
+        {
+            "": Both(this=counts(50, 50), before=counts(0, 50)),
+            "few": Both(this=counts(29, 29), before=counts(0, 500)),
+            "worse": Both(this=counts(25, 50), before=counts(5, 50)),
+            "same": Both(this=counts(6, 50), before=counts(5, 50)),
+        }
+    )
+    assert (found["topics"], found["compared"], found["answers_without_topic"]) == (3, 2, 50)
+    assert [one["value"] for one in found["worse"]] == ["worse"]
+    assert found["better"] == []
+    assert {one["value"]: one["q"] is None for one in found["largest"]} == {"worse": False, "same": False, "few": True}
+
+
+def test_many_values_are_cut_and_counted():
+    found = group_json({f"m-{n:02}": Both(this=counts(1, 40 + n)) for n in range(MOST_GROUPS + 3)})
+    assert (len(found["values"]), found["left_out"], found["compared"]) == (MOST_GROUPS, 3, 0)
+    assert found["values"][0]["value"] == f"m-{MOST_GROUPS + 2:02}"
+
+
+@pytest.mark.parametrize(("made_up", "found"), [(30, 1), (5, 0)])
+def test_a_document_is_named_when_its_answers_are_clearly_made_up_more_often(made_up, found):
+    read = Read(
+        answers=300, of=300, self_generated=30 + made_up,
+        documents=(
+            DocumentUse(id="d", answers=40, self_generated=made_up, compared=40, supported=1),
+            DocumentUse(id="everywhere", answers=300, self_generated=30 + made_up, compared=300, supported=0),
+            DocumentUse(id="seldom", answers=19, self_generated=19, compared=19, supported=0),
+        ),
+    )  # fmt: skip
+    said = documents_json(read)
+    assert said["self_generated"]["compared"] == 1
+    assert [one["document"] for one in said["self_generated"]["documents"]] == ["d"] * found
+    assert [one["document"] for one in said["supporting_nothing"]["documents"]] == ["everywhere"]
