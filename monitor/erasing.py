@@ -11,6 +11,7 @@ from threading import Event
 from monitor.app import Application
 from monitor.errors import MonitorError
 from monitor.retry import Interrupted, Retry
+from monitor.store.audit import Sealing
 from monitor.store.dead_letters import purge
 from monitor.store.erasure import BATCH, Erasable, Erasure, Wanted
 
@@ -68,12 +69,15 @@ def erase(
             again(lambda those=those: batch(those))  # type: ignore[misc]
             done += len(those)
         if dead_letters and found.dead_letters and not stop.is_set():
-            deleted, _ = again(lambda: purge(application.store, found.dead_letters))
+            deleted, _ = again(lambda: purge(application.store, list(found.dead_letters)))
     return done, deleted
 
 
 def _seal(application: Application) -> None:
+    """Without a checkpoint: whoever holds the key signs the next one."""
+    sealing = Sealing(application.engine)
     try:
-        application.sealer.seal(application.now())
+        while (done := sealing.seal_batch(application.now())) and done.more:
+            pass
     except MonitorError as error:
         log.warning("what waits is not sealed before it is erased, the audit trail only tells that it was: %s", error)

@@ -160,10 +160,6 @@ def _placed(a: Assessment, offset: int) -> Assessment:
 
 def watch(connection: psycopg.Connection) -> None:
     """Alerts, silences, judgements, labels and calls of the week, some of the week before, and some of neither."""
-
-    def at(**shift: float) -> datetime:
-        return WEEK.start + timedelta(**shift)
-
     for fingerprint, rule, labels in (
         ("f1", "negative-rate", {"app": APP}),
         ("f2", "lag", {}),
@@ -198,6 +194,13 @@ def watch(connection: psycopg.Connection) -> None:
     )
     for silence in silences:
         connection.execute("INSERT INTO silence VALUES (%s, %s, %s, %s, %s, %s)", silence)
+    _label(connection)
+    _use(connection)
+    connection.execute(_RESCORED)
+
+
+def _label(connection: psycopg.Connection) -> None:
+    """Judgements of every seventh answer, offers of every fifth, labels of some of those."""
     random = Random(3)  # noqa: S311
     found = connection.execute(
         "SELECT app, id, occurred_at FROM interaction WHERE app IN (%s, %s) ORDER BY app, id", (APP, OTHER_APP)
@@ -214,6 +217,10 @@ def watch(connection: psycopg.Connection) -> None:
             for name in people:
                 label = random.choice(["grounded", "refusal", "self_generated"])
                 connection.execute(_LABEL, (label, name, occurred_at, drawn, app, id_))
+
+
+def _use(connection: psycopg.Connection) -> None:
+    """Calls of models, and messages that arrived."""
     for hours in (-200, -1, 0, 3, 167, 168):
         connection.execute(_USAGE, (at(hours=hours), "judge", "gpt-test"))
         connection.execute(_USAGE, (at(hours=hours), "sidecar", "gpt-test"))
@@ -224,7 +231,11 @@ def watch(connection: psycopg.Connection) -> None:
         connection.execute(
             "INSERT INTO reading VALUES ('monitor', 'rag', %s, %s, %s, %s)", (partition, through, behind, through)
         )
-    connection.execute(_RESCORED)
+
+
+def at(**shift: float) -> datetime:
+    """A time from the beginning of the week."""
+    return WEEK.start + timedelta(**shift)
 
 
 _ALERT = """

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from phonenumbers import SUPPORTED_REGIONS, Leniency, PhoneNumberMatcher
 
-from monitor.redaction.forms import UNSPACED
+from monitor.redaction.forms import DIGITS_SIGN, UNSPACED
 from monitor.redaction.spans import Finder, Span
 
 # How a person's identifiers are written, by the module of python-stdnum that knows its check digits. A module that only
@@ -51,6 +51,7 @@ _WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
     "US": (("us.ssn", r"[0-9]{3}-[0-9]{2}-[0-9]{4}"),),
     "ZA": (("za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{3}"),),
 }
+_MIXED = frozenset({"stdnum.in_.pan", "stdnum.it.codicefiscale"})  # letters stand between few digits
 REGIONS = frozenset({*SUPPORTED_REGIONS, *_WRITTEN})
 _NEITHER = r"[0-9A-Za-z]"  # beside an identifier
 _RUN = re.compile(r"[(+]{0,2}[0-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){6,30}+")
@@ -60,6 +61,8 @@ _OTHER = re.compile(
     rf"{_DATE}\b.*|[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}|(?:19|20)[0-9]{{2}} ?[-/] ?[0-9]+"
     r"|[1-9][0-9]{0,2}(?:[ .\u00a0\u202f][0-9]{3})+"
 )
+_GROUPS = re.compile("[0-9]+")
+_SMALLEST_GROUPS = 0.6  # groups for each digit: a number is written in pairs at least
 _BESIDE = re.compile(rf"[^\W{UNSPACED}]|[.,/+-]")  # what a national number has not before it
 
 
@@ -72,7 +75,10 @@ def national_ids(regions: Sequence[str]) -> Finder:
     ]
 
     def find(text: str) -> Iterator[Span]:
+        digits = DIGITS_SIGN.search(text) is not None
         for module, form in kinds:
+            if not digits and module.__name__ not in _MIXED:
+                continue
             yield from (match.span() for match in form.finditer(text) if _checks_out(module, match.group()))
 
     return find
@@ -90,6 +96,8 @@ def phones_in(regions: Sequence[str]) -> Finder:
             if _BESIDE.match(before):
                 continue
             window = text[run.start() : run.end() + 1]
+            if len(_GROUPS.findall(window)) > _SMALLEST_GROUPS * sum(map(str.isdigit, window)):
+                continue
             for region in regions:
                 for number in PhoneNumberMatcher(window, region, leniency=Leniency.VALID):
                     if _called(number.raw_string):

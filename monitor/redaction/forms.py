@@ -60,6 +60,9 @@ _NATIONAL_DIGITS = range(9, 14)  # of a number that begins with a single 0
 _DIGITS = re.compile(rf"(?<!{_LETTER}|[_.,])[0-9]++(?:{_GAP}[0-9]++)*+")
 _GROUP = re.compile(r"[0-9]+")
 _CARD_LENGTHS = range(13, 20)
+# What stands in every text that has one: looked for first, since most texts have none.
+_IBAN_SIGN = re.compile(r"[A-Za-z]{2}[0-9]{2}")
+DIGITS_SIGN = re.compile(r"[0-9](?:[^0-9A-Za-z]{0,3}[0-9]){5}")
 _CARD_FIRST = re.compile(r"3[0-9]|4|5|6|2[2-7]")  # what the issuers' numbers begin with
 
 
@@ -76,7 +79,8 @@ def e_mails(text: str) -> Iterator[Span]:
 
 def ibans(text: str) -> Iterator[Span]:
     """The longest beginning that ends with a group and checks out is the number; what follows it is text again."""
-    place = 0
+    first = _IBAN_SIGN.search(text)
+    place = len(text) if first is None else first.start()
     while (match := _IBAN.search(text, place)) is not None:
         length = _iban_length(match.group())
         place = match.start() + (length or 1)
@@ -86,6 +90,8 @@ def ibans(text: str) -> Iterator[Span]:
 
 def cards(text: str) -> Iterator[Span]:
     """Of each run of groups of digits, those neighbouring groups that make up a card's number."""
+    if DIGITS_SIGN.search(text) is None:
+        return
     for match in _DIGITS.finditer(text):
         whole = match.group()
         groups = [group.span() for group in _GROUP.finditer(whole)]
@@ -102,6 +108,8 @@ def cards(text: str) -> Iterator[Span]:
 
 def phones(text: str) -> Iterator[Span]:
     """Telephone numbers by how they are written, or by a word before them."""
+    if DIGITS_SIGN.search(text) is None:
+        return
     for match in _NAMED_PHONE.finditer(text):
         yield match.span("number")
     for match in _PHONE.finditer(text):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -44,6 +44,7 @@ READ = 40_000  # texts that one page looks through for words: some 100 ms
 LOOKED_UP = 15_000  # the same where each is looked up for its assessment
 _ROUNDING = 1e-6  # more than a REAL is off from what people type
 NARROW = "choose a shorter span of time, or an app, verdict or model"
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # of which one can count hours
 _a, _i, _r = assessment.c, interaction.c, review.c
 
 
@@ -63,7 +64,7 @@ class Browse:
         searched = terms(filters.words or "")
         forward = newer_than is not None
         place = newer_than or older_than
-        start, end = filters.since, filters.until
+        start, end = max(filters.since, _FIRST), min(filters.until, _LAST)
         if place is not None:
             behind = place.occurred_at + timedelta(microseconds=1)  # the place's own moment is looked at again
             start, end = (max(start, place.occurred_at), end) if forward else (start, min(end, behind))

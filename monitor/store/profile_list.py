@@ -25,6 +25,12 @@ class ProfileList:
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query.limit(most)).mappings()]
 
+    def defined(self, most: int) -> list[Mapping[str, Any]]:
+        """With their definitions as they were stored, the newest first."""
+        query = select(*_p).order_by(_p.stored_at.desc(), _p.hash)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query.limit(most)).mappings()]
+
     def one(self, profile_hash: str) -> Mapping[str, Any] | None:
         """With its definition as it was stored."""
         with retriable(), self._engine.connect() as connection:

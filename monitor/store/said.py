@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Engine, select
+from sqlalchemy.dialects import postgresql
 
 from monitor.store.database import retriable
 from monitor.store.tables_review import review
@@ -21,7 +22,7 @@ def newest_labels(engine: Engine, app: str, interaction_id: str) -> list[Mapping
     """
     query = (
         select(_r.label, _r.labelled_by, _r.labelled_at, _r.note)
-        .distinct(_r.labelled_by)
+        .ext(postgresql.distinct_on(_r.labelled_by))
         .where(_r.app == app, _r.interaction_id == interaction_id)
         .order_by(_r.labelled_by, _r.id.desc())
     )

@@ -15,6 +15,7 @@ class Permission(StrEnum):
     ACT = "act"  # acknowledge, silence
     LABEL = "label"  # say whether an answer was right
     RESOLVE = "resolve"  # retry dead letters
+    REPORT = "report"  # have reports written now
     AUDIT = "audit"  # verify, prove, export
     ADMIN = "admin"  # make and revoke tokens
 
@@ -35,8 +36,8 @@ class Role(StrEnum):
 _P = Permission
 _GRANTED: Mapping[Role, frozenset[Permission]] = {
     Role.VIEWER: frozenset({_P.VIEW}),
-    Role.OPERATOR: frozenset({_P.VIEW, _P.UNMASK, _P.ACT, _P.LABEL, _P.RESOLVE}),
-    Role.AUDITOR: frozenset({_P.VIEW, _P.UNMASK, _P.AUDIT}),
+    Role.OPERATOR: frozenset({_P.VIEW, _P.UNMASK, _P.ACT, _P.LABEL, _P.RESOLVE, _P.REPORT}),
+    Role.AUDITOR: frozenset({_P.VIEW, _P.UNMASK, _P.AUDIT, _P.REPORT}),
     Role.ADMIN: frozenset(Permission),
 }
 

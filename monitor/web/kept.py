@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -16,6 +17,7 @@ from monitor.web.jobs import Jobs
 from monitor.web.sitting import Sittings
 
 _making = Lock()
+_MOST_DRAWN = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,7 @@ class Kept:
         self._application = application
         self.jobs = Jobs(application.now)
         self.sittings = Sittings(application.reviews)
+        self._drawings: OrderedDict[Hashable, bytes] = OrderedDict()
         self._read: tuple[str, Sequence[str], RulesNow] | None = None
 
     def rules(self) -> RulesNow:
@@ -46,6 +49,17 @@ class Kept:
         except MonitorError as error:
             return RulesNow(rules=None, problem=str(error).partition("\n")[0])
         return self._read[2]
+
+
+    def drawn(self, key: Hashable, draw: Callable[[], bytes]) -> bytes:
+        """What `draw` gives; it is asked once for each key that was wanted lately."""
+        found = self._drawings.pop(key, None)
+        if found is None:
+            found = draw()
+        self._drawings[key] = found
+        while len(self._drawings) > _MOST_DRAWN:
+            self._drawings.popitem(last=False)
+        return found
 
 
 def kept(request: Request) -> Kept:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from unicodedata import category
 
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
 _PLAIN = "\n\t"
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them
 
 
 def visible(text: str) -> str:
-    """`text` with control characters as their pictures (`␀`), and others that are not seen as `⟨U+202E⟩`.
+    """`text` with characters that are not seen, or that steer what is, as `⟨U+202E⟩`.
 
-    Line feeds and tabs stay. So do the two joiners.
+    Line feeds and tabs stay, and the joiners that many scripts need.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -34,6 +33,4 @@ def visible_bytes(value: bytes, most: int) -> tuple[str, int]:
 def _seen(character: str) -> str:
     if character in _PLAIN or character in _JOINERS:
         return character
-    if picture := _PICTURES.get(ord(character)):
-        return picture
     return f"⟨U+{ord(character):04X}⟩" if category(character) in _UNSEEN else character

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Callable
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
 
 from monitor.audit.merkle import leaf_hash, root_of
 from monitor.audit.note import Checkpoint, Signer, signed
 from monitor.store.audit_reader import verify_within
+from tests.factories import NOON
 from tests.integration.audit_trail import KEY, SIGNER, a_trail
 
 SEEDS = range(4)
@@ -81,7 +83,7 @@ class Tampering:
             case "jsonb":
                 return json.dumps(self._other_json(value))
         if kind.startswith("timestamp"):
-            return value.replace(microsecond=(value.microsecond + random.randrange(1, 999_999)) % 1_000_000)
+            return (value or NOON) + timedelta(microseconds=random.randrange(1, 10**9))
         if not value:
             return "x"
         at = random.randrange(len(value))
@@ -203,16 +205,19 @@ def test_whatever_is_tampered_with_is_found_and_named(engine, database, seed):
         untouched = verify_within(connection, [KEY], notes=trail.witness.notes)
         assert untouched.findings == ()
         assert untouched.signed == untouched.size > 300
-        for number in range(TIMES):
+        done, missed = 0, []
+        while done < TIMES:
             with connection.begin_nested() as savepoint:
-                tampering = Tampering(connection, random)
-                act = random.choice(tampering.all)
-                words = act()
+                act = random.choice(Tampering(connection, random).all)
+                try:
+                    words = act()
+                except IntegrityError:  # the database itself does not let that pass
+                    savepoint.rollback()
+                    continue
                 found = verify_within(connection, [KEY], notes=trail.witness.notes).findings
                 savepoint.rollback()
-            named = [one for one in found if any(word == one.subject or word in one.sentence for word in words)]
-            assert named, (seed, number, act.__name__, words, found)
+            if not any(word == one.subject or word in one.sentence for word in words for one in found):
+                missed.append((act.__name__, words, found))
+            done += 1
+        assert missed == []
 
-
-def test_the_words_of_the_forger_are_another_keys():
-    assert b64encode(FORGER.id) != b64encode(SIGNER.id)

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from threading import Event
 
 import pytest
+from sqlalchemy import insert
 
 from monitor.ledger import complaints
 from monitor.message import Offset
@@ -15,9 +16,12 @@ from monitor.retention import Keeping, Policy
 from monitor.retry import Retry
 from monitor.store import retention as of_store
 from monitor.store.ledger import Ledger
+from monitor.store.reports import Reports
 from monitor.store.retention import Retention
+from monitor.store.tables_alerts import notification
 from tests.factories import NOON, a_batch, an_interaction
 from tests.integration.privacy import APP, SECRET, everything, surround, told
+from tests.unit.alert.notifications import a_notification, an_example
 
 DAY = timedelta(days=1)
 AUGUST, SEPTEMBER, NOVEMBER = (datetime(2025, month, 15, tzinfo=UTC) for month in (8, 9, 11))
@@ -129,6 +133,21 @@ def test_what_would_go_is_shown_and_left(writer, retention, rows):
     assert [(one.month, one.due, one.stored) for one in parts] == [(date(2025, 8, 1), 1, 1), (date(2025, 9, 1), 1, 2)]
     assert whole_months(parts) == {date(2025, 8, 1)}
     assert ids(rows) == ["q-1", "q-2", "q-3"]
+
+
+def test_what_alerts_and_reports_quote_goes_with_it(database, writer, retention, rows, engine):
+    writer.write(a_batch(told("q-1", AUGUST), told("q-2", NOVEMBER)))
+    examples = (an_example(id="q-1", question=SECRET), an_example(id="q-2", question="Why?"))
+    payload = a_notification(examples=examples).to_json()
+    report = {"worst": [{"id": "q-1", "question": SECRET, "answer": SECRET}], "over_refusals": []}
+    with engine.begin() as connection:
+        told_of = {"receiver": "slack", "group_key": "g", "episode": "e", "number": 0, "news": "firing"}
+        connection.execute(insert(notification).values(made_at=NOON, payload=payload, **told_of))
+    Reports(engine).keep(report, app=APP, start=AUGUST, end=AUGUST + 7 * DAY, now=NOON)
+    removed(retention, MONTHS)
+    ((stored,),) = rows("SELECT payload FROM notification")
+    assert [(one["id"], one["question"]) for one in stored["examples"]] == [("q-1", ""), ("q-2", "Why?")]
+    assert SECRET not in "".join(line for line in everything(database).splitlines() if "q-1" in line)
 
 
 # --- what comes afterwards ---

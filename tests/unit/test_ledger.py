@@ -41,6 +41,12 @@ def shown(*rows, width=200):
 
 def test_where_all_is_in_balance_there_is_nothing_to_complain_of():
     assert list(complaints([a_row(), a_row(spanned=0)], [a_recount()])) == []
+    assert list(complaints([], [a_recount(interactions=4, removed=3)])) == []
+
+
+def test_what_retention_has_removed_is_said_where_rows_are_missing_all_the_same():
+    (line,) = complaints([], [a_recount(interactions=3, removed=3)])
+    assert line.endswith("3 interactions are stored and 3 removed by retention (-1)")
 
 
 @pytest.mark.parametrize(

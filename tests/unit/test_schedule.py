@@ -10,7 +10,7 @@ from monitor.alert.notification import Description
 from monitor.alert.notify import Delivery
 from monitor.alert.rule import Grouping, RuleSet
 from monitor.errors import Retriable
-from monitor.schedule import AlertLoop, scheduled
+from monitor.schedule import AlertLoop, repeated, scheduled
 from monitor.testing_alerts import MemoryAlertStore
 from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.factories import a_rule, a_rule_set
@@ -185,3 +185,18 @@ def test_a_round_that_fails_does_not_end_the_others(store, caplog):
     with scheduled(a_loop(store), interval=0.01, now=now):
         assert turned.wait(timeout=60)
     assert "trying again in the next round" in caplog.text
+
+
+def test_what_is_repeated_goes_on_after_a_failure_and_ends_with_its_block(caplog):
+    done, times = Event(), []
+
+    def work(now: datetime) -> None:
+        times.append(now)
+        if len(times) == 1:
+            raise Retriable("the database is away")
+        done.set()
+
+    with repeated(work, interval=0.01, now=lambda: at(5)):
+        assert done.wait(timeout=30)
+    assert set(times) == {at(5)}
+    assert "the database is away; trying again in the next round" in caplog.text

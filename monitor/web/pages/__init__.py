@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from monitor.web.pages import alert, alerts, overview
+from monitor.web.pages import alert, alerts, dead_letters, interactions, overview, profiles, reports, review
 
 router = APIRouter(include_in_schema=False)
-for module in (overview, alerts, alert):
+for module in (overview, interactions, alerts, alert, review, reports, profiles, dead_letters):
     router.include_router(module.router)

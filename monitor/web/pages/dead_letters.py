@@ -138,8 +138,13 @@ def clear(request: Request, who: Unmasker, number: Number) -> HTMLResponse:
     """The same in clear, once the trail has it."""
     application: Application = request.app.state.application
     row = _whole(request, number)
-    body = {"fields": ["value", "key", "headers"]}
-    look = Act(kind=Kind.LOOK, by=who.name, at=application.now(), subject=f"dead letter {number}", body={**body})
+    look = Act(
+        kind=Kind.LOOK,
+        by=who.name,
+        at=application.now(),
+        subject=f"dead letter {number}",
+        body={"fields": ["value", "key", "headers"]},
+    )
     keep_act(application.engine, look)
     return _letter(request, who, row, clear=True)
 

@@ -55,3 +55,14 @@ function prepare() {
   }
 }
 prepare();
+
+// Single keys press what names them, unless somebody writes, or means a key of the browser.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.target.matches("input, select, textarea, [contenteditable]")) return;
+  const pressed = main.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (pressed) {
+    event.preventDefault();
+    pressed.click();
+  }
+});

@@ -36,3 +36,9 @@ def test_refuses_anything_else(text):
 def test_what_is_written_reads_back(seconds):
     length = timedelta(seconds=seconds)
     assert parse_duration(format_duration(length)) == length
+
+
+def test_a_longer_one_is_read_where_it_may_be():
+    assert parse_duration("400d", longest=timedelta(days=500)) == timedelta(days=400)
+    with pytest.raises(ValueError, match="longer than 2 years"):
+        parse_duration("3y", longest=timedelta(days=730))

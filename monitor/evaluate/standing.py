@@ -1,0 +1,99 @@
+"""How a profile stands to what people said of interactions that it has judged. Pure numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.alert.window import wilson
+from monitor.evaluate.bootstrap import bootstrap_over_groups
+from monitor.evaluate.figures import Figure
+from monitor.evaluate.reliability import brier, ece, reliability
+from monitor.evaluate.statistics import auc, roc, weighted_auc
+from monitor.report.charts import XY, ReliabilityPoint
+
+ENOUGH, ENOUGH_OF_EACH = 30, 10  # labels, and of them negative and grounded ones
+_DRAWS, _SEED, _BINS = 300, 20_260_105, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled interaction: P(negative), whether the verdict was negative, and whether people say so."""
+
+    p_negative: float
+    flagged: bool
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What `rows` labelled interactions say, `negative` of them labelled so; intervals are of 95 %.
+
+    `agree` is the share on which verdict and people agree that it is negative or not, `found` of the negative ones the
+    share that the verdict finds, `right` of the flagged ones the share that are. `here` is where the verdict stands.
+    """
+
+    rows: int
+    negative: int
+    agree: Figure
+    found: Figure
+    right: Figure
+    auc: Figure
+    brier: float | None
+    ece: float | None
+    curve: tuple[XY, ...]
+    here: XY
+    bins: tuple[ReliabilityPoint, ...]
+
+
+def enough(rows: int, negative: int) -> bool:
+    """Whether so many labels, so many of them negative, say something."""
+    return rows >= ENOUGH and min(negative, rows - negative) >= ENOUGH_OF_EACH
+
+
+def standing(rows: tuple[Row, ...]) -> Standing:
+    """The figures of at least one row of either kind.
+
+    Raises:
+        ValueError: all rows, or none, are negative.
+    """
+    p = np.array([row.p_negative for row in rows], np.float64)
+    flagged = np.array([row.flagged for row in rows], bool)
+    negative = np.array([row.negative for row in rows], bool)
+    curve = roc(p, negative)
+    if curve is None:
+        raise ValueError("a curve takes labels of both kinds")
+    (bounds,) = bootstrap_over_groups(
+        weighted_auc(p, negative), np.arange(len(rows)), _DRAWS, np.random.default_rng(_SEED)
+    )
+    hits, positives, flags = int((flagged & negative).sum()), int(negative.sum()), int(flagged.sum())
+    others = len(rows) - positives
+    low, high = (None, None) if bounds is None else bounds
+    return Standing(
+        rows=len(rows),
+        negative=positives,
+        agree=_share(int((flagged == negative).sum()), len(rows)),
+        found=_share(hits, positives),
+        right=_share(hits, flags),
+        auc=Figure(value=auc(p, negative), low=low, high=high),
+        brier=brier(p, negative),
+        ece=ece(p, negative),
+        curve=tuple(zip(curve.fpr.tolist(), curve.tpr.tolist(), strict=True)),
+        here=((flags - hits) / others, hits / positives),
+        bins=tuple(
+            ReliabilityPoint(
+                said=found.mean_probability, observed=found.observed, rows=found.rows,
+                **dict(zip(("low", "high"), wilson(round(found.observed * found.rows), found.rows), strict=True)),
+            )
+            for found in reliability(p, negative, _BINS)
+            if found.mean_probability is not None and found.observed is not None
+        ),
+    )  # fmt: skip
+
+
+def _share(matching: int, total: int) -> Figure:
+    if not total:
+        return Figure(value=None, reason="there are none")
+    low, high = wilson(matching, total)
+    return Figure(value=matching / total, low=low, high=high)

@@ -1,0 +1,93 @@
+"""How verdicts went over a span of time, and how many answers there were: one SVG for a page; see `monitor.report.charts`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import altair as alt
+
+from monitor.report.charts import COLOURS, data, svg
+
+WIDTH, HEIGHT = 560, 190  # pixels of a plot
+_KEPT = 128  # drawings
+_SERIES = {"self-generated": COLOURS[1], "refusal": COLOURS[0]}
+
+
+@dataclass(frozen=True, slots=True)
+class RatePoint:
+    """The share of one verdict in the bin that begins `at` (ISO 8601, UTC), in per mille, with its interval."""
+
+    at: str
+    verdict: str  # of `_SERIES`
+    share: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How many answers the bin holds that begins `at`."""
+
+    at: str
+    total: int
+
+
+@lru_cache(maxsize=_KEPT)
+def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description: str, *, days: bool) -> str:
+    """Shares of refusals and of self-generated answers in [start, end) with their intervals, as an SVG element.
+
+    The lines differ in dash and in the shape of their points too. The same drawing is made once.
+    """
+    names = [*_SERIES]
+    rows = [
+        {"at": p.at, "verdict": p.verdict, "share": p.share / 1000, "low": p.low / 1000, "high": p.high / 1000}
+        for p in points
+    ]
+    scale = alt.Scale(domain=names, range=list(_SERIES.values()))
+    legend = {"title": None, "orient": "top", "symbolStrokeWidth": 2}
+    colour = alt.Color("verdict:N", sort=names, scale=scale).legend(**legend)
+    dash = alt.StrokeDash("verdict:N", sort=names, scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]])).legend(
+        **legend
+    )
+    shape = alt.Shape("verdict:N", sort=names, scale=alt.Scale(domain=names, range=["circle", "triangle-up"]))
+    share = alt.Y("share:Q", title="share of the answers", scale=alt.Scale(domainMin=0)).axis(format=".0%", tickCount=5)
+    whole = alt.Chart(data(rows))
+    bars = whole.mark_rule(strokeWidth=5, opacity=0.22).encode(
+        _time(start, end, days=days), alt.Y("low:Q"), alt.Y2("high:Q"), colour
+    )
+    lines = whole.mark_line(strokeWidth=2).encode(_time(start, end, days=days), share, colour, dash)
+    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(
+        _time(start, end, days=days), share, colour, shape.legend(**legend)
+    )
+    return svg(alt.layer(bars, lines, dots), description, width=WIDTH, height=HEIGHT)
+
+
+@lru_cache(maxsize=_KEPT)
+def answers_chart(answers: tuple[Answers, ...], start: str, end: str, description: str, *, days: bool) -> str:
+    """How many answers there were in each bin of [start, end), as bars in an SVG element. The same one is made once."""
+    rows = [{"at": its.at, "answers": its.total} for its in answers]
+    number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0)).axis(
+        format="~s", tickCount=4, tickMinStep=1
+    )
+    width = max(2.0, 0.7 * WIDTH / max(len(rows), 1))
+    bars = alt.Chart(data(rows)).mark_bar(color=COLOURS[2], size=width).encode(_time(start, end, days=days), number)
+    return svg(alt.layer(bars), description, width=WIDTH, height=HEIGHT)
+
+
+def _time(start: str, end: str, *, days: bool) -> alt.X:
+    scale = alt.Scale(type="utc", domain=[start, end], nice=False)
+    return alt.X("at:T", title="UTC", scale=scale).axis(
+        format="%b %-d" if days else "%H:%M", tickCount=7, grid=False, labelOverlap=True
+    )
+
+
+def warmed() -> Sequence[str]:
+    """Draws something, so that the first to look does not wait for the library."""
+    start, end = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+    point = RatePoint(start, "refusal", 10, 0, 20)
+    return (
+        rates_chart((point,), start, end, "", days=False),
+        answers_chart((Answers(start, 1),), start, end, "", days=False),
+    )

@@ -1,0 +1,102 @@
+"""The dashboard over a real PostgreSQL, asked in this process, by whom a test wants."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from monitor.app import Application
+from monitor.settings import load_settings
+from monitor.store.access import Access
+from monitor.web.access import Role
+from monitor.web.app import create_app
+from monitor.web.guard import Guard
+from tests.factories import NOON
+
+HERE = "http://127.0.0.1:8080"
+NUMBERS = count(1)  # so that no two tokens have one name
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.moment: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def pass_by(self, length: timedelta) -> None:
+        self.moment += length
+
+
+class Site:
+    """An application, and clients of it. Nothing that fails is raised: clients see what people would."""
+
+    def __init__(self, application: Application, clock: Clock, **guard: Any) -> None:
+        self.application = application
+        self.clock = clock
+        self.access = Access(application.engine)
+        self.guard = Guard(access=self.access, now=clock, **guard)
+        self.app = create_app(application, self.guard)
+
+    def anonymous(self, *, at: str = HERE, **headers: str) -> TestClient:
+        return TestClient(
+            self.app, base_url=at, headers=headers, raise_server_exceptions=False, follow_redirects=False
+        )  # fmt: skip
+
+    def token(self, role: str, name: str = "", **over: Any) -> str:
+        """A new token's secret."""
+        name = name or f"{role}-{next(NUMBERS)}"
+        return self.access.make_token(name, Role(role), by="tests", now=self.clock(), **over)[1]
+
+    def by_token(self, role: str, *, at: str = HERE) -> TestClient:
+        return self.anonymous(at=at, authorization=f"Bearer {self.token(role)}")
+
+    def signed_in(self, role: str, *, at: str = HERE) -> tuple[TestClient, str]:
+        """A browser with a session, and what its forms carry."""
+        client = self.anonymous(at=at)
+        answer = client.post("/signin", data={"token": self.token(role)})
+        assert answer.status_code == 303, answer.text
+        return client, csrf_of(client)
+
+
+def csrf_of(client: TestClient) -> str:
+    """As it stands in the footer of every page."""
+    return re.search('action="/signout"><input type="hidden" name="csrf" value="([0-9a-f]{64})"', client.get("/").text)[
+        1
+    ]
+
+
+@pytest.fixture
+def moving() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def make_site(database, monkeypatch, moving):
+    """Makes sites over the test's database; settings as keywords in their names in the environment."""
+    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
+    monkeypatch.setenv("MONITOR_EMBEDDING__PROVIDER", "hash")
+    made = []
+
+    def make(*, guard: dict[str, Any] | None = None, **settings: str) -> Site:
+        for name, value in settings.items():
+            monkeypatch.setenv(f"MONITOR_{name}", value)
+        application = Application(load_settings(), now=moving)
+        made.append(application)
+        return Site(application, moving, **(guard or {}))
+
+    yield make
+    for application in made:
+        application.__exit__()
+
+
+@pytest.fixture
+def site(make_site) -> Site:
+    return make_site(guard={"only_tokens": True})
