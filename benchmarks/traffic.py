@@ -19,7 +19,10 @@ from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessme
 
 SEED = 20_261_121
 PER_MINUTE = 600
-TABLES = "interaction_key, interaction, assessment, verdict_minute, dead_letter"
+TABLES = (
+    "interaction_key, interaction, assessment, verdict_minute, dead_letter,"
+    " audit_queue, audit_leaf, audit_tile, audit_secret, audit_checkpoint"
+)
 
 
 def busy(scenario: Scenario) -> Scenario:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from monitor.redaction.redactor import Redactor
     from monitor.sealing import Sealer
     from monitor.store.group import Group
+    from monitor.store.overview import OverviewStore
     from monitor.store.queries import Queries
     from monitor.store.review import Reviews
     from monitor.store.writer import Writer
@@ -115,6 +116,13 @@ class Application:
         from monitor.store.queries import Queries  # noqa: PLC0415
 
         return Queries(self.engine)
+
+    @cached_property
+    def overview(self) -> OverviewStore:
+        """What the dashboard's first page shows; it keeps what has settled."""
+        from monitor.store.overview import OverviewStore  # noqa: PLC0415
+
+        return OverviewStore(self.engine)
 
     @cached_property
     def reviews(self) -> Reviews:

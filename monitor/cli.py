@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.cli_alerts import alerts_app
+from monitor.cli_audit import audit_app
 from monitor.cli_calibrate import calibrate, profiles
 from monitor.cli_deadletters import deadletters_app
 from monitor.cli_evaluate import evaluate
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Watches RAG chatbots: each answer is grounded, a refusal or self-generated, with the evidence for it.",
 )
-for group in (alerts_app, deadletters_app, pending_app, report_app, review_app, rules_app, tokens_app):
+for group in (alerts_app, audit_app, deadletters_app, pending_app, report_app, review_app, rules_app, tokens_app):
     app.add_typer(group)
 app.command()(calibrate)
 app.command()(erase)

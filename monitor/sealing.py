@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from monitor.errors import MonitorError, WrongSettings
 from monitor.store.audit import Sealing
 
 log = logging.getLogger(__name__)
+_SIGNATURE = "\u2014 "  # how the lines begin that end a note
 
 
 class Witness(Protocol):
@@ -73,6 +74,27 @@ class Sealer:
         leaves = self.seal(now)
         self.checkpoint()
         return leaves
+
+
+def notes_at(path: Path) -> Iterator[str]:
+    """The notes of a witness's file, one after the other.
+
+    Raises:
+        WrongSettings: the file cannot be read.
+    """
+    note: list[str] = []
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
+                    yield "".join(note)
+                    note = []
+                if note or line.strip():
+                    note.append(line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings(f"{path}: cannot be read: {error}") from None
+    if note:
+        yield "".join(note)
 
 
 def key_at(path: Path, origin: str) -> Signer:

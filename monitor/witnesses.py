@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from kafka import KafkaProducer
@@ -17,7 +16,6 @@ from monitor.sections_alerts import SlackSettings
 
 _SECONDS = 30.0  # for a broker to take one
 _BLOCK_MS = 5_000
-_SIGNATURE = "\u2014 "
 
 
 class FileWitness:
@@ -91,24 +89,3 @@ class SlackWitness:
                 self._post.write("chat.postMessage", {"channel": self._channel, "text": text})
         except Refused as refused:
             raise refused.named() from None
-
-
-def notes_of(path: Path) -> Iterator[str]:
-    """The notes that a `FileWitness` wrote, or that were put one after the other in any other way.
-
-    Raises:
-        WrongSettings: the file cannot be read.
-    """
-    note: list[str] = []
-    try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for line in file:
-                if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
-                    yield "".join(note)
-                    note = []
-                if note or line.strip():
-                    note.append(line)
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(f"{path}: cannot be read: {error}") from None
-    if note:
-        yield "".join(note)

@@ -1,4 +1,4 @@
-"""How verdicts went over a span of time, and how many answers there were: one SVG for a page; see `monitor.report.charts`."""
+"""How verdicts went over a span of time, and how many answers there were, as SVG; see `monitor.report.charts`."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
         for p in points
     ]
     scale = alt.Scale(domain=names, range=list(_SERIES.values()))
-    legend = {"title": None, "orient": "top", "symbolStrokeWidth": 2}
-    colour = alt.Color("verdict:N", sort=names, scale=scale).legend(**legend)
+    legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2)
+    colour = alt.Color("verdict:N", sort=names, scale=scale).legend(legend)
     dash = alt.StrokeDash("verdict:N", sort=names, scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]])).legend(
         **legend
     )
@@ -59,7 +59,7 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
     )
     lines = whole.mark_line(strokeWidth=2).encode(_time(start, end, days=days), share, colour, dash)
     dots = whole.mark_point(filled=True, opacity=1, size=34).encode(
-        _time(start, end, days=days), share, colour, shape.legend(**legend)
+        _time(start, end, days=days), share, colour, shape.legend(legend)
     )
     return svg(alt.layer(bars, lines, dots), description, width=WIDTH, height=HEIGHT)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, Engine, delete, insert, select, text
 
 from monitor.model import Json
 from monitor.store.audit_acts import act_key, stored_acts, told_acts
 from monitor.store.audit_queue import STORED, Kind, queue_act
 from monitor.store.audit_rows import PART
+from monitor.store.database import retriable
 from monitor.store.tables import interaction_key
 from monitor.store.tables_audit import audit_queue
 
@@ -31,10 +32,11 @@ _QUEUE = {
 }
 
 
-def ask_for_missing(connection: Connection, now: datetime) -> None:
-    """Has the sealer look through all stored rows for what is in no leaf."""
-    connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.MISSING))
-    _mark(connection, Kind.MISSING, None, now)
+def look_for_missing(engine: Engine, now: datetime) -> None:
+    """Has the sealer look through all stored rows for what is in no leaf; raises `Retriable`."""
+    with retriable(), engine.begin() as connection:
+        connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.MISSING))
+        _mark(connection, Kind.MISSING, None, now)
 
 
 def queue_missing(connection: Connection, now: datetime) -> bool:

@@ -102,7 +102,7 @@ def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) 
             tile = None
         elif tile is None and whole:
             checked.findings.append(_tile(0, number, "is missing"))
-        differs = False
+        differing = []
         for index in range(first, last):
             leaf, at = leaves.get(index), (index - first) * HASH_BYTES
             in_tile = None if tile is None else tile[at : at + HASH_BYTES]
@@ -115,14 +115,15 @@ def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) 
                 hashes.append(made)
                 continue
             if made == leaf.hash:
-                differs = True
+                differing.append(f"leaf {index}")
             else:
                 what = "its hash was changed" if made == in_tile else "its body is not the one that was sealed"
                 checked.findings.append(_wrong(leaf, f"leaf {index}: {what}"))
-                differs = differs or in_tile not in {None, made, leaf.hash}
+                if in_tile not in {None, made, leaf.hash}:
+                    differing.append(f"leaf {index}")
             hashes.append(leaf.hash if leaf.hash == in_tile else made)
-        if differs:
-            checked.findings.append(_tile(0, number, "does not hold the hashes of its leaves"))
+        if differing:
+            checked.findings.append(_tile(0, number, f"does not hold the hash of {', '.join(differing)}"))
         if whole:
             checked.tile_roots.append(root_of(hashes[-TILE:]))
     return hashes
@@ -157,7 +158,7 @@ def _check_rows(connection: psycopg.Connection, leaves: Sequence[Leaf], accounts
     for kind in STORED:
         its = [leaf for leaf in leaves if leaf.kind == kind]
         keys = [(leaf.app, leaf.subject, leaf.part) for leaf in its]
-        rows = read_rows(connection, kind, keys, [_occurred(leaf.body) for leaf in its])
+        rows = read_rows(connection, kind, keys, [occurred(leaf.body) for leaf in its])
         doubts = []
         for leaf, key in zip(its, keys, strict=True):
             row = rows.get(key)
@@ -173,7 +174,7 @@ def _check_rows(connection: psycopg.Connection, leaves: Sequence[Leaf], accounts
             yield _wrong(leaf, f"leaf {leaf.number}: {problem}")
 
 
-def _occurred(body: str) -> datetime | None:
+def occurred(body: str) -> datetime | None:
     """When the interaction of a body occurred, without reading all of it; None where it does not say."""
     _, found, rest = body.partition(_OCCURRED)
     try:

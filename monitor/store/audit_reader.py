@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -67,6 +68,13 @@ def verify(
             return verify_within(connection, keys, start=start, notes=notes)
         with _pool(engine, connection, processes) as pool:
             return _verified(connection, keys, start, notes, pool)
+
+
+def processes_for(engine: Engine) -> int:
+    """One for each core, unless there is so little that starting them takes longer than the work."""
+    with retriable(), engine.connect() as connection:
+        size = tree_size(driver(connection))
+    return max(1, min(os.cpu_count() or 1, size // (4 * RANGE)))
 
 
 def verify_within(

@@ -33,7 +33,7 @@ from sqlalchemy import (
 from monitor.model import Reason, Verdict
 from monitor.redact import redact
 from monitor.store.listing import Filters, Labelled, Listed, Listing, Place, RefusalKnown
-from monitor.store.narrow import Counted, Pieces, pieces
+from monitor.store.narrow import Counted, Pieces, hours, pieces
 from monitor.store.quick import quick
 from monitor.store.search_words import Terms, terms
 from monitor.store.tables import METRICS, assessment, interaction
@@ -41,7 +41,8 @@ from monitor.store.tables_review import review
 
 PAGE = 50
 READ = 40_000  # texts that one page looks through for words: some 100 ms
-LOOKED_UP = 15_000  # the same where each is looked up for its assessment
+LOOKED_UP = 8_000  # the same where each is looked up for its assessment
+SCANNED = 300_000  # entries of the covering index, the same
 _ROUNDING = 1e-6  # more than a REAL is off from what people type
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # of which one can count hours
@@ -129,7 +130,12 @@ def _looked(
     through = None
     if counted != Counted():
         exact = not (searched.wanted or searched.unwanted or filters.refusal or filters.metric or filters.labelled)
-        spans = pieces(connection, counted, start, end, forward=forward, most=most + 1 if exact else reach)
+        if exact:
+            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
+        else:
+            looked_up = reach if of_texts else SCANNED
+            read = 2 * READ if alone else SCANNED
+            spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
         through = spans.through
     elif searched.wanted or searched.unwanted:
         limits = (by.c.occurred_at >= start, by.c.occurred_at < end, *([_a.live] if by is assessment else []))
@@ -140,17 +146,24 @@ def _looked(
         behind = tuple_(place.occurred_at, place.app, place.id)
         conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
     source: FromClause = by if by is interaction or not of_texts else assessment.join(interaction, _same(_a))
-    query = select(*columns)
+    rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
-        query = query.select_from(source).where(by.c.occurred_at >= start, by.c.occurred_at < end)
+        rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
+        keys = _first(rows_of, columns, most + 1, forward=forward)
     else:
         span = _within(spans)
-        here = and_(by.c.occurred_at >= span.c.start, by.c.occurred_at < span.c.end)
-        query = query.select_from(span.join(source, here))
-    order = [column.asc() if forward else column.desc() for column in columns]
-    keys = query.where(*conditions).order_by(*order).limit(most + 1).subquery("found")
-    rows = connection.execute(_listed(keys, forward=forward)).mappings()
+        rows_of = rows_of.where(by.c.occurred_at >= span.c.start, by.c.occurred_at < span.c.end)
+        # the first of each span, so that the planner cannot turn the join around
+        of_span = _first(rows_of, columns, most + 1, forward=forward).lateral("of_span")
+        found = (of_span.c.occurred_at, of_span.c.app, of_span.c.id)
+        keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
+    rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
     return _Looked(rows=[_row(row) for row in rows], through=through)
+
+
+def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:
+    """The first of them in the order of looking."""
+    return query.order_by(*(column.asc() if forward else column.desc() for column in columns)).limit(most)
 
 
 def _of_texts(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:

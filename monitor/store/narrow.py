@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, func, literal, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, func, literal, select, true
 
 from monitor.model import Reason, Verdict
 from monitor.store.rollup import OTHER
@@ -17,6 +18,7 @@ from monitor.store.tables import verdict_minute
 from monitor.store.tables_signals import verdict_hour
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+_Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, what is counted of it, and all answers in it
 _SMALLEST = timedelta(microseconds=1)
 _WINDOWS = tuple(
     timedelta(hours=hours) for hours in (12, 96, 768, 9_000)
@@ -43,46 +45,85 @@ class Pieces:
 def pieces(
     connection: Connection, counted: Counted, start: datetime, end: datetime, *, forward: bool, most: int
 ) -> Pieces:
-    """Where in [start, end) `most` of what is counted lie, or more: next to its end, or `forward` to its start.
+    """The minutes of [start, end) that hold `most` of what is counted: next to its end, or `forward` to its start.
 
     A label that the rollups no longer tell from others may lead to more spans, never to less.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     near = start if forward else end
-    hours, enough = _hours(connection, counted, start, end, forward=forward, most=most)
-    minutes: list[tuple[datetime, int]] = []
-    if hours:
-        spans = [(max(hour, start), min(hour + HOUR, end)) for hour, _ in hours]
-        minutes = _counts(
-            connection, verdict_minute, counted, [(_floor(a, MINUTE), b) for a, b in spans], forward=forward
-        )
-    minutes, enough_minutes = _enough(minutes, near, MINUTE, most)
-    through = None
-    if enough_minutes and minutes:
-        through = minutes[-1][0] + (MINUTE if forward else timedelta())
-    elif enough:
-        through = hours[-1][0] + (HOUR if forward else timedelta())
-    found = tuple((max(at, start), min(at + MINUTE, end)) for at, _ in minutes)
-    if through is not None and not start < through < end:
-        through = None
-    return Pieces(spans=_joined(found), through=through)
+    limits = _Limits(near=near, forward=forward, counted=most)
+    hours, enough = _hours(connection, counted, start, end, limits)
+    spans = [(max(_floor(max(hour, start), MINUTE), hour), min(hour + HOUR, end)) for hour, _, _ in hours]
+    minutes: list[_Row] = []
+    enough_minutes = False
+    if spans:
+        minutes, enough_minutes = limits.enough(_counts(connection, verdict_minute, counted, spans, limits), MINUTE)
+    through = limits.far(minutes, MINUTE) if enough_minutes else limits.far(hours, HOUR) if enough else None
+    return _found(minutes, MINUTE, start, end, through)
+
+
+def hours(
+    connection: Connection,
+    counted: Counted,
+    start: datetime,
+    end: datetime,
+    *,
+    forward: bool,
+    most: int,
+    most_read: int,
+) -> Pieces:
+    """The hours of [start, end) that hold `most` of what is counted, or of which `most_read` answers are to be read."""
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    limits = _Limits(near=start if forward else end, forward=forward, counted=most, read=most_read)
+    found, enough = _hours(connection, counted, start, end, limits)
+    return _found(found, HOUR, start, end, limits.far(found, HOUR) if enough else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    """How much of what is counted is enough, or how many answers may be read for it, from `near` on."""
+
+    near: datetime
+    forward: bool
+    counted: int
+    read: int | None = None
+
+    def enough(self, rows: Sequence[_Row], unit: timedelta) -> tuple[list[_Row], bool]:
+        """The first rows that are enough, and whether they are; what `near` lies within may be on its other side."""
+        kept: list[_Row] = []
+        counted = read = 0
+        for at, number, total in rows:
+            kept.append((at, number, total))
+            if not at < self.near < at + unit:
+                counted, read = counted + number, read + total
+            if counted >= self.counted or (self.read is not None and read >= self.read):
+                return kept, True
+        return kept, False
+
+    def far(self, rows: Sequence[_Row], unit: timedelta) -> datetime:
+        """Where the last of them ends, in the order of looking."""
+        return rows[-1][0] + (unit if self.forward else timedelta())
+
+
+def _found(rows: Sequence[_Row], unit: timedelta, start: datetime, end: datetime, through: datetime | None) -> Pieces:
+    spans = tuple((max(at, start), min(at + unit, end)) for at, _, _ in rows)
+    return Pieces(spans=_joined(spans), through=through if through is not None and start < through < end else None)
 
 
 def _hours(
-    connection: Connection, counted: Counted, start: datetime, end: datetime, *, forward: bool, most: int
-) -> tuple[list[tuple[datetime, int]], bool]:
-    """The hours next to the near end that hold `most`, and whether there are so many; the nearest are read first."""
-    first, last, near = _floor(start, HOUR), _floor(end + HOUR - _SMALLEST, HOUR), start if forward else end
-    hours: list[tuple[datetime, int]] = []
+    connection: Connection, counted: Counted, start: datetime, end: datetime, limits: _Limits
+) -> tuple[list[_Row], bool]:
+    """The hours next to the near end that are enough, and whether they are; the nearest are read first."""
+    first, last = _floor(start, HOUR), _floor(end + HOUR - _SMALLEST, HOUR)
+    found: list[_Row] = []
     enough = False
     for window in (*_WINDOWS, last - first):
         if first < last and not enough:
             length = min(window, last - first)
-            span = (first, first + length) if forward else (last - length, last)
-            first, last = (span[1], last) if forward else (first, span[0])
-            hours += _counts(connection, verdict_hour, counted, [span], forward=forward)
-            hours, enough = _enough(hours, near, HOUR, most)
-    return hours, enough
+            span = (first, first + length) if limits.forward else (last - length, last)
+            first, last = (span[1], last) if limits.forward else (first, span[0])
+            found, enough = limits.enough([*found, *_counts(connection, verdict_hour, counted, [span], limits)], HOUR)
+    return found, enough
 
 
 def _counts(
@@ -90,10 +131,9 @@ def _counts(
     table: Table,
     counted: Counted,
     spans: Sequence[tuple[datetime, datetime]],
-    *,
-    forward: bool,
-) -> list[tuple[datetime, int]]:
-    """Times with how many there were in the hour or minute that begins then, where there were any."""
+    limits: _Limits,
+) -> list[_Row]:
+    """Hours or minutes in which there was any, in the order of looking."""
     at = table.c.hour if table is verdict_hour else table.c.minute
     times = ARRAY(DateTime(timezone=True))
     span = (
@@ -101,40 +141,34 @@ def _counts(
         .table_valued("start", "end", name="span")
         .render_derived()
     )
-    number = func.sum(_number(table, counted))
-    query = (
-        select(at, number)
-        .select_from(span.join(table, (at >= span.c.start) & (at < span.c.end)))
-        .where(*(table.c[label].in_((value, OTHER)) for label, value in counted.labels))
+    ours = [table.c[label].in_((value, OTHER)) for label, value in counted.labels]
+    number: ColumnElement[int] = func.sum(_number(table, counted))
+    total: ColumnElement[int] = literal(0)
+    if limits.read is not None:
+        number, total = func.coalesce(number.filter(and_(true(), *ours)), 0), func.sum(table.c.total)
+        ours = []
+    # grouped within each span, so that the planner cannot turn the join around and read the table for every span
+    of_span = (
+        select(at.label("at"), number.label("number"), total.label("total"))
+        .where(at >= span.c.start, at < span.c.end, *ours)
         .group_by(at)
         .having(number > 0)
-        .order_by(at.asc() if forward else at.desc())
+        .lateral("counted")
     )
-    return [(moment, int(n)) for moment, n in connection.execute(query)]
+    c = of_span.c
+    order = c.at.asc() if limits.forward else c.at.desc()
+    query = select(c.at, c.number, c.total).select_from(span.join(of_span, true())).order_by(order)
+    return [(moment, int(n), int(read)) for moment, n, read in connection.execute(query)]
 
 
 def _number(table: Table, counted: Counted) -> ColumnElement[int]:
-    """At least so many of a row may be wanted."""
+    """At most so many of a row may be wanted."""
     if counted.reason is not None:
         return table.c[counted.reason.value]
     if not counted.verdicts:
         return table.c.total
     first, *others = (table.c[verdict.value] for verdict in sorted(counted.verdicts))
     return sum(others, first)
-
-
-def _enough(
-    rows: Sequence[tuple[datetime, int]], near: datetime, unit: timedelta, most: int
-) -> tuple[list[tuple[datetime, int]], bool]:
-    """The first that hold `most` together. What `near` lies within does not count: its part may be the other one."""
-    kept, sum_ = [], 0
-    for moment, number in rows:
-        kept.append((moment, number))
-        if not moment < near < moment + unit:
-            sum_ += number
-        if sum_ >= most:
-            return kept, True
-    return kept, False
 
 
 def _joined(spans: Sequence[tuple[datetime, datetime]]) -> tuple[tuple[datetime, datetime], ...]:

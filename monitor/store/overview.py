@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 
 from sqlalchemy import Engine, func, literal, select
 
@@ -15,6 +17,9 @@ from monitor.store.tables_audit import audit_checkpoint
 from monitor.store.tables_signals import verdict_hour
 
 HOUR = timedelta(hours=1)
+SETTLED = timedelta(hours=1)
+KEPT = timedelta(minutes=15)
+_MOST_KEPT = 32
 MOST_LABELS = 100  # values of a label that a form offers
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NARROW = "choose a shorter span of time, or one app"
@@ -42,16 +47,39 @@ class Sealed:
 
 
 class OverviewStore:
-    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
+    """Reads. Safe to use from several threads; every method may raise `Retriable`, as `TakesTooLong` too.
+
+    What lies further back than `SETTLED` is kept for `KEPT`: answers that come so late may show that much later.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._past: OrderedDict[tuple[object, ...], tuple[datetime, list[Cell]]] = OrderedDict()
+        self._lock = Lock()
 
-    def cells(self, start: datetime, end: datetime, bin_: timedelta, *, app: str | None = None) -> list[Cell]:
+    def cells(
+        self, start: datetime, end: datetime, bin_: timedelta, *, now: datetime, app: str | None = None
+    ) -> list[Cell]:
         """What was counted in [start, end), bins and both ends aligned to the epoch; empty ones are left out.
 
         Bins of an hour or more are whole hours.
         """
+        before = now - SETTLED
+        settled = max(start, before - (before - _EPOCH) % bin_)
+        key = (start, settled, bin_, app)
+        with self._lock:
+            known = self._past.get(key)
+        if known is None or now - known[0] >= KEPT:
+            known = now, self._read(start, settled, bin_, app)
+            with self._lock:
+                self._past[key] = known
+                while len(self._past) > _MOST_KEPT:
+                    self._past.popitem(last=False)
+        return [*known[1], *self._read(settled, end, bin_, app)]
+
+    def _read(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> list[Cell]:
+        if start >= end:
+            return []
         table, at = (verdict_hour, verdict_hour.c.hour) if bin_ >= HOUR else (verdict_minute, verdict_minute.c.minute)
         c = table.c
         binned = func.date_bin(literal(bin_), at, literal(_EPOCH)).label("at")

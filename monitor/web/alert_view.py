@@ -30,7 +30,6 @@ STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its 
 }
 AFTERWARDS = timedelta(minutes=30)  # that the chart of an alert goes on for once it has resolved
 _SHORT = timedelta(minutes=5)
-_NEGATIVE = tuple(verdict.value for verdict in Verdict if verdict.negative)
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -129,9 +128,7 @@ def interactions_path(alert: Alert) -> str:
     """The answers that it is about: those of its labels and time that show its signal."""
     kind, _, shown = alert.signal.partition(" of ")
     query = [(label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)]
-    if kind == "rate" and shown == "negative":
-        query += [("verdict", verdict) for verdict in _NEGATIVE]
-    elif kind == "rate" and shown in set(Verdict):
+    if kind == "rate" and shown in {"negative", *Verdict}:
         query.append(("verdict", shown))
     elif kind == "rate" and shown in set(Reason):
         query.append(("reason", shown))
@@ -155,7 +152,9 @@ def rule_text(source: str, rule: str) -> str | None:
     except InvalidYaml:
         return None
     rules = document.value.get("rules") if isinstance(document.value, dict) else None
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in rules or ()]
+    if not isinstance(rules, list):
+        return None
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in rules]
     if rule not in names:
         return None
     place, lines = names.index(rule), source.splitlines()

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from monitor.app import Application
 from monitor.errors import MonitorError, Retriable, WrongSettings
@@ -75,7 +76,21 @@ def _forbidden(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  it is what this is registered for
-    return _answer(request, HTTPStatus(error.status_code), str(error.detail), **(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["allow"] = _allowed(request)
+    return _answer(request, HTTPStatus(error.status_code), str(error.detail), **headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of all routes of an address; the framework names those of the first."""
+    routes = request.app.router.routes
+    found = [
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
+    return ", ".join(["HEAD"] * ("GET" in found) + found)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

@@ -91,3 +91,15 @@ def test_who_is_meant_has_to_be_said(monitor):
     ended = monitor.run("erase", "--app", "shop")
     assert (ended.returncode, "--conversation ID" in ended.stderr) == (2, True)
     assert monitor.run("erase", "--app", "shop", "--tag", "user", "--yes").returncode == 2
+
+
+def test_the_audit_trail_proves_what_is_left(monitor, replayed, event):
+    events = [event(f"q-{n}", **OLD, conversation_id=f"c-{n}") for n in range(2)]
+    replayed(*events, event("q-2", conversation_id="c-2"), event("q-3"))
+    assert monitor.run("audit", "seal").returncode == 0
+    assert monitor.run("audit", "verify").returncode == 0
+    assert monitor.run("erase", "--app", "support-bot", "--conversation", "c-2", "--yes").returncode == 0
+    assert monitor.run("retention", RETENTION__KEEP="400d").returncode == 0
+    assert monitor.run("audit", "seal").returncode == 0
+    verified = monitor.run("audit", "verify")
+    assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -138,6 +138,7 @@ class Tampering:
             self.ask("UPDATE audit_leaf SET index = -7 WHERE index = :a", a=one["index"])
             self.ask("UPDATE audit_leaf SET index = :a WHERE index = :b", a=one["index"], b=other["index"])
             self.ask("UPDATE audit_leaf SET index = :b WHERE index = -7", b=other["index"])
+            return [f"leaf {one['index']}", "; look at leaves"]  # no tile holds the last of them
         else:
             for its, value in ((one, other[column]), (other, one[column])):
                 value = json.dumps(value) if isinstance(value, dict | list) else value

@@ -8,20 +8,24 @@ from threading import Event
 import pytest
 from sqlalchemy import insert
 
+from monitor.app import Application
+from monitor.errors import WrongSettings
 from monitor.ledger import complaints
 from monitor.message import Offset
 from monitor.model import Mark, Verdict
-from monitor.retaining import due, remove, whole_months
+from monitor.retaining import due, remove, retained_beside, whole_months
 from monitor.retention import Keeping, Policy
 from monitor.retry import Retry
+from monitor.settings import load_settings
 from monitor.store import retention as of_store
 from monitor.store.ledger import Ledger
 from monitor.store.reports import Reports
 from monitor.store.retention import Retention
 from monitor.store.tables_alerts import notification
-from tests.factories import NOON, a_batch, an_interaction
+from tests.factories import NOON, a_batch, an_interaction, clock
 from tests.integration.privacy import APP, SECRET, everything, surround, told
 from tests.unit.alert.notifications import a_notification, an_example
+from tests.waiting import until
 
 DAY = timedelta(days=1)
 AUGUST, SEPTEMBER, NOVEMBER = (datetime(2025, month, 15, tzinfo=UTC) for month in (8, 9, 11))
@@ -183,3 +187,19 @@ def test_the_recount_knows_what_was_removed(writer, retention, engine):
 def test_one_replica_does_it(retention, engine):
     with retention.holding() as ours, Retention(engine).holding() as other:
         assert (ours, other) == (True, False)
+
+
+def test_it_runs_beside_the_events(database, writer, rows):
+    writer.write(a_batch(told("q-1", AUGUST), told("q-2", NOVEMBER)))
+    with Application(load_settings(database_url=database, retention={"keep": "75d"}), now=clock) as application:
+        with retained_beside(application):
+            until("the month is gone", lambda: ids(rows) == ["q-2"])
+        with retained_beside(Application(load_settings(database_url=database))):
+            assert ids(rows) == ["q-2"]
+
+
+def test_a_wrong_length_is_said_at_the_start(database):
+    settings = load_settings(database_url=database, retention={"keep": "soon"})
+    wrong = pytest.raises(WrongSettings, match="'soon' is no duration")
+    with Application(settings) as application, wrong, retained_beside(application):
+        pass

@@ -33,6 +33,8 @@ from monitor.model import (
     TokenUsage,
     Verdict,
 )
+from monitor.redaction.kind import Kind
+from monitor.redaction.redactor import redactor
 from monitor.store import halted
 from monitor.store import writer as writing
 from monitor.store.queries import Queries
@@ -506,6 +508,13 @@ def test_odd_text_is_stored_as_it_is(writer, engine, text):
     write(writer, an_assessment(answer=text, question=text, tags={text: text}, model=text, app=text))
     (row,) = Queries(engine).explained("q-1", text)
     assert (row["answer"], row["question"], row["tags"], row["model"]) == (text, text, {text: text}, text)
+
+
+def test_a_dead_letter_is_known_again_however_it_was_redacted_before(writer, rows):
+    came = a_dead_letter(b"4111 1111 1111 1111 and a@b.example")
+    for kinds in ((Kind.CARD,), (Kind.CARD, Kind.E_MAIL), ()):
+        writer.write(a_batch(dead_letters=(redactor(kinds).dead_letter(came),)))
+    assert rows("SELECT value FROM dead_letter") == [(b"[card] and a@b.example",)]
 
 
 def test_every_field_of_a_dead_letter_is_kept(writer, rows):

@@ -219,7 +219,7 @@ def _cards(content: Found, name: str, probability: str, called: str, link: Link)
                 (label, value)
                 for label, value in (
                     ("At", when(one["occurred_at"])),
-                    (called, number(one[probability], 2)),
+                    (called, number(one[probability])),
                     ("Topic", one["topic"]),
                     ("Model", one["model"]),
                     ("Id", plain(one["id"])),

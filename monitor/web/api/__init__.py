@@ -6,9 +6,11 @@ from fastapi.security import HTTPBearer
 from monitor.web.api import (
     alerts,
     dead_letters,
+    export,
     interactions,
     labels,
     ledger,
+    overview,
     profiles,
     reports,
     silences,
@@ -19,6 +21,6 @@ PREFIX = "/api/v1"
 _bearer = HTTPBearer(auto_error=False, description="An access token: `monitor tokens create NAME --role viewer`.")
 router = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(known_parameters)])
 for module in (
-    interactions, labels, alerts, silences, profiles, dead_letters, reports, ledger
+    overview, export, interactions, labels, alerts, silences, profiles, dead_letters, reports, ledger
 ):  # fmt: skip
     router.include_router(module.router)

@@ -58,21 +58,17 @@ def _number(value: object) -> object:
     return value
 
 
-def _figure(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", value, re.ASCII) is None:
-        raise ValueError("is no number")
-    return value
+def whole(value: object) -> object:
+    """60.0 is an integer in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_Segment = Annotated[str, AfterValidator(storable), Path(min_length=1, max_length=LONGEST_TEXT)]
-Text = Annotated[str, AfterValidator(storable), Field(max_length=LONGEST_TEXT)]
-Name = Annotated[str, AfterValidator(storable), Field(min_length=1, max_length=LONGEST_TEXT)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, BeforeValidator(_flag)]
-Figure = Annotated[float, BeforeValidator(_figure), Field(ge=-1, le=1, allow_inf_nan=False)]
-Number = Annotated[int, BeforeValidator(_number)]
-Id = Annotated[Number, Field(ge=1, le=HIGHEST_ID)]
-Limit = Annotated[Number, Query(ge=1, le=MOST, description="How many at most.")]
+Id = Annotated[int, Field(ge=1, le=HIGHEST_ID), BeforeValidator(_number)]
+Limit = Annotated[int, Field(ge=1, le=MOST), BeforeValidator(_number), Query(description="How many at most.")]
 Cursor = Annotated[
     str | None,
     Query(
@@ -92,7 +88,7 @@ class Named:
 
     prefix: str
 
-    def __call__(self, request: Request, app: _Segment, id: _Segment) -> tuple[str, str]:  # noqa: A002  its name in the path
+    def __call__(self, request: Request, app: Annotated[Name, Path()], id: Annotated[Name, Path()]) -> tuple[str, str]:  # noqa: A002  its name in the path
         """App and id; where slashes came bare, the first segment is the app."""
         raw: str = request.scope["raw_path"].decode("latin-1")
         own = [storable(unquote(part)) for part in raw.removeprefix(self.prefix).split("/")]

@@ -11,17 +11,19 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.report.weekly.week import Week, week_named
 from monitor.reporting import Format, Written, reporting
+from monitor.store.listing import Place
+from monitor.store.report_list import PAGE, headlines
 from monitor.store.reports import Reports
 from monitor.web.access import Identity, Permission
-from monitor.web.api.parameters import Limit, Name, Text
+from monitor.web.api.parameters import Cursor, Name, Text
 from monitor.web.api.problem import NOT_FOUND, problems
 from monitor.web.api.shape import Answer
+from monitor.web.cursor import from_cursor, to_cursor
 from monitor.web.guard import Needs
+from monitor.web.pages.reports import POLICY
 
 router = APIRouter(tags=["reports"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
-# The page brings its styles and drawings along, and may do nothing else.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
 _TYPES = {Format.JSON: "application/json", Format.HTML: "text/html", Format.MD: "text/markdown"}
 
 
@@ -31,33 +33,40 @@ class Report(Answer):
     app: str
     week: str = Field(description="as 2026-W46, in ISO's calendar")
     start: datetime
-    end: datetime
     made_at: datetime
-    digest: str = Field(description="SHA-256 of its content")
     sent_at: datetime | None
 
 
 class ReportList(Answer):
-    """The newest weeks first."""
+    """The newest weeks first, then by app."""
 
     items: list[Report]
+    next: str | None
 
 
 @router.get(
     "/reports", response_model=ReportList, operation_id="listReports", responses=problems(),
     summary="Weekly reports that were written",
 )  # fmt: skip
-def reports(request: Request, _: Viewer, app: Annotated[Text | None, Query()] = None, limit: Limit = 100) -> ReportList:
-    """`monitor report weekly` writes one."""
+def reports(
+    request: Request, _: Viewer, app: Annotated[Text | None, Query()] = None, cursor: Cursor = None
+) -> ReportList:
+    """In pages of 30; `monitor report weekly` writes one."""
     application: Application = request.app.state.application
-    found = Reports(application.engine).listed(app=app, limit=limit)
-    names = ("app", "start", "end", "made_at", "digest", "sent_at")
+    behind = None if cursor is None else from_cursor(cursor)
+    found = headlines(application.engine, app=app, behind=None if behind is None else (behind.occurred_at, behind.app))
+    shown = found[:PAGE]
+    last = shown[-1] if len(found) > PAGE else None
     return ReportList(
         items=[
-            Report(week=Week(monday=its.start.date()).name, **{name: getattr(its, name) for name in names})
-            for its in found
-        ]
-    )
+            Report(
+                app=its.app, week=Week(monday=its.start.date()).name, start=its.start, made_at=its.made_at,
+                sent_at=its.sent_at,
+            )
+            for its in shown
+        ],
+        next=None if last is None else to_cursor(Place(occurred_at=last.start, app=last.app)),
+    )  # fmt: skip
 
 
 @router.get(
@@ -92,5 +101,5 @@ def report(
         sent_at=stored.sent_at,
     )  # fmt: skip
     body = reporting(application).rendered(written, format)
-    headers = {"content-security-policy": _POLICY} if format is Format.HTML else None
+    headers = {"content-security-policy": POLICY} if format is Format.HTML else None
     return Response(body, headers=headers, media_type=_TYPES[format])

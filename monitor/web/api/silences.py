@@ -6,16 +6,17 @@ from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from monitor.alert.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app import Application
 from monitor.web.access import Identity, Permission
-from monitor.web.api.parameters import Flag, Name, Text
+from monitor.web.api.parameters import Flag, Name, Text, whole
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 from monitor.web.api.shape import Answer, Question
 from monitor.web.guard import Needs
+from monitor.wire import storable
 
 router = APIRouter(tags=["silences"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -28,14 +29,14 @@ class Match(Question):
 
     label: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$")]
     operator: Literal["=", "!=", "=~", "!~"]
-    value: Annotated[Text, Field(max_length=LONGEST_PATTERN)]
+    value: Annotated[str, Field(max_length=LONGEST_PATTERN), AfterValidator(storable)]
 
 
 class NewSilence(Question):
     """Alerts that all of `matchers` match, told of to nobody for so long."""
 
     matchers: Annotated[list[Match], Field(min_length=1, max_length=20)]
-    seconds: Annotated[int, Field(ge=1, le=_LONGEST)]
+    seconds: Annotated[int, Field(ge=1, le=_LONGEST), BeforeValidator(whole)]
     comment: Text = ""
 
 

@@ -14,7 +14,6 @@ from monitor.app import Application
 from monitor.explain import REASON_WORDS
 from monitor.store.browse import READ, Browse
 from monitor.store.listing import Listed, Listing
-from monitor.store.overview import OverviewStore
 from monitor.store.quick import TakesTooLong
 from monitor.web import asked as forms
 from monitor.web.access import Identity, Permission
@@ -38,13 +37,11 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     application: Application = request.app.state.application
     its = asked(request.query_params.multi_items(), application.now())
     older, newer = (request.query_params.get(name) for name in ("older", "newer"))
-    places = {
-        "older_than": from_cursor(older) if older else None,
-        "newer_than": from_cursor(newer) if newer and not older else None,
-    }
+    older_than = from_cursor(older) if older else None
+    newer_than = from_cursor(newer) if newer and not older else None
     listing, too_long = Listing(rows=(), older=None, newer=None), ""
     try:
-        listing = Browse(application.engine).page(its.filters, **places)
+        listing = Browse(application.engine).page(its.filters, older_than=older_than, newer_than=newer_than)
     except TakesTooLong as error:
         too_long = str(error)
     return page(
@@ -60,7 +57,7 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         paged=bool(older or newer),
         older=_on(its, "older", listing),
         newer=_on(its, "newer", listing),
-        labels=OverviewStore(application.engine).labels("app", "environment", "model", "topic"),
+        labels=application.overview.labels("app", "environment", "model", "topic"),
         forms=forms,
         spans=SPANS,
         reasons=REASON_WORDS,

@@ -14,9 +14,10 @@ from monitor.app import Application
 from monitor.report.rates import answers_chart, rates_chart
 from monitor.store.alert_board import AlertBoard
 from monitor.store.ledger import Ledger
-from monitor.store.overview import Cell, OverviewStore
+from monitor.store.overview import Cell
 from monitor.store.pending import Pending
 from monitor.store.progress import ReadingStore
+from monitor.store.rollup import source_of
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs
 from monitor.web.page import page
@@ -48,8 +49,8 @@ def overview(
     span = span if span in SPANS else USUAL
     chosen, now = SPANS[span], application.now()
     start, end = chosen.around(now)
-    store = OverviewStore(application.engine)
-    cells = store.cells(start - chosen.length, end, chosen.bin, app=app or None)
+    store = application.overview
+    cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
     here = [cell for cell in cells if cell.at >= start]
     labels = store.labels("app")
     whole = next(iter(groups(cells, start, lambda _: ())), None)
@@ -76,8 +77,6 @@ def overview(
 
 def sources(application: Application) -> list[Source]:
     """Every source that was ever read, by name."""
-    from monitor.store.rollup import source_of  # noqa: PLC0415
-
     reading = ReadingStore(application.engine)
     lags = {its.labels["source"]: its.counts[0].sum for its in reading.lags(application.now())}
     rows, _ = Ledger(application.engine).read()

@@ -1,0 +1,193 @@
+"""How fast the audit trail is sealed and verified, and what it costs the events.
+
+    python benchmarks/audit.py [--short] [--json PATH]
+
+Prints, all measured in this one run:
+- leaves/s of sealing, and of verifying the whole trail in one process and in one for each core, with the seconds
+  (goal: a million leaves verify in under a minute on two cores), and how it was shared out;
+- events/s through the whole flow with the queue and a sealer that seals every second in its process, as a share of
+  those without either (goal: more than .97): with the real model and its cache empty, and with vectors stubbed, where
+  nothing but the database and our own code takes time.
+
+The rows are those of `monitor demo`'s support bot, assessed, and multiplied in SQL under other ids; a million leaves are
+half a million interactions with an assessment each. Half of the trail is of the month before. Figures of the event path
+are the median of runs in turns. The database is an embedded PostgreSQL in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from unittest.mock import patch
+
+from figures import finish, options
+from sqlalchemy import text
+from traffic import SEED, emptied, interactions, write_events
+
+from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
+from monitor.app import Application
+from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.embed.hashing import HashEmbedder
+from monitor.embed.minilm import MiniLMEmbedder
+from monitor.ingest.files import FileSource
+from monitor.model import Batch
+from monitor.pipeline import Pipeline
+from monitor.retry import Retry
+from monitor.sealing_process import sealed_beside
+from monitor.sections import EmbeddingSettings
+from monitor.sections_audit import AuditSettings
+from monitor.settings import Settings
+from monitor.stages import Stages
+from monitor.store import writer as writer_module
+from monitor.store.audit_reader import Verified, verify
+
+FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
+SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
+BATCH = 512
+TEMPLATES = 500  # interactions that the others are copies of
+_COPIES = (
+    """INSERT INTO interaction_key SELECT app, id || '-' || n, month FROM interaction_key, generate_series(1, :n) n""",
+    """INSERT INTO {table} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '-' || n))).*
+       FROM {table} r, generate_series(1, :n) n""",
+)
+
+
+def multiplied(application: Application, copies: int) -> None:
+    """Each stored interaction, its assessment and their places in the queue so many times more."""
+    with application.engine.begin() as connection:
+        connection.execute(text(
+            "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
+            " SELECT kind, app, subject || '-' || n, part, queued_at FROM audit_queue, generate_series(1, :n) n"
+            " WHERE kind <> 'missing' ORDER BY n, seq"), {"n": copies})  # fmt: skip
+        connection.execute(text(_COPIES[0]), {"n": copies})
+        for table in ("interaction", "assessment"):
+            connection.execute(text(_COPIES[1].format(table=table)), {"n": copies})
+    with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def trail(application: Application, leaves: int) -> dict[str, object]:
+    """Seals so many leaves in one go, and verifies them."""
+    its = interactions(TEMPLATES)[:TEMPLATES]
+    assessments = application.pipeline.assess(its)
+    for first in range(0, TEMPLATES, BATCH):
+        application.store.write(
+            Batch(assessments=tuple(assessments[first : first + BATCH]), dead_letters=(), received=BATCH)
+        )
+    multiplied(application, leaves // (2 * TEMPLATES) - 1)
+    begin = time.perf_counter()
+    sealed = application.sealer.turn(application.now())
+    sealing = time.perf_counter() - begin
+    with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+    results: dict[str, object] = {
+        "leaves": sealed,
+        "sealing: seconds": sealing,
+        "sealing: leaves per second": sealed / sealing,
+    }
+    for processes in sorted({1, os.cpu_count() or 1}):
+        seconds, found = verified(application, processes)
+        if found.findings or found.size != sealed:
+            raise RuntimeError(f"{found.size} of {sealed} leaves, {found.findings[:3]}")
+        results[f"verifying in {processes}: seconds"] = seconds
+        results[f"verifying in {processes}: leaves per second"] = sealed / seconds
+        results[f"verifying in {processes}: seconds for a million"] = seconds / sealed * 1_000_000
+    return results
+
+
+def verified(application: Application, processes: int) -> tuple[float, Verified]:
+    begin = time.perf_counter()
+    found = verify(application.engine, [application.audit_key.verifier_key], processes=processes)
+    return time.perf_counter() - begin, found
+
+
+def flow(application: Application, pipeline: Pipeline, path: Path) -> float:
+    """Events/s of one replay of `path` into the emptied tables."""
+    stop = Event()
+    begin = time.perf_counter()
+    tally = Stages(
+        source=FileSource([path], now=application.now),
+        decode=application.decoder().decode_batch,
+        assess=pipeline.assess,
+        store=application.store,
+        retry=Retry(stop=stop),
+        stop=stop,
+        written=lambda batch, tally: None,  # noqa: ARG005
+        batch_messages=BATCH,
+        batch_bytes=16 * 2**20,
+        poll_seconds=0.25,
+    ).run()
+    return tally.assessed / (time.perf_counter() - begin)
+
+
+@contextmanager
+def without_queue() -> Iterator[None]:
+    with patch.object(writer_module, "queue_rows", lambda *_: None):
+        yield
+
+
+def cost(application: Application, path: Path, runs: int, *, real: bool) -> tuple[float, float]:
+    """Events/s without and with the trail."""
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    for run in range(2 * runs):
+        sealed = run % 2 == 1
+        emptied(application)
+        with sealed_beside(application) if sealed else without_queue(), nullcontext():
+            if sealed:
+                time.sleep(4)  # its process has started
+            rates[sealed].append(flow(application, fresh(application) if real else stubbed(application), path))
+    return statistics.median(rates[False]), statistics.median(rates[True])
+
+
+def fresh(application: Application) -> Pipeline:
+    """The application's pipeline before it has encoded anything."""
+    sizes = application.settings.embedding
+    model = MiniLMEmbedder(cache_dir=application.cache_dir)
+    embedder = CachedEmbedder(model, sizes.cache_bytes)
+    encoder = CachedTokenEncoder(model, sizes.token_cache_bytes, embedder=embedder)
+    return replace(application.pipeline, encoder=encoder, embedder=embedder)
+
+
+def stubbed(application: Application) -> Pipeline:
+    return replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), 2**27))
+
+
+def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
+    results: dict[str, object] = {}
+    settings = Settings(state_dir=folder / "state", audit=AuditSettings(every=1.0))
+    its = interactions(sizes["events"])
+    for real, name, number in ((True, "real model", sizes["embedded"]), (False, "stubbed", sizes["events"])):
+        provider = "minilm" if real else "hash"
+        with Application(
+            settings.model_copy(update={"embedding": EmbeddingSettings(provider=provider)})
+        ) as application:
+            application.migrate()
+            file = folder / f"{provider}.jsonl"
+            write_events(its[:number], file)
+            without, with_ = cost(application, file, sizes["runs"], real=real)
+            results |= {f"{name}: events/s without": without, f"{name}: with": with_, f"{name}: ratio": with_ / without}
+    with Application(settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})) as application:
+        emptied(application)
+        results |= trail(application, sizes["leaves"])
+    return results
+
+
+def main() -> None:
+    arguments = options(__doc__, "smaller and once, to see that it runs")
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
+    with tempfile.TemporaryDirectory() as folder:
+        results = measure(SHORT if arguments.short else FULL, Path(folder))
+    for name, value in finish(results, seed=SEED, path=arguments.json).items():
+        print(f"{name:45} {value:14,.2f}" if isinstance(value, float) else f"{name:45} {value!s:>14}")
+
+
+if __name__ == "__main__":
+    main()

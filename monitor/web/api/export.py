@@ -1,0 +1,46 @@
+"""Interactions as a file: CSV or JSON lines, made while it is sent."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import StreamingResponse
+
+from monitor.app import Application
+from monitor.store.browse import Browse
+from monitor.store.listing import Filters
+from monitor.web.access import Identity, Permission
+from monitor.web.api.interactions import asked
+from monitor.web.api.problem import problems
+from monitor.web.guard import Needs
+from monitor.web.listing_export import MOST, as_csv, as_json_lines
+
+router = APIRouter(tags=["interactions"])
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+_CSV, _LINES = "text/csv", "application/jsonl"
+_FILE = {
+    "description": f"Up to {MOST:,} interactions; where it had to end before, the last line says why.",
+    "content": {kind: {"schema": {"type": "string"}} for kind in (_CSV, _LINES)},
+}
+
+
+@router.get(
+    "/interactions/export", response_class=StreamingResponse, operation_id="exportInteractions",
+    responses={**problems(), 200: _FILE}, summary="Interactions as CSV or JSON lines",
+)  # fmt: skip
+def export(
+    request: Request,
+    _: Viewer,
+    filters: Annotated[Filters, Depends(asked)],
+    format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002  its name in the address
+) -> StreamingResponse:
+    """Newest first, whole texts; personal data is masked, for everybody."""
+    application: Application = request.app.state.application
+    rows = Browse(application.engine).every(filters, MOST)
+    first = next(rows, None)  # what is wrong from the beginning is a problem, not a line
+    found = chain(() if first is None else (first,), rows)
+    if format == "csv":
+        return StreamingResponse(as_csv(found), media_type=_CSV)
+    return StreamingResponse(as_json_lines(found), media_type=_LINES)

@@ -1,0 +1,230 @@
+"""Alerts, one alert and silences as people see and use them, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.explain.finding import Telling
+from monitor.alert.memory import Round, RuleMemory
+from monitor.alert.rules_file import parse_rules
+from monitor.alert.state import State, Transition
+from monitor.model import Verdict
+from monitor.store.alerts import PostgresAlertStore
+from monitor.store.explanations import Explanations
+from monitor.web.alert_view import told
+from tests.factories import NOON, a_batch, an_assessment, at
+from tests.unit.alert.factories import an_alert
+
+RULES = """\
+rules:
+  # what the shop may say
+  - name: negative-rate
+    signal: {rate: negative}
+    above: 0.3
+    severity: critical
+"""
+HOSTILE = "<script>alert(1)</script> ada@example.org"
+DIGEST = parse_rules(RULES, name="rules.yaml", receivers=()).rules[0].digest
+
+
+@pytest.fixture
+def site(make_site, tmp_path):
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(RULES, encoding="utf-8")
+    return make_site(guard={"only_tokens": True}, RULES=str(rules))
+
+
+@pytest.fixture
+def save(engine):
+    """Stores alerts as an evaluation at noon would."""
+
+    def save(*alerts, **more):
+        changes = tuple(Transition(previous=None, alert=its, at=at(0)) for its in alerts)
+        PostgresAlertStore(engine).save(
+            Round(rule="negative-rate", rule_digest=DIGEST, at=at(0), memory=RuleMemory(), transitions=changes, **more)
+        )
+
+    return save
+
+
+FIRING = an_alert(rule_digest=DIGEST, fingerprint="f" * 32, labels={"app": "shop"})
+OVER = an_alert(
+    rule_digest=DIGEST, fingerprint="a" * 32, episode="e2", state=State.RESOLVED, resolved_at=at(-60),
+    active_since=at(-90), labels={"app": "help"},
+)  # fmt: skip
+OLD = an_alert(
+    rule_digest=DIGEST, fingerprint="b" * 32, episode="e3", state=State.RESOLVED, resolved_at=at(-60 * 24 * 8),
+    labels={"app": "forgotten"},
+)  # fmt: skip
+
+
+def test_nothing_yet_says_how_to_begin(site):
+    text = site.by_token("viewer").get("/alerts").text
+    assert "No rule was ever evaluated here" in text
+    assert "Nothing fires, pends or is in error." in text
+    assert "never evaluated" in text
+
+
+def test_what_fires_stands_above_what_was_and_what_is_long_over_is_left_out(site, save):
+    save(FIRING, OVER, OLD)
+    text = site.by_token("viewer").get("/alerts").text
+    assert text.index("negative-rate, shop") < text.index("Resolved in the last week") < text.index("negative-rate, help")
+    assert "forgotten" not in text
+    assert "40.0 %" in text
+    assert "fires above 30.0 %" in text
+    assert "1 active ·" in text
+    assert "✓ evaluated" in text
+
+
+def test_a_rule_in_error_and_a_rules_file_that_is_wrong_are_said(site, save, tmp_path):
+    save(error="no such <b>table</b>")
+    client = site.by_token("viewer")
+    text = client.get("/alerts").text
+    assert "! error" in text
+    assert "no such &lt;b&gt;table&lt;/b&gt;" in text
+    (tmp_path / "rules.yaml").write_text("rules: [{name: x}]", encoding="utf-8")
+    assert "The rules file cannot be used" in client.get("/alerts").text
+
+
+def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
+    bad = [
+        an_assessment(id=f"q-{n}", app="shop", occurred_at=at(-3), verdict=Verdict.SELF_GENERATED) for n in range(40)
+    ]
+    writer.write(a_batch(*bad))
+    save(FIRING)
+    answer = site.by_token("viewer").get(f"/alerts/{FIRING.fingerprint}")
+    text = answer.text
+    assert answer.status_code == 200
+    assert "<h1>Firing: negative-rate, shop</h1>" in text
+    assert "<strong>40.0 %</strong>" in text
+    assert "with 95 % confidence the true value is 28.0 % to 54.0 %" in text
+    assert "<svg" in text
+    assert "from 100.0 % to 100.0 %" in text
+    assert "# what the shop may say" not in text  # it stands before the rule
+    assert "- name: negative-rate" in text
+    assert "/interactions?app=shop&amp;verdict=negative&amp;since=2025-11-21T11%3A53Z" in text
+    assert "inactive → firing" in text
+    assert "Acknowledge</button>" not in text  # a viewer may not
+
+
+def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, engine):
+    save(FIRING)
+    its = Telling(
+        id="a/b", app="shop", question=HOSTILE, answer=HOSTILE, verdict="refusal", reasons=("refusal_wording",),
+        probability=0.9,
+    )  # fmt: skip
+    explanation = Explanation(
+        signal="negative", answers=9, matching=3, before_answers=90, before_matching=3, looked_at=1, telling=(its,)
+    )
+    Explanations(engine).explained(told(FIRING, None), explanation, NOON)
+    text = site.by_token("operator").get(f"/alerts/{FIRING.fingerprint}").text
+    assert '<a href="/interactions/shop/a%2Fb">&lt;script&gt;alert(1)&lt;/script&gt; [e-mail]</a>' in text
+    assert "<script>alert" not in text
+    assert "ada@example.org" not in text
+    assert "3 of the 9 answers" in text
+
+
+def test_an_address_of_an_episode_leads_to_its_alert(site, save):
+    save(FIRING)
+    client = site.by_token("viewer")
+    assert client.get("/alerts/episodes/e1").headers["location"] == f"/alerts/{FIRING.fingerprint}"
+    for unknown in ("/alerts/episodes/none", "/alerts/none", "/alerts/x%2Fy"):
+        assert client.get(unknown).status_code == 404
+
+
+def test_the_first_who_acknowledges_is_named_and_the_trail_has_it(site, save, rows):
+    save(FIRING)
+    (ada, hers), (grace, his) = site.signed_in("operator"), site.signed_in("admin")
+    path = f"/alerts/{FIRING.fingerprint}"
+    answer = ada.post(f"{path}/acknowledge", data={"csrf": hers, "comment": "<i>on it</i>"})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{path}?said=acknowledged")
+    text = ada.get(answer.headers["location"]).text
+    assert "Acknowledged: it is not repeated any more." in text
+    assert "(&lt;i&gt;on it&lt;/i&gt;)" in text
+    assert "Acknowledge</button>" not in text
+    again = grace.post(f"{path}/acknowledge", data={"csrf": his})
+    assert again.headers["location"].endswith("said=already")
+    assert rows("SELECT subject, body ->> 'episode' FROM audit_queue WHERE kind = 'acknowledge'") == [("f" * 32, "e1")]
+
+
+def test_what_is_over_cannot_be_acknowledged(site, save):
+    save(OVER)
+    client, csrf = site.signed_in("operator")
+    assert "Acknowledge</button>" not in client.get(f"/alerts/{OVER.fingerprint}").text
+    answer = client.post(f"/alerts/{OVER.fingerprint}/acknowledge", data={"csrf": csrf})
+    assert answer.headers["location"].endswith("said=ended")
+
+
+@pytest.mark.parametrize(
+    ("form", "length"),
+    [
+        ({"length": "1h"}, timedelta(hours=1)),
+        ({"length": "1d", "own": "5m"}, timedelta(days=1)),
+        ({"length": "", "own": " 45m "}, timedelta(minutes=45)),
+    ],
+)
+def test_silenced_for_as_long_as_was_chosen_and_ended_again(site, save, rows, form, length):
+    save(FIRING)
+    client, csrf = site.signed_in("operator")
+    path = f"/alerts/{FIRING.fingerprint}"
+    answer = client.post(f"{path}/silence", data={"csrf": csrf, **form})
+    assert answer.headers["location"] == f"{path}?said=silenced"
+    ((silence, matchers, ends),) = rows("SELECT id, matchers, ends_at FROM silence")
+    assert matchers == ['rule="negative-rate"', 'app="shop"']
+    assert ends == NOON + length
+    assert "Silenced until" in client.get(path).text
+    assert "silenced until" in client.get("/alerts").text
+    ended = client.post(f"/alerts/silences/{silence}/end", data={"csrf": csrf, "back": FIRING.fingerprint})
+    assert ended.headers["location"] == f"{path}?said=unsilenced"
+    assert "Silenced until" not in client.get(path).text
+    twice = client.post(f"/alerts/silences/{silence}/end", data={"csrf": csrf, "back": "//evil.example"})
+    assert twice.headers["location"] == "/alerts?said=over"
+
+
+@pytest.mark.parametrize("form", [{}, {"length": "soon"}, {"own": "1000d"}, {"length": "0s"}])
+def test_a_length_that_is_none_is_refused(site, save, rows, form):
+    save(FIRING)
+    client, csrf = site.signed_in("operator")
+    answer = client.post(f"/alerts/{FIRING.fingerprint}/silence", data={"csrf": csrf, **form})
+    assert answer.status_code == 400
+    assert "not silenced" in answer.text
+    assert rows("SELECT id FROM silence") == []
+
+
+def test_a_silence_is_shown_for_what_it_does_before_it_is_made(site, save, rows):
+    save(FIRING, an_alert(rule_digest=DIGEST, fingerprint="c" * 32, labels={"app": "help"}, severity="warning"))
+    client, csrf = site.signed_in("operator")
+    asked = {"matchers": 'app=~"sh.*"\n\nseverity!="info"', "length": "4h", "comment": "known"}
+    text = client.get("/alerts/silence", params=asked).text
+    assert "Of the 2 that are active now it keeps 1 quiet" in text
+    assert "negative-rate, shop" in text
+    assert "negative-rate, help" not in text
+    assert rows("SELECT id FROM silence") == []
+    assert client.post("/alerts/silences", data={"csrf": csrf, **asked}).headers["location"] == "/alerts?said=silenced"
+    assert rows("SELECT matchers, comment FROM silence") == [(['app=~"sh.*"', 'severity!="info"'], "known")]
+
+
+@pytest.mark.parametrize(
+    ("matchers", "said"),
+    [
+        ("  ", "Write at least one matcher"),
+        ("app", "is no matcher"),
+        ("app=~(", "is no regular expression"),
+        ('app=""', "it would silence every alert"),
+    ],
+)
+def test_a_silence_that_cannot_be_says_why(site, rows, matchers, said):
+    client, csrf = site.signed_in("operator")
+    assert said in client.get("/alerts/silence", params={"matchers": matchers, "length": "1h"}).text
+    assert client.post("/alerts/silences", data={"csrf": csrf, "matchers": matchers, "length": "1h"}).status_code == 400
+    assert rows("SELECT id FROM silence") == []
+
+
+def test_said_is_no_way_to_say_anything(site, save):
+    save(FIRING)
+    client = site.by_token("viewer")
+    for path in ("/alerts", f"/alerts/{FIRING.fingerprint}"):
+        assert "pwned" not in client.get(path, params={"said": "pwned"}).text

@@ -1,0 +1,232 @@
+"""Reports and profiles as people see them, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from monitor.model import Verdict
+from monitor.review.label import Drawn, Label, Standing
+from monitor.store.review import Reviews
+from monitor.web.kept import kept
+from monitor.web.pages.reports import JOB
+from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at
+
+LAST_WEEK = NOON - timedelta(days=7)  # 2025-W46
+APP = "shop/<eu>"
+PATH = "/reports/weekly/shop%2F%3Ceu%3E/2025-W46"
+
+
+@pytest.fixture
+def answered(writer):
+    """Answers of last week: every third of each verdict."""
+    verdicts = list(Verdict)
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"q-{n}", app=APP, occurred_at=LAST_WEEK + timedelta(minutes=n), verdict=verdicts[n % 3],
+                    answer="<script>alert(1)</script>",
+                )
+                for n in range(90)
+            )
+        )
+    )  # fmt: skip
+
+
+def made(site):
+    client, csrf = site.signed_in("operator")
+    assert client.post("/reports/make", data={"csrf": csrf}).headers["location"] == "/reports?said=begun"
+    jobs = kept(type("Request", (), {"app": site.app})).jobs
+    jobs.wait(JOB)
+    assert not jobs.of(JOB).failed, jobs.of(JOB).said
+    return client
+
+
+def test_last_week_s_report_is_written_when_somebody_asks(site, answered, rows):  # noqa: ARG001
+    assert "None is stored" in site.by_token("viewer").get("/reports").text
+    client = made(site)
+    assert rows("SELECT app, period_start::date::text FROM report") == [(APP, "2025-11-10")]
+    text = client.get("/reports").text
+    assert "1 reports of 2025-W46 are there" in text
+    assert f'href="{PATH}"' in text
+    assert "66.7 %" in text
+    assert "shop/&lt;eu&gt;" in text
+    assert client.get("/reports?app=other").text.count("2025-W46</a>") == 0
+
+
+def test_a_viewer_has_none_written(site):
+    client, csrf = site.signed_in("viewer")
+    assert "Write last week" not in client.get("/reports").text
+    assert client.post("/reports/make", data={"csrf": csrf}).status_code == 403
+
+
+def test_a_report_is_shown_in_a_frame_that_may_do_nothing(site, answered):  # noqa: ARG001
+    client = made(site)
+    text = client.get(PATH).text
+    assert f'<iframe class="report" src="{PATH}.html"' in text
+    assert 'sandbox="' in text
+    assert "somebody changed it" not in text
+    frame = client.get(f"{PATH}.html")
+    policy = frame.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "sandbox" in policy
+    assert "allow-scripts" not in policy
+    assert "allow-same-origin" not in policy
+    assert "<script" not in frame.text
+    assert "shop/&lt;eu&gt;" in frame.text
+
+
+def test_downloads_have_a_name_and_the_same_bytes_each_time(site, answered):  # noqa: ARG001
+    client = made(site)
+    for form, kind in (("md", "text/markdown"), ("json", "application/json"), ("html?download", "text/html")):
+        first, second = client.get(f"{PATH}.{form}"), client.get(f"{PATH}.{form}")
+        assert first.status_code == 200
+        assert first.headers["content-type"].startswith(kind)
+        assert first.headers["content-disposition"].startswith("attachment; filename*=UTF-8''weekly-shop%2F%3Ceu%3E-2025")
+        assert first.content == second.content
+    assert json.loads(client.get(f"{PATH}.json").content)["app"] == APP
+
+
+def test_a_report_that_somebody_changed_says_so(site, answered, rows):  # noqa: ARG001
+    client = made(site)
+    rows("UPDATE report SET content = jsonb_set(content, '{verdicts,answers}', '1')")
+    assert "somebody changed it" in client.get(PATH).text
+
+
+@pytest.mark.parametrize("week", ["2025-W45", "2025-W60", "2025-W46.html"])
+def test_a_week_without_a_report(site, week):
+    assert site.by_token("viewer").get(f"/reports/weekly/shop/{week}").status_code == 404
+
+
+def test_pages_of_reports_follow_one_another(site, rows):
+    verdict = {"this": {"share": 0.1, "lower": 0.05, "upper": 0.2}, "change": None}
+    rates = dict.fromkeys(("negative", "grounded", "refusal", "self_generated"), verdict)
+    content = json.dumps({"verdicts": {"answers": 10, "rates": rates}})
+    rows(
+        "INSERT INTO report (kind, app, period_start, period_end, made_at, digest, content) SELECT 'weekly', 'app ' || a, "
+        "timestamptz '2025-11-10Z' - w * interval '7 days', now(), now(), '', %s::jsonb "
+        "FROM generate_series(1, 7) a, generate_series(0, 9) w",
+        content,
+    )
+    client, path, seen = site.by_token("viewer"), "/reports", []
+    while path:
+        text = client.get(path).text
+        found = [line.split('"')[0] for line in text.split('href="/reports/weekly/')[1:]]
+        seen, older = seen + found, text.split('rel="next"')
+        path = older[0].rsplit('href="', 1)[1].split('"')[0].replace("&amp;", "&") if len(older) > 1 else None
+    assert len(seen) == len(set(seen)) == 70
+
+
+# profiles
+
+
+def labelled(engine, number, *, drawn=Drawn.RANDOM):
+    """Every second of the answers is negative; the verdict is wrong on every tenth."""
+    labels = [
+        Label(
+            standing=Standing(
+                app="shop", id=f"p-{n}", occurred_at=at(-n), verdict=Verdict.GROUNDED, rule_verdict=Verdict.GROUNDED,
+                probabilities=PROBABLE[Verdict.GROUNDED], profile_hash="0123456789abcdef", drawn=drawn,
+            ),
+            label=Verdict.SELF_GENERATED if n % 2 else Verdict.GROUNDED,
+            by="ada",
+        )
+        for n in range(number)
+    ]  # fmt: skip
+    Reviews(engine).keep(labels, NOON)
+
+
+def assessed(writer, number):
+    def verdict(n):
+        return Verdict.SELF_GENERATED if (n % 2 == 1) is not (n % 10 == 0) else Verdict.GROUNDED
+
+    writer.write(
+        a_batch(*(an_assessment(id=f"p-{n}", app="shop", occurred_at=at(-n), verdict=verdict(n)) for n in range(number)))
+    )
+
+
+@pytest.fixture
+def used(site):
+    """The profile in use is stored, and the assessments of the factories belong to it."""
+    profile = site.application.profile
+    site.application.queries.keep_profile(profile, NOON)
+    return profile
+
+
+def test_profiles_say_what_they_judged_and_whether_they_are_calibrated(site, used, writer, rows):
+    assessed(writer, 12)
+    rows("UPDATE assessment SET profile_hash = %s", used.hash)
+    text = site.by_token("viewer").get("/profiles").text
+    assert used.hash in text
+    assert "! uncalibrated" in text
+    assert 'class="number">12' in text
+    assert "sample of" not in text
+
+
+def test_a_profile_shows_its_thresholds_weights_and_too_few_labels(site, used, writer, engine, rows):
+    assessed(writer, 12)
+    labelled(engine, 12)
+    rows("UPDATE assessment SET profile_hash = %s", used.hash)
+    text = site.by_token("viewer").get(f"/profiles/{used.hash}").text
+    assert "Too few labels: 12 of" in text
+    assert "It takes 30, with at least 10 negative" in text
+    for name in used.groundedness.features:
+        assert f"<code>{name}</code>" in text
+    assert f"{used.metrics.sda.threshold:.3f}" in text
+    assert "<svg" not in text
+
+
+def test_enough_labels_give_charts_with_their_numbers(site, used, writer, engine, rows):
+    assessed(writer, 40)
+    labelled(engine, 40)
+    rows("UPDATE assessment SET profile_hash = %s", used.hash)
+    text = site.by_token("viewer").get(f"/profiles/{used.hash}").text
+    assert "40 labelled answers, 20 of them negative" in text
+    assert "Drawn at random" in text
+    assert text.count("<svg") == 2
+    assert "90.0 %" in text  # the verdict is wrong on 4 of 40
+    assert "n = 40" in text
+
+
+def test_labels_that_were_picked_are_said_to_flatter_nobody(site, used, writer, engine, rows):
+    assessed(writer, 40)
+    labelled(engine, 40, drawn=Drawn.MARGIN)
+    rows("UPDATE assessment SET profile_hash = %s", used.hash)
+    assert "Only 0 of the 40 were drawn at random" in site.by_token("viewer").get(f"/profiles/{used.hash}").text
+
+
+def test_two_profiles_on_the_same_answers(site, used, writer, rows):
+    assessed(writer, 20)
+    rows("UPDATE assessment SET profile_hash = %s", used.hash)
+    rows(
+        "INSERT INTO profile SELECT 'other', 'other', embedding_model, definition || '{\"name\": \"other\"}', stored_at "
+        "FROM profile"
+    )
+    columns = "app, id, 'other', occurred_at, 'other', embedding_model, 'refusal', rule_verdict, reasons, refusal_kind"
+    rows(
+        f"INSERT INTO assessment (app, id, profile_hash, occurred_at, profile_name, embedding_model, verdict, rule_verdict, "  # noqa: S608
+        f"reasons, refusal_kind, p_grounded, p_refusal, p_self_generated, uncalibrated, features, support, live) "
+        f"SELECT {columns}, 0, 1, 0, true, features, support, false FROM assessment WHERE id < 'p-15'"
+    )
+    client = site.by_token("viewer")
+    both = rows("SELECT count(*) FROM assessment WHERE profile_hash = 'other'")[0][0]
+    text = client.get("/profiles/compare", params={"first": used.hash, "second": "other"}).text
+    assert f"<strong>0.0 %</strong> the same verdict" in text  # noqa: F541
+    assert f"{both} answers up to" in text
+    assert text.count('href="/interactions/shop/p-') == both
+    none = client.get("/profiles/compare", params={"first": used.hash, "second": "other", "until": "2020-01-01"}).text
+    assert "none was judged under both" in none
+    assert "is no time" in client.get("/profiles/compare?first=a&second=b&until=soon").text
+
+
+def test_a_profile_of_another_release_s_form_says_so(site, rows):
+    rows("INSERT INTO profile VALUES ('old', 'old <b>', 'm', '{}', now())")
+    client = site.by_token("viewer")
+    assert "of another release" in client.get("/profiles").text
+    assert "another release&#39;s form" in client.get("/profiles/old").text or "another release's form" in client.get(
+        "/profiles/old"
+    ).text
+    assert client.get("/profiles/none").status_code == 404

@@ -1,0 +1,122 @@
+"""The review queue as people use it, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from monitor.model import Verdict
+from tests.factories import a_batch, an_assessment, at
+
+VERDICTS = list(Verdict)
+
+
+@pytest.fixture
+def stored(writer):
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"q/{n}", app="shop & co", occurred_at=at(-n - 1), verdict=VERDICTS[n % 3],
+                    answer=f"Write to ada@example.org, <b>{n}</b>",
+                )
+                for n in range(8)
+            )
+        )
+    )  # fmt: skip
+
+
+def offered(text):
+    return re.search(r'name="of_id" value="(.+?)"', text)[1]
+
+
+def test_the_answer_is_shown_blind_and_masked(site, stored):  # noqa: ARG001
+    text = site.signed_in("operator")[0].get("/review").text
+    article = re.search(r'<article class="reviewed".*?</article>', text, re.DOTALL)[0]
+    assert "How long are deleted snapshots kept?" in article
+    assert "Write to [e-mail], &lt;b&gt;" in article
+    assert "kept for 30 days, then purged" in article
+    for told in ("verdict", "probab", "0.75", "0.125", "self", "sdq", "answer_off_support"):
+        assert told not in article.lower()
+
+
+def test_a_label_is_stored_and_the_next_one_comes(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    seen = []
+    for verdict in ("grounded", "refusal", "self_generated"):
+        id_ = offered(client.get("/review").text)
+        seen.append(id_)
+        form = {"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": verdict, "note": " why "}
+        answer = client.post("/review", data=form)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/review?span=7d&said=labelled")
+    assert len(set(seen)) == 3
+    labelled = rows("SELECT interaction_id, label, note FROM review ORDER BY id")
+    assert labelled == list(zip(seen, ("grounded", "refusal", "self_generated"), ["why"] * 3, strict=True))
+    assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'label'") == [(3,)]
+    drawn = rows("SELECT drawn FROM review ORDER BY id")
+    assert [one == ("random",) for one in drawn] == [False, True, False]
+    assert "Labelled; here is the next one." in client.get("/review?said=labelled").text
+
+
+def test_skipping_goes_through_all_of_them_and_says_the_end(site, stored):  # noqa: ARG001
+    client, _ = site.signed_in("operator")
+    path, seen = "/review?app=shop+%26+co&span=28d", set()
+    while "of_id" in (text := client.get(path).text):
+        seen.add(offered(text))
+        path = re.search(r'href="(/review[^"]+)" data-key="s"', text)[1].replace("&amp;", "&")
+        assert "app=shop+%26+co" in path
+        assert "span=28d" in path
+    assert len(seen) == 8
+    assert "Nothing to label among these answers." in text
+
+
+def test_other_apps_and_second_opinions_are_apart(site, stored):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    assert "of_id" not in client.get("/review?app=other").text
+    assert "of_id" not in client.get("/review?second=1").text
+    id_ = offered(client.get("/review").text)
+    client.post("/review", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": "grounded"})
+    other = site.signed_in("admin")[0]
+    assert offered(other.get("/review?second=1&span=24h").text) == id_
+
+
+def test_in_clear_only_after_the_trail_has_it(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    id_ = offered(client.get("/review").text)
+    text = client.post("/review/clear", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_}).text
+    assert "ada@example.org" in text
+    assert "The audit trail has your look at it." in text
+    assert rows("SELECT app, subject FROM audit_queue WHERE kind = 'look'") == [("shop & co", id_)]
+    other = client.post("/review/clear", data={"csrf": csrf, "of_app": "shop & co", "of_id": "none"}).text
+    assert "ada@example.org" not in other
+    assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'look'") == [(1,)]
+
+
+def test_a_viewer_sees_the_agreement_only(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("viewer")
+    text = client.get("/review").text
+    assert "Labelling is for operators" in text
+    assert "of_id" not in text
+    form = {"csrf": csrf, "of_app": "shop & co", "of_id": "q/1", "verdict": "grounded"}
+    assert client.post("/review", data=form).status_code == 403
+    assert rows("SELECT count(*) FROM review_offer") == [(0,)]
+
+
+def test_a_label_of_what_is_not_stored_is_refused(site, stored):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    form = {"csrf": csrf, "of_app": "shop & co", "of_id": "none", "verdict": "grounded"}
+    assert client.post("/review", data=form).status_code == 400
+    assert client.post("/review", data={**form, "verdict": "fine"}).status_code == 422
+
+
+def test_agreement_is_of_what_was_drawn_at_random(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    for _ in range(2):
+        id_ = offered(client.get("/review").text)
+        client.post("/review", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": "grounded"})
+    ((verdict,),) = rows("SELECT verdict FROM review WHERE drawn = 'random'")
+    text = client.get("/review").text
+    assert ("100 %" if verdict == "grounded" else "0 %") in text
+    assert "(too few)" in text
+    assert "left out: 1 labelled ones" in text

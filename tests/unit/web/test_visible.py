@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.web.visible import visible, visible_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("plain text, 日本語, é", "plain text, 日本語, é"),
+        ("a\nb\tc", "a\nb\tc"),
+        ("\x00\x1b[31m\x7f", "⟨U+0000⟩⟨U+001B⟩[31m⟨U+007F⟩"),
+        ("abc\u202edef\u2066", "abc⟨U+202E⟩def⟨U+2066⟩"),
+        ("\u200bzero\ufeff", "⟨U+200B⟩zero⟨U+FEFF⟩"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_what_has_no_shape_is_written_out(text, seen):
+    assert visible(text) == seen
+
+
+def test_bytes_that_are_no_utf_8_stand_as_escapes():
+    assert visible_bytes(b"a\xff\xfe\xc3\xa9", 100) == ("a\\xff\\xfeé", 0)
+
+
+def test_no_character_is_cut_in_two_at_the_end():
+    assert visible_bytes("añb".encode(), 2) == ("a", 3)
+    assert visible_bytes("añb".encode(), 3) == ("añ", 1)
+
+
+@given(st.text(), st.integers(0, 50))
+def test_the_beginning_is_a_beginning_and_nothing_is_lost(text, most):
+    value = text.encode(errors="replace")
+    shown, more = visible_bytes(value, most)
+    assert text.encode(errors="replace").decode().startswith(shown)
+    assert len(shown.encode()) + more == len(value)
+    assert len(shown.encode()) <= most
