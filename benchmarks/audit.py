@@ -9,9 +9,8 @@ Prints, all measured in this one run:
   those without either (goal: more than .97): with the real model and its cache empty, and with vectors stubbed, where
   nothing but the database and our own code takes time.
 
-The rows are those of `monitor demo`'s support bot, assessed, and multiplied in SQL under other ids; a million leaves are
-half a million interactions with an assessment each. Half of the trail is of the month before. Figures of the event path
-are the median of runs in turns. The database is an embedded PostgreSQL in a temporary folder.
+The rows are those of `monitor demo`'s support bot, assessed, and multiplied in SQL under other ids; a million leaves
+are half a million interactions with an assessment each. Figures of the event path are the median of runs in turns. The database is an embedded PostgreSQL in a temporary folder.
 """
 
 from __future__ import annotations

@@ -87,7 +87,11 @@ def served(folder: Path, url: str) -> Iterator[int]:
     port = free_port()
     own = {"MONITOR_STATE_DIR": str(folder), "MONITOR_DATABASE_URL": url, "MONITOR_WEB__PORT": str(port)}
     command = [str(Path(sys.executable).with_name("monitor")), "serve"]
-    with subprocess.Popen(command, env={**os.environ, **own}, cwd=folder) as process:
+    log = folder / "serve.log"
+    with (
+        log.open("w") as said,
+        subprocess.Popen(command, env={**os.environ, **own}, cwd=folder, stderr=said) as process,
+    ):
         try:
             deadline = time.monotonic() + 60
             while not _answers(port) and time.monotonic() < deadline and process.poll() is None:
@@ -149,10 +153,10 @@ def database(folder: Path) -> Iterator[str]:
 
 
 def places(engine: Engine, rows: int) -> dict[str, str]:
-    """What stands for the braces in the paths: an interaction in the middle of all."""
+    """What stands for the braces in the paths: an interaction that is some 12 days old."""
     with engine.connect() as connection:
         query = text("SELECT occurred_at, app, id FROM interaction WHERE id = :id")
-        found = connection.execute(query, {"id": f"q-{rows // 2}"}).one()
+        found = connection.execute(query, {"id": f"q-{rows * 6 // 7}"}).one()
     place = Place(occurred_at=found.occurred_at, app=found.app, id=found.id)
     return {"app": found.app, "id": found.id, "cursor": to_cursor(place)}
 
@@ -163,6 +167,8 @@ def page(port: int, name: str, path: str) -> dict[str, float]:
     answers = [timed(port, path) for _ in range(TIMES)]
     cuts = quantiles([seconds for seconds, _, _ in answers], n=20, method="inclusive")
     _, status, size = answers[-1]
+    if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise SystemExit(f"{name}: {path} answers {status}")
     print(f"  {name:42}{status:>5}{cuts[9] * 1000:>8.0f}{cuts[18] * 1000:>8.0f} ms{size / 1000:>8.0f} kB", flush=True)
     return {"p50": cuts[9], "p95": cuts[18], "status": status, "bytes": size}
 

@@ -79,9 +79,8 @@ _NAMES = {
     "app": "(ARRAY['support','support','support','support','support','shop','shop','bank','bank','travel'])"
     "[1 + h % 10]",
     "environment": "CASE WHEN k % 20 = 0 THEN 'staging' ELSE 'production' END",
-    "model": "(ARRAY['large-1','large-1','large-1','small-2','small-2','trial-3'])[1 + k % 6]",
-    "topic": "(ARRAY['billing','login','delivery','returns','limits','backup','network','other things'])"
-    "[1 + h / 10 % 8]",
+    "model": "CASE WHEN k % 12 = 0 THEN 'trial-3' WHEN h % 10 < 7 THEN 'large-1' ELSE 'small-2' END",
+    "topic": "(ARRAY['billing','login','delivery','returns','backup','other things'])[1 + h / 10 % 6]",
     "verdict": "CASE WHEN r < 0.93 THEN 'grounded' WHEN r < 0.97 THEN 'refusal' ELSE 'self_generated' END",
 }
 _COUNTED = {

@@ -26,12 +26,13 @@ def judgement_table(judgements: Sequence[Mapping[str, Any]]) -> Iterator[Rendera
     table.add_column(overflow="fold")
     for name, row in sorted(latest.items()):
         score = "–" if row["score"] is None else f"{row['score']:.2f}"
-        table.add_row(name.replace("_", " "), score, Text(readable(_told(row)), style="dim"))
+        table.add_row(name.replace("_", " "), score, Text(readable(told(row)), style="dim"))
     yield Text.assemble("judged by ", readable(next(iter(latest.values()))["model"]), style="bold")
     yield table
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def told(row: Mapping[str, Any]) -> str:
+    """What spoke against a full score, on some lines; why there is none."""
     if row["score"] is None:
         return str(row["reason"]).replace("_", " ")
     parts = row["parts"]

@@ -85,7 +85,7 @@ class Reporting:
         found, now = content(facts), self.now()
         over = week.end <= now
         if over:
-            self.reports.keep(found, app=app, start=week.start, end=week.end, now=now)
+            found = self.reports.keep(found, app=app, start=week.start, end=week.end, now=now)
         return Written(
             app=app,
             week=week,

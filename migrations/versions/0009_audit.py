@@ -35,6 +35,10 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE INDEX audit_leaf_by_subject ON audit_leaf (app, subject, kind, part)")
+    # what people did stands between millions of rows
+    op.execute("""
+        CREATE INDEX audit_leaf_acts ON audit_leaf (index) WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    """)
     op.execute("""
         CREATE TABLE audit_tile (
             level integer NOT NULL, index bigint NOT NULL, hashes bytea NOT NULL, PRIMARY KEY (level, index)

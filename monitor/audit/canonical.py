@@ -1,7 +1,7 @@
 """One text for one value: the JSON Canonicalization Scheme of RFC 8785, as UTF-8 bytes.
 
-The C encoder of `json` writes all but some numbers as the RFC wants them. Those are found in one pass over its output,
-which takes less time than the writing.
+pydantic-core's encoder writes nearly all there is as the RFC wants it, and several times as fast as the standard
+library's. What has numbers that it writes otherwise goes through that one, whose numbers are put right in one pass.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from json.encoder import encode_basestring
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from monitor.model import Json
 
@@ -28,11 +31,22 @@ _NEXT = re.compile(
     (-?[0-9]++(?:\.[0-9]++)?+(?:e[-+][0-9]++)?+)""",
     re.DOTALL | re.VERBOSE,
 )
+_HIGH = re.compile(rb"[\xee-\xf4]")  # of keys with these, sorting by code points is not that of RFC 8785
+_AS_THEY_ARE = frozenset({str, bool, type(None)})
+_SMALLEST_SAME = 1e-4  # below it the encoder writes exponents where ECMAScript writes zeros
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _BEHIND_SURROGATES = re.compile("[\ue000-\uffff]")  # before every astral character, but after it in UTF-16
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
-_encode_as_it_is = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
+).encode
+_encode_as_it_is = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False
+).encode
+
+
+class _Otherwise(Exception):
+    """A number that the quick encoder does not write as it should be."""
 
 
 def canonical(value: Json) -> bytes:
@@ -41,6 +55,47 @@ def canonical(value: Json) -> bytes:
     Raises:
         ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate: I-JSON has none of them.
     """
+    if isinstance(value, str):  # this and the next are most of what is committed to
+        return encode_basestring(value).encode()
+    if value is None:
+        return b"null"
+    try:
+        written = to_json(_ready(value))
+    except _Otherwise:
+        return _slowly(value)
+    except PydanticSerializationError as error:
+        raise ValueError(str(error)) from None
+    if not written.isascii() and _HIGH.search(written):
+        return _slowly(value)
+    return written
+
+
+def _ready(value: Json) -> Json:
+    """`value` with its keys in order, and without numbers that the encoder writes otherwise than ECMAScript.
+
+    Raises:
+        _Otherwise: it has numbers that cannot be so.
+    """
+    kind = type(value)
+    if kind is dict:
+        of: dict[str, Json] = value  # type: ignore[assignment]
+        return {name: item if type(item := of[name]) in _AS_THEY_ARE else _ready(item) for name in sorted(of)}
+    if kind is list:
+        return [item if type(item) in _AS_THEY_ARE else _ready(item) for item in value]  # type: ignore[union-attr]
+    if kind is float:
+        if _SMALLEST_SAME <= abs(value) < LARGEST_INTEGER:  # type: ignore[arg-type]
+            return int(value) if value.is_integer() else value  # type: ignore[union-attr,arg-type]
+        if value == 0:
+            return 0
+    elif kind is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:  # type: ignore[operator]
+        return value
+    if kind in _AS_THEY_ARE:
+        return value
+    raise _Otherwise
+
+
+def _slowly(value: Json) -> bytes:
+    """The same of any value, by the standard library's encoder."""
     text = _encode(value)
     if not text.isascii() and _ASTRAL.search(text) and _BEHIND_SURROGATES.search(text):
         text = _encode_as_it_is(_in_order(value))

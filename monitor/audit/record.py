@@ -54,6 +54,7 @@ _TOLD_BY = {
 }
 _FLOAT4_DIGITS = range(6, 10)  # nine give any float4 back, six often do
 _FLOAT4 = struct.Struct("<f")
+_PORTABLE = frozenset({str, bool, type(None)})
 
 Row: TypeAlias = Mapping[str, Any]
 Record: TypeAlias = dict[str, Json]
@@ -70,7 +71,7 @@ def assessment_record(row: Row, secret: bytes) -> Record:
     for name in ASSESSMENT_REAL:
         record[name] = _float4(row[name])
     for name in ASSESSMENT_DIGESTS:
-        record[name] = sha256(canonical(portable(row[name]))).hexdigest()
+        record[name] = sha256(_canonical(row[name])).hexdigest()
     return record | _committed(row, secret, ASSESSMENT_PERSONAL)
 
 
@@ -117,6 +118,11 @@ def portable(value: Any) -> Json:
     A time becomes text. An integer that a double cannot hold becomes its digits as text, one beyond 2**53 that it can
     becomes that double; so do the words NaN, Infinity and -Infinity for what is not finite.
     """
+    kind = type(value)
+    if kind in _PORTABLE:
+        return value  # type: ignore[no-any-return]
+    if kind is int and -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        return value  # type: ignore[no-any-return]
     if isinstance(value, dict):
         return {name: portable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -149,9 +155,18 @@ def _commitment(key: bytes, value: Any) -> str:
         return commitment(key, portable(value))
 
 
+def _canonical(value: Any) -> bytes:
+    try:
+        return canonical(value)
+    except ValueError:
+        return canonical(portable(value))
+
+
 def _scope(row: Row, field: str) -> str:
     """What the names of a row's fields begin with when their keys are made."""
     kind, told_by = _TOLD_BY[field]
+    if not told_by:
+        return f'["{kind}"]'
     return canonical([kind, *(portable(row[name]) for name in told_by)]).decode()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 
@@ -46,21 +47,19 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
         for p in points
     ]
     scale = alt.Scale(domain=names, range=list(_SERIES.values()))
-    legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2)
-    colour = alt.Color("verdict:N", sort=names, scale=scale).legend(legend)
-    dash = alt.StrokeDash("verdict:N", sort=names, scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]])).legend(
-        **legend
-    )
-    shape = alt.Shape("verdict:N", sort=names, scale=alt.Scale(domain=names, range=["circle", "triangle-up"]))
+    told: dict[str, Any] = {
+        "sort": names, "legend": alt.Legend(title=None, orient="top", symbolStrokeWidth=2, symbolOpacity=1),
+    }  # fmt: skip
+    colour = alt.Color("verdict:N", scale=scale, **told)
+    dash = alt.StrokeDash("verdict:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), **told)
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"]), **told)
     share = alt.Y("share:Q", title="share of the answers", scale=alt.Scale(domainMin=0)).axis(format=".0%", tickCount=5)
     whole = alt.Chart(data(rows))
     bars = whole.mark_rule(strokeWidth=5, opacity=0.22).encode(
         _time(start, end, days=days), alt.Y("low:Q"), alt.Y2("high:Q"), colour
     )
     lines = whole.mark_line(strokeWidth=2).encode(_time(start, end, days=days), share, colour, dash)
-    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(
-        _time(start, end, days=days), share, colour, shape.legend(legend)
-    )
+    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(_time(start, end, days=days), share, colour, shape)
     return svg(alt.layer(bars, lines, dots), description, width=WIDTH, height=HEIGHT)
 
 
@@ -68,7 +67,7 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
 def answers_chart(answers: tuple[Answers, ...], start: str, end: str, description: str, *, days: bool) -> str:
     """How many answers there were in each bin of [start, end), as bars in an SVG element. The same one is made once."""
     rows = [{"at": its.at, "answers": its.total} for its in answers]
-    number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0)).axis(
+    number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0, nice=True)).axis(
         format="~s", tickCount=4, tickMinStep=1
     )
     width = max(2.0, 0.7 * WIDTH / max(len(rows), 1))

@@ -14,8 +14,8 @@ from monitor.alert.silence import Silence, silencing
 from monitor.alert.state import Alert, State
 from monitor.store.alerts import alert_of
 from monitor.store.outbox import silence_of
-from monitor.store.tables_alerts import alert, alert_event, notification, silence
 from monitor.store.quick import quick
+from monitor.store.tables_alerts import alert, alert_event, notification, silence
 
 LATEST = 2_000  # notifications among which those of one alert are looked for: no index leads to them
 _NARROW = "the database is busy; try again in a moment"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -173,9 +174,11 @@ def _pool(engine: Engine, connection: Connection, processes: int) -> Iterator[Pr
 
 
 _worker: list[psycopg.Connection] = []  # of a process of the pool
+_ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # rows and records have no cycles
 
 
 def _open(url: str, snapshot: str) -> None:
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
     connection = psycopg.connect(url, options="-c timezone=UTC", autocommit=False)
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True

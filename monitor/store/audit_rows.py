@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
+from pydantic_core import from_json, to_json
 
 from monitor.audit.canonical import canonical
 from monitor.audit.record import (
@@ -42,14 +44,12 @@ PART = {
     Kind.JUDGEMENT: "r.metric || '/' || r.model || '/' || r.prompt_hash",
 }
 # One statement for each kind: columns of the row, the part, the secret. With times it finds the month's partition.
-_WANTED = "unnest(%(apps)s::text[], %(ids)s::text[], %(parts)s::text[]) AS w (app, id, part)"
-_WANTED_AT = (
-    "unnest(%(apps)s::text[], %(ids)s::text[], %(parts)s::text[], %(times)s::timestamptz[]) AS w (app, id, part, at)"
-)
+# Keys go as JSON, which is made several times as fast as an array.
+_WANTED = "json_to_recordset(%(keys)s::json) AS w (app text, id text, part text, at timestamptz)"
 _READ = {
     (kind, timed): f"""
         SELECT {", ".join(f"r.{column.name}" for column in table.columns)}, w.part AS part, s.secret AS {SECRET}
-        FROM {_WANTED_AT if timed else _WANTED}
+        FROM {_WANTED}
         JOIN {table.name} r ON r.app = w.app AND r.id = w.id {"AND r.occurred_at = w.at" if timed else ""}
             AND {PART[kind]} = w.part
         LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
@@ -82,14 +82,11 @@ def read_rows(
     """
     if not keys:
         return {}
-    values: dict[str, object] = {
-        "apps": [app for app, _, _ in keys],
-        "ids": [id_ for _, id_, _ in keys],
-        "parts": [part for _, _, part in keys],
-        "times": times,
-    }
+    at = times or [None] * len(keys)
+    wanted = [{"app": app, "id": id_, "part": part, "at": at} for (app, id_, part), at in zip(keys, at, strict=True)]
     with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(_READ[kind, times is not None], values)
+        set_json_loads(from_json, cursor)  # several times as fast as the standard library's
+        cursor.execute(_READ[kind, times is not None], {"keys": to_json(wanted).decode()})
         return {(row["app"], row["id"], row["part"]): row for row in cursor}
 
 

@@ -17,8 +17,8 @@ from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDG
 from monitor.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
-from monitor.store.quotations import blank_erased
-from monitor.store.reports import Reports
+from monitor.store.quotations import blank_erased, hold_alerting
+from monitor.store.reports import blank_reported
 from monitor.store.tables import interaction
 
 FIELDS = (*INTERACTION_PERSONAL, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
@@ -27,9 +27,11 @@ _UNQUOTED = 8  # characters from which on an id is looked for in dead letters wi
 _i = interaction.c
 _GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
 _SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
-# Pending work first: a worker that is at it has stored what it made by the time that this returns.
+_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id"
+# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
+# a worker has queued to follow.
 _STATEMENTS = (
-    "DELETE FROM pending t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
+    _PENDING,
     """
         UPDATE interaction t
         SET question = '', answer = '', retrieved_documents = '[]', supporting_documents = NULL,
@@ -47,7 +49,9 @@ _STATEMENTS = (
     "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
+    _PENDING,
 )
+_PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # for a round of alerting, a batch that is sealed, a worker
 _LETTERS = text("""
     SELECT id FROM dead_letter d
     WHERE EXISTS (
@@ -119,8 +123,9 @@ class Erasure:
 
     def erase(self, app: str, those: Sequence[Erasable], *, by: str, reason_given: bool, now: datetime) -> None:
         """Erases them in one transaction, with an act for each; at most `BATCH` of them."""
-        Reports(self._engine).erase(app, {one.id for one in those})  # in its own one: a second run finds nothing left
         with retriable(), self._engine.begin() as connection:
+            connection.execute(_PATIENCE)
+            hold_alerting(connection)
             hold_sealing(connection)
             questions = _questions(connection, app, those)
             ids = [one.id for one in those]
@@ -129,6 +134,7 @@ class Erasure:
             for statement in _STATEMENTS:
                 connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
             blank_erased(connection, app, set(ids), questions)
+            blank_reported(connection, app, set(ids))
             body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}
             for id_ in ids:
                 queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))

@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlalchemy import Engine, func, select
 
 from monitor.store.dead_letters import Wanted
-from monitor.store.tables import dead_letter
 from monitor.store.quick import quick
+from monitor.store.tables import dead_letter
 
 PAGE = 50
 COUNTED = 10_000  # the newest of them, which the counts are of

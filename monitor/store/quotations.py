@@ -1,6 +1,7 @@
 """What alerts quote of interactions: in explanations, notifications and groups, and in the previous release's outbox.
 
 They are few beside the interactions, so each is looked through. Figures, ids and what was found to have changed stay.
+Whoever blanks holds `hold_alerting` meanwhile: a round of alerting carries quotations over from what it has read.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from sqlalchemy import Column, Connection, Table, and_, select, update
+from sqlalchemy import Column, Connection, Table, and_, func, select, text, update
 
 from monitor.alert.explain.said import plain
 from monitor.redact import redact
-from monitor.store.tables import interaction
+from monitor.store.alerts import EVALUATOR_LOCK
 from monitor.store.tables_alerts import alert_explanation, alert_group, notification, outbox
 
 ERASED = "(erased)"
@@ -23,10 +24,20 @@ _PLACES: dict[Table, Column[Any]] = {
     alert_group: alert_group.c.description,
     outbox: outbox.c.payload,
 }
-_QUOTED = re.compile("“[^”]*”?")
-_SHORTEST = 12  # characters of a question by which a quotation of it is known
-_COMPARED = 60  # of which so many are compared: quotations are cut
+_QUOTED = re.compile("“.*", re.DOTALL)  # to the end, where it stands: a question may have such signs itself
+_SHORTEST = 12  # characters of a question by which it is found anywhere; a shorter one only where it stands alone
+_COMPARED = 60  # of a longer one so many are compared: quotations are cut
+_PAGE = 200  # rows that are in memory at a time
+_STORED = text("""
+    SELECT i.app, i.id FROM interaction i JOIN unnest(CAST(:ids AS text[])) AS named (id) USING (id)
+    WHERE NOT 'erased' = ANY(i.marks)
+""")
 _Gone: TypeAlias = Callable[[str | None, str], bool]
+
+
+def hold_alerting(connection: Connection) -> None:
+    """Keeps rounds of alerting away until the caller's transaction ends, once the one that runs is done."""
+    connection.execute(select(func.pg_advisory_xact_lock(EVALUATOR_LOCK)))
 
 
 def blank_erased(connection: Connection, app: str, ids: Collection[str], questions: Sequence[str]) -> int:
@@ -34,17 +45,14 @@ def blank_erased(connection: Connection, app: str, ids: Collection[str], questio
 
     Some places name an id without its app: what another app's interaction of that id said there goes too.
     """
-    probes = [probe for question in questions if len(probe := plain(redact(question))[:_COMPARED]) >= _SHORTEST]
+    probes = [plain(redact(question))[:_COMPARED] for question in questions if question.strip()]
     return _blank(connection, lambda of, id_: id_ in ids and of in {None, app}, probes)
 
 
 def blank_gone(connection: Connection) -> int:
-    """Blanks what is quoted of interactions that are not stored any more; in how many places."""
-    ids = sorted(
-        {id_ for table in _PLACES for _, content in _contents(connection, table) for _, id_ in _named(content)}
-    )
-    i = interaction.c
-    stored = {tuple(row) for row in connection.execute(select(i.app, i.id).where(i.id.in_(ids)))}
+    """Blanks what is quoted of interactions that are not stored any more, or were erased; in how many places."""
+    ids = {id_ for table in _PLACES for _, content in _contents(connection, table) for _, id_ in _named(content)}
+    stored = {tuple(row) for row in connection.execute(_STORED, {"ids": sorted(ids)})}
     known = {id_ for _, id_ in stored}
     return _blank(connection, lambda of, id_: id_ not in known if of is None else (of, id_) not in stored, ())
 
@@ -53,8 +61,7 @@ def _blank(connection: Connection, gone: _Gone, probes: Sequence[str]) -> int:
     changed = 0
     for table, column in _PLACES.items():
         for key, content in _contents(connection, table):
-            named = any(gone(*name) for name in _named(content))
-            if not named and not any(_quotes(content, probe) for probe in probes):
+            if not any(gone(*name) for name in _named(content)) and not _quoted(content, probes):
                 continue
             after = _without(content, gone)
             if after != content:
@@ -64,11 +71,12 @@ def _blank(connection: Connection, gone: _Gone, probes: Sequence[str]) -> int:
     return changed
 
 
-def _contents(connection: Connection, table: Table) -> list[tuple[tuple[Any, ...], Any]]:
-    """The key and the content of every row that has some."""
+def _contents(connection: Connection, table: Table) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The key and the content of every row that has some, as they are when the first one is read."""
     column = _PLACES[table]
-    rows = connection.execute(select(*table.primary_key.columns, column).where(column.is_not(None)))
-    return [(tuple(row[:-1]), row[-1]) for row in rows]
+    query = select(*table.primary_key.columns, column).where(column.is_not(None))
+    for row in connection.execute(query.execution_options(yield_per=_PAGE)):
+        yield tuple(row[:-1]), row[-1]
 
 
 def _named(content: Any) -> Iterator[tuple[str | None, str]]:
@@ -83,12 +91,21 @@ def _named(content: Any) -> Iterator[tuple[str | None, str]]:
             yield from _named(item)
 
 
-def _quotes(content: Any, probe: str) -> bool:
+def _quoted(content: Any, probes: Sequence[str]) -> bool:
+    texts = [plain(said) for said in _texts(content)] if probes else []
+    return any(_quotes(said, probe) for said in texts for probe in probes)
+
+
+def _quotes(said: str, probe: str) -> bool:
+    return probe in said if len(probe) >= _SHORTEST else said == probe or f"“{probe}”" in said
+
+
+def _texts(content: Any) -> Iterator[str]:
     if isinstance(content, str):
-        return probe in plain(content)
-    if isinstance(content, dict):
-        content = list(content.values())
-    return isinstance(content, list) and any(_quotes(item, probe) for item in content)
+        yield content
+    elif isinstance(content, dict | list):
+        for item in content.values() if isinstance(content, dict) else content:
+            yield from _texts(item)
 
 
 def _without(content: Any, gone: _Gone) -> Any:

@@ -12,9 +12,11 @@ from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, ke
 if TYPE_CHECKING:
     import psycopg
 
+# Held until the assessments are stored: whoever erases or removes an interaction meanwhile would miss them.
 _STORED = """
     SELECT app, id, occurred_at, 'erased' = ANY(marks) FROM interaction
     JOIN unnest(%s::text[], %s::text[]) AS wanted (app, id) USING (app, id)
+    ORDER BY app, id FOR SHARE OF interaction
 """
 _COLUMNS = (*ASSESSMENT_COLUMNS, "live")
 _INCOMING = """

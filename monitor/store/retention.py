@@ -2,8 +2,9 @@
 
 With an interaction go its assessments, judgements, pending work and secret, and what people noted and alerts quoted of
 it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing and why.
-Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the month is
-remembered: an event of it counts as a duplicate too, since nobody can tell any more whether it is one.
+Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the apps that
+had anything in it are remembered with it: an event of these counts as a duplicate too, since nobody can tell any more
+whether it is one.
 """
 
 from __future__ import annotations
@@ -60,11 +61,14 @@ _PAGE = f"""
     WHERE i.occurred_at < cut.before AND (i.app, i.id) > (:after_app, :after_id)
     ORDER BY i.app, i.id LIMIT :most FOR UPDATE OF i
 """  # noqa: S608
-# Pending work first: a worker that is at it has stored what it made by the time that this returns.
+# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
+# a worker has queued to follow.
+_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id"
 _WITH_IT = (
-    "DELETE FROM pending t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id",
+    _PENDING,
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id AND note <> ''",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = gone.app AND t.id = gone.id",
+    _PENDING,
 )
 _GONE = """
     unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (app, id, occurred_at)
@@ -78,7 +82,11 @@ _COUNTED = """
     ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
 """
 _OF_ROWS = "SELECT * FROM unnest(CAST(:topics AS text[]), CAST(:partitions AS integer[]), CAST(:numbers AS bigint[]))"
-_DROPPED = text("INSERT INTO retention_month (month, dropped_at) VALUES (:month, :now) ON CONFLICT DO NOTHING")
+_DROPPED = text("""
+    INSERT INTO retention_month (app, month, dropped_at)
+    SELECT app, :month, :now FROM unnest(CAST(:apps AS text[])) AS app ON CONFLICT DO NOTHING
+""")
+_TABLES = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
 # Of the interactions that reports show, those that are gone.
 _REPORTED = text("""
     SELECT DISTINCT r.app, said.id
@@ -143,19 +151,21 @@ class Retention:
         with retriable(), self._engine.begin() as connection:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
             hold_sealing(connection)
-            for table in PARTITIONED:
-                connection.execute(text(f"LOCK TABLE {table}_{part} IN EXCLUSIVE MODE"))
+            tables = _tables(connection, part)
+            for table in tables:
+                connection.execute(text(f"LOCK TABLE {table} IN EXCLUSIVE MODE"))
             found = _due(connection, month, cut_offs)
-            if any(one.due < one.stored for one in found):
+            if not found or any(one.due < one.stored for one in found):
                 return []
-            connection.execute(_DROPPED, {"month": month, "now": now})
+            apps = sorted({one.app for one in found})
+            connection.execute(_DROPPED, {"apps": apps, "month": month, "now": now})
             for statement in _WITH_IT:
                 connection.execute(text(statement.format(gone=f"interaction_{part} gone")))
             connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
             connection.execute(text("DELETE FROM interaction_key WHERE month = :month"), {"month": month})
             _queue_acts(connection, found, cut_offs, by=by, now=now)
-            for table in PARTITIONED:  # last, since it keeps everybody out until the end
-                connection.execute(text(f"DROP TABLE {table}_{part}"))
+            for table in tables:  # last, since it keeps everybody out until the end
+                connection.execute(text(f"DROP TABLE {table}"))
         return found
 
     def remove(

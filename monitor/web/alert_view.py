@@ -127,7 +127,9 @@ def fate(row: Row) -> str:
 def interactions_path(alert: Alert) -> str:
     """The answers that it is about: those of its labels and time that show its signal."""
     kind, _, shown = alert.signal.partition(" of ")
-    query = [(label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)]
+    query = [
+        (label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)
+    ]
     if kind == "rate" and shown in {"negative", *Verdict}:
         query.append(("verdict", shown))
     elif kind == "rate" and shown in set(Reason):

@@ -13,6 +13,7 @@ from monitor.alert.rule import RuleSet
 from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app import Application
 from monitor.errors import MonitorError
+from monitor.store.audit_reader import Verified
 from monitor.web.jobs import Jobs
 from monitor.web.sitting import Sittings
 
@@ -35,6 +36,7 @@ class Kept:
         self._application = application
         self.jobs = Jobs(application.now)
         self.sittings = Sittings(application.reviews)
+        self.verified: Verified | None = None  # what the last verification by this process came to
         self._drawings: OrderedDict[Hashable, bytes] = OrderedDict()
         self._read: tuple[str, Sequence[str], RulesNow] | None = None
 
@@ -49,7 +51,6 @@ class Kept:
         except MonitorError as error:
             return RulesNow(rules=None, problem=str(error).partition("\n")[0])
         return self._read[2]
-
 
     def drawn(self, key: Hashable, draw: Callable[[], bytes]) -> bytes:
         """What `draw` gives; it is asked once for each key that was wanted lately."""

@@ -69,9 +69,15 @@ def local(path: str | None) -> str:
     return path if plain and path else "/"
 
 
+def path_of(app: str, interaction_id: str) -> str:
+    """Where an interaction is looked at."""
+    return f"/interactions/{_segment(app)}/{_segment(interaction_id)}"
+
+
 def _here(path: str) -> str:
-    """The place that a path belongs to."""
-    return max((p.path for p in PLACES if p.path in {"/", path} or path.startswith(f"{p.path}/")), key=len)
+    """The place that a path belongs to, empty where it is none of them."""
+    head = "/" + path.split("/")[1]
+    return head if head in {place.path for place in PLACES} else ""
 
 
 def _when(moment: datetime | None) -> Markup | str:

@@ -134,11 +134,14 @@ def groups(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tuple[s
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MOST_SHOWN]
 
 
-def points(cells: Sequence[Cell]) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:
-    """What the charts draw: shares in per mille, totals to two digits, so that small news need no new drawing."""
+def points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:
+    """What the charts draw, in the middle of each bin.
+
+    Shares are in per mille, totals have two digits, so that small news need no new drawing.
+    """
     by_bin: defaultdict[datetime, Counts] = defaultdict(Counts)
     for cell in cells:
-        by_bin[cell.at] += _counts(cell)
+        by_bin[cell.at + bin_ / 2] += _counts(cell)
     rates = [
         RatePoint(
             told(at), NAMES[verdict], *(round(1000 * value) for value in (counts.share(verdict) or 0.0, low, high))

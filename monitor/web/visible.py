@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unicodedata import category
 
+_LONGEST = 4  # bytes of a character
 _PLAIN = "\n\t"
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them
@@ -20,13 +21,14 @@ def visible(text: str) -> str:
 
 
 def visible_bytes(value: bytes, most: int) -> tuple[str, int]:
-    """The beginning of `value` as text of at most `most` bytes, bytes that are no UTF-8 as `\\xff`; and how many more.
+    r"""The beginning of `value` as text of at most `most` bytes, bytes that are no UTF-8 as `\xff`; and how many more.
 
     A character that the end would cut in two is left out.
     """
     end = min(most, len(value))
-    while 0 < end < len(value) and value[end] & 0xC0 == 0x80:  # noqa: PLR2004  a byte that continues a character
-        end -= 1
+    for _ in range(_LONGEST - 1):
+        if 0 < end < len(value) and value[end] & 0xC0 == 0x80:  # noqa: PLR2004  a byte that continues a character
+            end -= 1
     return value[:end].decode("utf-8", "backslashreplace"), len(value) - end
 
 

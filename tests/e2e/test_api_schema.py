@@ -18,7 +18,7 @@ from tests.e2e.conftest import Installation
 from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
 from tests.waiting import until
 
-EXAMPLES = 6  # of an operation, beside those that cover the edges of its parameters
+EXAMPLES = 25  # of an operation, beside those that cover the edges of its parameters
 SEED = 20251121
 ALERT = """
     INSERT INTO alert (fingerprint, episode, rule, rule_digest, signal, labels, severity, threshold, "window",
@@ -59,7 +59,12 @@ def filled(writer, rows):
 
 
 @pytest.fixture
-def serving(filled, database, engine, tmp_path):
+def serving(
+    filled,  # noqa: ARG001  the rows
+    database,
+    engine,
+    tmp_path,
+):
     """The program that serves, its address and a token of an administrator."""
     _, token = Access(engine).make_token("schemathesis", Role.ADMIN, by="tests", now=NOON)
     installation = Installation(
@@ -67,12 +72,12 @@ def serving(filled, database, engine, tmp_path):
     )
     running = installation.start("serve")
     until(f"it serves; it said\n{running.err}", lambda: "dashboard: http" in running.err)
-    yield running.err.partition("dashboard: ")[2].split("/\n")[0], token
+    yield running, running.err.partition("dashboard: ")[2].split("/\n")[0], token
     installation.close()
 
 
 def test_the_api_is_as_its_description_says(serving, tmp_path):
-    url, token = serving
+    running, url, token = serving
     config = tmp_path / "schemathesis.toml"
     hooks = Path(__file__).with_name("schema_hooks.py")
     config.write_text(
@@ -91,4 +96,5 @@ def test_the_api_is_as_its_description_says(serving, tmp_path):
         text=True,
         check=False,
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr + running.err
+    assert "Traceback" not in running.err

@@ -5,6 +5,7 @@ from fastapi.security import HTTPBearer
 
 from monitor.web.api import (
     alerts,
+    audit,
     dead_letters,
     export,
     interactions,
@@ -21,6 +22,6 @@ PREFIX = "/api/v1"
 _bearer = HTTPBearer(auto_error=False, description="An access token: `monitor tokens create NAME --role viewer`.")
 router = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(known_parameters)])
 for module in (
-    overview, export, interactions, labels, alerts, silences, profiles, dead_letters, reports, ledger
+    overview, interactions, export, labels, alerts, silences, profiles, dead_letters, reports, audit, ledger
 ):  # fmt: skip
     router.include_router(module.router)

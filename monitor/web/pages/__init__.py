@@ -2,8 +2,20 @@
 
 from fastapi import APIRouter
 
-from monitor.web.pages import alert, alerts, dead_letters, interactions, overview, profiles, reports, review
+from monitor.web.pages import (
+    alert,
+    alerts,
+    api,
+    audit,
+    dead_letters,
+    interaction,
+    interactions,
+    overview,
+    profiles,
+    reports,
+    review,
+)
 
 router = APIRouter(include_in_schema=False)
-for module in (overview, interactions, alerts, alert, review, reports, profiles, dead_letters):
+for module in (overview, interactions, interaction, alerts, alert, review, reports, profiles, dead_letters, audit, api):
     router.include_router(module.router)

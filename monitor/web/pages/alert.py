@@ -102,6 +102,7 @@ def silence(
     request: Request,
     who: Actor,
     fingerprint: str,
+    *,
     length: Annotated[str, Form(max_length=50)] = "",
     own: Annotated[str, Form(max_length=50)] = "",
     comment: Annotated[str, Form(max_length=2_000)] = "",

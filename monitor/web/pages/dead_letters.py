@@ -89,6 +89,7 @@ class Shown:
 def dead_letters(
     request: Request,
     who: Viewer,
+    *,
     topic: Asked = "",
     problem: Asked = "",
     since: Asked = "",
@@ -153,6 +154,7 @@ def clear(request: Request, who: Unmasker, number: Number) -> HTMLResponse:
 def retry_several(
     request: Request,
     who: Resolver,
+    *,
     topic: Field = "",
     problem: Field = "",
     since: Field = "",
@@ -183,7 +185,10 @@ def place(topic: str, partition: int, position: int) -> str:
 def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
     """Key, headers and value of a whole letter with nothing hidden in them; personal data masked unless `clear`."""
     named = [("Key", row["key"])] if row["key"] is not None else []
-    named += [(f"Header {visible(name)}", value) for name, value in zip(row["header_names"], row["header_values"], strict=True)]
+    named += [
+        (f"Header {visible(name)}", value)
+        for name, value in zip(row["header_names"], row["header_values"], strict=True)
+    ]
     for name, value in (*named, ("Message", row["value"])):
         text, more = visible_bytes(bytes(value), SHOWN)
         yield Shown(name=name, text=visible(text if clear else redact(text)), more=more)
@@ -196,10 +201,8 @@ def _begin(request: Request, who: Identity, wanted: Wanted) -> str:
         done = retry(application, wanted, app=None, dialect=None, stop=stop)
         if not done.asked:
             return "no open dead letter was among them"
-        elsewhere = f", {done.elsewhere} taken by another process" if done.elsewhere else ""
-        return (
-            f"{done.asked} tried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead{elsewhere}"
-        )
+        said = f"{done.asked} tried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
+        return f"{said}, {done.elsewhere} taken by another process" if done.elsewhere else said
 
     return "begun" if kept(request).jobs.start(JOB, work, by=who.name) else "busy"
 

@@ -31,6 +31,9 @@ _FORMS: Mapping[str, tuple[Callable[[Iterable[Listed]], Iterator[str]], str]] = 
 }
 
 
+_ALWAYS_SHOWN = {"words", "span", "verdict", "app"}
+
+
 @router.get("/interactions")
 def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> HTMLResponse:
     """The page. `older` and `newer` are cursors."""
@@ -55,6 +58,7 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         len=len,
         too_long=too_long,
         paged=bool(older or newer),
+        more=not {*its.fields} <= _ALWAYS_SHOWN,
         older=_on(its, "older", listing),
         newer=_on(its, "newer", listing),
         labels=application.overview.labels("app", "environment", "model", "topic"),

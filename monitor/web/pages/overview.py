@@ -101,7 +101,7 @@ def _several(found: Sequence[Group]) -> Sequence[Group]:
 
 def _charts(cells: Sequence[Cell], span: Span, *, start: str, end: str) -> Sequence[tuple[str, Markup]]:
     """Each with its caption. The SVG is drawn by us from numbers and our own words."""
-    shares, answers = points(cells)
+    shares, answers = points(cells, span.bin)
     about: dict[str, Any] = {"start": start, "end": end, "days": span.days}
     return [
         (

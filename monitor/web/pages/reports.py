@@ -39,7 +39,7 @@ Asked = Annotated[str, Query(max_length=1_000)]
 
 @router.get("/reports")
 def reports(
-    request: Request, who: Viewer, app: Asked = "", week: Asked = "", after: Asked = "", said: Asked = ""
+    request: Request, who: Viewer, *, app: Asked = "", week: Asked = "", after: Asked = "", said: Asked = ""
 ) -> HTMLResponse:
     """The list; `week` and `after` are the start of the week and the app of the last report before this page."""
     application: Application = request.app.state.application

@@ -79,7 +79,14 @@ Field = Annotated[str, Form(max_length=1_000)]
 
 @router.get("/review")
 def review(
-    request: Request, who: Viewer, app: Text = "", span: Text = "7d", second: Text = "", skip: Text = "", said: Text = ""
+    request: Request,
+    who: Viewer,
+    *,
+    app: Text = "",
+    span: Text = "7d",
+    second: Text = "",
+    skip: Text = "",
+    said: Text = "",
 ) -> HTMLResponse:
     """The next one, for who may label; the agreement, for everybody."""
     application: Application = request.app.state.application
@@ -92,6 +99,7 @@ def review(
 def say(
     request: Request,
     who: Labeller,
+    *,
     of_app: Annotated[str, Form(max_length=10_000)],
     of_id: Annotated[str, Form(max_length=10_000)],
     verdict: Annotated[Verdict, Form()],
@@ -114,6 +122,7 @@ def say(
 def clear(
     request: Request,
     who: Unmasker,
+    *,
     of_app: Annotated[str, Form(max_length=10_000)],
     of_id: Annotated[str, Form(max_length=10_000)],
     app: Field = "",

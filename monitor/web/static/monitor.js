@@ -46,8 +46,43 @@ if (menu) {
   });
 }
 
+// A sentence shows its passage as long as the pointer or the focus is on it; a click or Enter keeps it open.
+function peeking(its) {
+  const summary = its.querySelector("summary");
+  const show = () => {
+    if (its.open) return;
+    for (const other of main.querySelectorAll("details[data-peek]")) {
+      delete other.dataset.peek;
+      other.open = false;
+    }
+    its.dataset.peek = "";
+    its.open = true;
+  };
+  const hide = () => {
+    if ("peek" in its.dataset && document.activeElement !== summary && !its.matches(":hover")) {
+      delete its.dataset.peek;
+      its.open = false;
+    }
+  };
+  summary.addEventListener("focus", () => {
+    if (summary.matches(":focus-visible")) show();
+  });
+  its.addEventListener("pointerenter", (event) => {
+    if (event.pointerType === "mouse" && !main.querySelector("details.sentence[open]:not([data-peek])")) show();
+  });
+  summary.addEventListener("blur", () => setTimeout(hide));
+  its.addEventListener("pointerleave", hide);
+  summary.addEventListener("click", (event) => {
+    if ("peek" in its.dataset) {
+      event.preventDefault();
+      delete its.dataset.peek;
+    }
+  });
+}
+
 // Runs for the page as it came and again after each refresh.
 function prepare() {
+  for (const its of main.querySelectorAll("details.sentence")) peeking(its);
   for (const form of main.querySelectorAll("form[data-confirm]")) {
     form.addEventListener("submit", (event) => {
       if (!confirm(form.dataset.confirm)) event.preventDefault();

@@ -71,7 +71,9 @@ def test_nothing_yet_says_how_to_begin(site):
 def test_what_fires_stands_above_what_was_and_what_is_long_over_is_left_out(site, save):
     save(FIRING, OVER, OLD)
     text = site.by_token("viewer").get("/alerts").text
-    assert text.index("negative-rate, shop") < text.index("Resolved in the last week") < text.index("negative-rate, help")
+    assert (
+        text.index("negative-rate, shop") < text.index("Resolved in the last week") < text.index("negative-rate, help")
+    )
     assert "forgotten" not in text
     assert "40.0 %" in text
     assert "fires above 30.0 %" in text

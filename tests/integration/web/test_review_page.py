@@ -115,8 +115,12 @@ def test_agreement_is_of_what_was_drawn_at_random(site, stored, rows):  # noqa: 
     for _ in range(2):
         id_ = offered(client.get("/review").text)
         client.post("/review", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": "grounded"})
-    ((verdict,),) = rows("SELECT verdict FROM review WHERE drawn = 'random'")
+    at_random = rows(
+        "SELECT count(*), count(*) FILTER (WHERE r.verdict = 'grounded') FROM review r JOIN review_offer o "
+        "ON o.interaction_id = r.interaction_id AND o.drawn = 'random'"
+    )
+    ((labels, agreeing),) = at_random
     text = client.get("/review").text
-    assert ("100 %" if verdict == "grounded" else "0 %") in text
-    assert "(too few)" in text
-    assert "left out: 1 labelled ones" in text
+    assert f'class="number">{labels} <span class="quiet">(too few)' in text
+    assert f"{agreeing / labels:.0%}".replace("%", " %") in text
+    assert ("left out: 1 labelled ones" in text) is (labels == 1)

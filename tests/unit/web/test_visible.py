@@ -31,6 +31,10 @@ def test_no_character_is_cut_in_two_at_the_end():
     assert visible_bytes("añb".encode(), 3) == ("añ", 1)
 
 
+def test_bytes_that_only_look_like_the_rest_of_a_character_are_not_all_left_out():
+    assert visible_bytes(b"\x80" * 100, 50) == ("\\x80" * 47, 53)
+
+
 @given(st.text(), st.integers(0, 50))
 def test_the_beginning_is_a_beginning_and_nothing_is_lost(text, most):
     value = text.encode(errors="replace")

@@ -1,0 +1,155 @@
+"""The audit page over a real PostgreSQL: how far sealing is, who did what, proofs, verification, export."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from datetime import timedelta
+
+import pytest
+
+from monitor.store.audit_queue import Act, Kind
+from monitor.store.looks import keep_act
+from monitor.web.kept import kept
+from monitor.web.pages.audit import JOB, plain
+from tests.factories import NOON, a_batch, an_assessment, at
+
+
+@pytest.fixture
+def sealed(site, writer, engine):
+    """Six answers of two apps and what two people did, sealed and signed."""
+    answers = [
+        an_assessment(id=f"q/{n}", app="shop" if n % 2 else "help", occurred_at=at(n), answer="<b>ada@example.org</b>")
+        for n in range(6)
+    ]
+    writer.write(a_batch(*answers))
+    for by in ("token:ada", "token:<i>grace</i>"):
+        act = Act(kind=Kind.LOOK, by=by, at=NOON, app="shop", subject="q/1", body={"fields": ["question", "answer"]})
+        keep_act(engine, act)
+    site.application.sealer.turn(NOON)
+    return site
+
+
+def waited(site):
+    jobs = kept(type("Request", (), {"app": site.app})).jobs
+    jobs.wait(JOB)
+    return jobs.of(JOB)
+
+
+def test_nothing_yet(site):
+    text = site.by_token("viewer").get("/audit").text
+    assert "None is signed yet." in text
+    assert "the audit key is not on this machine" in text
+    assert not (site.application.settings.state_dir / "audit" / "key").exists()  # looking makes no key
+
+
+def test_how_far_it_is_and_who_did_what(sealed):
+    text = sealed.by_token("viewer").get("/audit").text
+    size = sealed.application.engine.connect().exec_driver_sql("SELECT count(*) FROM audit_leaf").scalar()
+    assert f'<span class="figure">{size}</span> leaves' in text
+    assert sealed.application.audit_key.verifier_key in text.replace("&#43;", "+")
+    assert "token:ada" in text
+    assert "token:&lt;i&gt;grace&lt;/i&gt;" in text
+    assert "fields: question, answer" in text
+    assert 'href="/interactions/shop/q%2F1"' in text
+    assert "Verify now" not in text
+    assert 'scope="row">interaction</th><td class="number">6<' in text
+
+
+def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
+    keep_act(engine, Act(kind=Kind.LABEL, by="grace", at=NOON, app="shop", subject="q/3", body={"label": "refusal"}))
+    moving.pass_by(timedelta(minutes=10))
+    text = sealed.by_token("viewer").get("/audit").text
+    assert "Something has waited since" in text
+    assert text.index("label: refusal") < text.index("token:ada")
+    only = sealed.by_token("viewer").get("/audit?kind=label").text
+    assert "label: refusal" in only
+    assert "token:ada" not in only
+
+
+def test_pages_of_acts_lose_none(sealed, engine, rows):
+    for n in range(70):
+        keep_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n:02}", at=NOON, subject="export"))
+    sealed.application.sealer.turn(NOON)
+    client, path, seen = sealed.by_token("viewer"), "/audit?kind=export", []
+    while path:
+        text = client.get(path).text
+        seen += [part.split("<")[0] for part in text.split('data-label="Who" class="whole">')[1:]]
+        older = text.split('rel="next" href="')
+        path = older[1].split("#")[0].replace("&amp;", "&") if len(older) > 1 else None
+    assert seen == [f"person-{n:02}" for n in reversed(range(70))]
+    assert rows("SELECT count(*) FROM audit_leaf WHERE kind = 'export'") == [(70,)]
+
+
+def test_the_leaves_of_an_interaction_are_proved_without_its_texts(sealed):
+    client = sealed.by_token("auditor")
+    text = client.get("/audit/proof", params={"app": "shop", "id": "q/1"}).text
+    assert text.count("✓ proved") == 4  # the answer, its assessment, two looks
+    assert "not proved" not in text
+    assert "ada@example.org" not in text
+    assert "Nothing of it is sealed" in client.get("/audit/proof", params={"app": "shop", "id": "q/0"}).text
+    assert sealed.by_token("viewer").get("/audit/proof?app=shop&id=q").status_code == 403
+
+
+def test_a_leaf_that_was_changed_is_not_proved(sealed, rows):
+    rows('UPDATE audit_leaf SET body = replace(body, \'"app":"shop"\', \'"app":"shoq"\') WHERE kind = \'interaction\'')
+    text = sealed.by_token("auditor").get("/audit/proof", params={"app": "shop", "id": "q/1"}).text
+    assert text.count("✗ not proved") == 1
+
+
+def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
+    client, csrf = sealed.signed_in("auditor")
+    assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?said=begun"
+    job = waited(sealed)
+    assert (job.failed, job.said.endswith("the trail holds")) == (False, True)
+    assert "the trail holds" in client.get("/audit").text
+    rows("UPDATE interaction SET answer = 'something else' WHERE id = 'q/2'")
+    client.post("/audit/verify", data={"csrf": csrf})
+    assert waited(sealed).said.endswith("1 findings")
+    text = client.get("/audit").text
+    assert "The trail does not hold." in text
+    assert "q/2" in text
+    assert sealed.signed_in("operator")[0].post("/audit/verify").status_code == 403
+
+
+@pytest.mark.parametrize(("disclose", "kinds"), [("", ["export"]), ("yes", ["export", "look"])])
+def test_an_export_is_whole_and_recorded(sealed, rows, disclose, kinds):
+    client, csrf = sealed.signed_in("auditor")
+    form = {"csrf": csrf, "app": "shop", "from": "2025-11-21T12:02", "to": "2025-11-21T13:00", "disclose": disclose}
+    answer = client.post("/audit/export", data=form)
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"] == 'attachment; filename="audit-20251121T120000Z.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        manifest = json.loads(archive.read("manifest.json"))
+        records = archive.read("records.jsonl").decode()
+    assert manifest["asked"]["app"] == "shop" if "asked" in manifest else "shop" in json.dumps(manifest)
+    assert "q/3" in records
+    assert "q/0" not in records
+    assert ("ada@example.org" in records) is bool(disclose)
+    found = rows("SELECT kind FROM audit_queue WHERE subject = 'export' ORDER BY seq")
+    assert [kind for (kind,) in found] == kinds
+
+
+def test_an_export_is_refused_with_a_sentence(site, sealed):  # noqa: ARG001
+    client, csrf = site.signed_in("auditor")
+    assert client.post("/audit/export", data={"csrf": csrf, "from": "soon"}).status_code == 422
+    operator, hers = site.signed_in("operator")
+    assert operator.post("/audit/export", data={"csrf": hers}).status_code == 403
+
+
+def test_nothing_is_exported_before_anything_is_signed(site):
+    client, csrf = site.signed_in("auditor")
+    assert "not on this machine" in client.post("/audit/export", data={"csrf": csrf}).text
+    site.application.audit_key  # noqa: B018  which makes one
+    answer = client.post("/audit/export", data={"csrf": csrf})
+    assert (answer.status_code, "no checkpoint is signed yet" in answer.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "–"), ([], "–"), ({}, "–"), (True, "yes"), (0.5, "0.5"), (["a", None], "a, –"), ({"a": [1]}, "a: 1")],
+)
+def test_values_of_leaves_in_words(value, said):
+    assert plain(value) == said
