@@ -27,6 +27,7 @@ from statistics import quantiles
 
 from figures import finish, options
 from sqlalchemy import Engine, text
+from web_beside import FINGERPRINT, FIRST, SECOND, make_beside
 from web_rows import DAYS, make
 
 from monitor.store.database import connect, migrate
@@ -72,6 +73,21 @@ PAGES: Mapping[str, str] = {
     "interactions, older pages": "/interactions?span=28d&older={cursor}",
     "interaction": "/interactions/{app}/{id}",
     "interaction, unknown": "/interactions/support/nobody",
+    "alerts": "/alerts",
+    "alert": f"/alerts/{FINGERPRINT}",
+    "silence, previewed": "/alerts/silence?matchers=app%3Dapp-1&length=4h",
+    "review queue": "/review",
+    "review queue, 28 d, one app": "/review?span=28d&app=travel",
+    "reports": "/reports",
+    "profiles": "/profiles",
+    "profile, with its charts": f"/profiles/{FIRST}",
+    "profiles, compared": f"/profiles/compare?first={FIRST}&second={SECOND}",
+    "dead letters": "/dead-letters",
+    "dead letters, a problem": "/dead-letters?problem=missing+3",
+    "dead letters, no such topic": "/dead-letters?topic=nobody",
+    "dead letter": "/dead-letters/500",
+    "audit": "/audit",
+    "audit, one kind of act": "/audit?kind=look",
 }
 
 
@@ -129,6 +145,7 @@ def measured(rows: int) -> dict[str, dict[str, float]]:
         now = datetime.now(UTC)
         began = time.monotonic()
         make(url, rows, now)
+        make_beside(url, rows, now)
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e9
         print(f"\n{rows:,} interactions of {DAYS} days, made in {time.monotonic() - began:.0f} s: {size:.1f} GB")
         known = places(engine, rows)

@@ -1,6 +1,6 @@
 """Interactions, assessments and rollups made in the database itself, for `benchmarks/web.py`.
 
-Texts are small: a question of 8 words, an answer of 25 with a reference of its own, a document of 25, 0.5 kB a row with
+Texts are small: a question of 7 words, an answer of 20 with a reference of its own, a document of 20, 0.5 kB a row with
 its documents. Words are drawn from a vocabulary of 4,000 in which the n-th is 1/n as frequent as the first, and texts
 from pools of 20,000, so that a search has common and rare words; a reference stands in about ten rows of ten million.
 Tables are unlogged: they are thrown away, and reading them is the same.
@@ -18,6 +18,7 @@ from monitor.model import Reason
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
 
 DAYS = 88
+WHOLE = timedelta(days=3)  # of the minutes' rollup; the older rows are narrower than real ones, to save disk
 REFERENCES = 1_000_000
 _VOCABULARY, _POOL = 4_000, 20_000
 _PARTITIONED = ("interaction", "assessment")
@@ -92,16 +93,16 @@ _COUNTED = {
 _ZEROS = ", ".join(f"{metric}_count, {metric}_sum" for metric in METRICS)
 _EMPTY = "'{{" + ",".join("0" * HISTOGRAM_BINS) + "}}'"
 _REASONS = [reason.value for reason in Reason]
-# the counts alone: no page reads the metrics' sums
+_BINS = ", ".join(f"CASE WHEN minute >= '{{newest}}' THEN {_EMPTY} ELSE '{{{{}}}}' END::bigint[]" for _ in METRICS)
+# The counts alone: no page reads the metrics' sums. A row of 4 kB is mostly histograms, which only the last days have.
 _MINUTES = f"""
     INSERT INTO verdict_minute (minute, app, environment, model, topic, total, grounded, refusal, self_generated,
         {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_bins" for metric in METRICS)})
-    SELECT date_trunc('minute', occurred_at), {{app}}, {{environment}}, {{model}}, {{topic}}, count(*),
+    SELECT minute, {{app}}, {{environment}}, {{model}}, {{topic}}, count(*),
         count(*) FILTER (WHERE verdict = 'grounded'), count(*) FILTER (WHERE verdict = 'refusal'),
         count(*) FILTER (WHERE verdict = 'self_generated'),
-        {", ".join(_COUNTED.get(reason, "0") for reason in _REASONS)},
-        {", ".join("0, 0" for _ in METRICS)}, {", ".join(_EMPTY for _ in METRICS)}
-    FROM (SELECT *, {{verdict}} AS verdict FROM {{month}}_made) made
+        {", ".join(_COUNTED.get(reason, "0") for reason in _REASONS)}, {", ".join("0, 0" for _ in METRICS)}, {_BINS}
+    FROM (SELECT *, {{verdict}} AS verdict, date_trunc('minute', occurred_at) AS minute FROM {{month}}_made) made
     GROUP BY 1, 2, 3, 4, 5
 """  # noqa: S608  our own names
 _HOURS = f"""
@@ -124,7 +125,7 @@ def make(url: str, rows: int, now: datetime) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_WORDS)
         connection.execute("CREATE UNLOGGED TABLE made_text (kind text, n int, said text)")
-        for kind, words in (("question", 8), ("answer", 25)):
+        for kind, words in (("question", 7), ("answer", 20)):
             connection.execute(_TEXTS, {"kind": kind, "words": words})
         connection.execute("VACUUM ANALYZE made_text")
     months = list(_months(since, now))
@@ -132,7 +133,7 @@ def make(url: str, rows: int, now: datetime) -> None:
     firsts = [round(rows * (start - since).total_seconds() / seconds) for start, _ in months] + [rows]
     spans = list(zip(months, firsts, firsts[1:], strict=False))
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: _month(url, *one[0], one[1], one[2] - 1), spans))
+        list(pool.map(lambda one: _month(url, *one[0], range(one[1], one[2]), now - WHOLE), spans))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
 
@@ -146,13 +147,15 @@ def _months(since: datetime, now: datetime) -> Iterator[tuple[datetime, datetime
         start = after
 
 
-def _month(url: str, start: datetime, end: datetime, first: int, last: int) -> None:
+def _month(url: str, start: datetime, end: datetime, numbers: range, newest: datetime) -> None:
     name = f"{start:%Y_%m}"
     month = date(start.year, start.month, 1)
     after = date(month.year + month.month // 12, month.month % 12 + 1, 1)
-    many = max(last - first + 1, 1)
-    values = {"month": f"m{name}", "first": first, "last": last, "many": many, "start": start.isoformat(),
-              "end": end.isoformat(), "seconds": (end - start).total_seconds()}  # fmt: skip
+    values = {
+        "month": f"m{name}", "first": numbers.start, "last": numbers.stop - 1, "many": max(len(numbers), 1),
+        "start": start.isoformat(), "end": end.isoformat(), "newest": newest.isoformat(),
+        "seconds": (end - start).total_seconds(),
+    }  # fmt: skip
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET monitor.hours = 'written'")  # by us, and not by the triggers of migration 0007
         connection.execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'; SET work_mem = '256MB'")

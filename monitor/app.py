@@ -140,8 +140,12 @@ class Application:
         """
         from monitor.sealing import key_at  # noqa: PLC0415  cryptography takes time to import
 
-        audit = self.settings.audit
-        return key_at(audit.key_file or self.settings.state_dir / "audit" / "key", audit.origin)
+        return key_at(self.audit_key_file, self.settings.audit.origin)
+
+    @property
+    def audit_key_file(self) -> Path:
+        """Where that is kept."""
+        return self.settings.audit.key_file or self.settings.state_dir / "audit" / "key"
 
     @property
     def witness_file(self) -> Path:

@@ -107,7 +107,7 @@ def _form(named: str | None, output: Path | None) -> Format:
         return Format(wanted)
     except ValueError:
         if named is None:
-            return Format.HTML
+            return Format.MD
         raise WrongSettings(f"--format: {named!r} is none of {', '.join(Format)}") from None
 
 

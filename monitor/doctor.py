@@ -12,8 +12,10 @@ from monitor.errors import Fatal, MonitorError
 from monitor.llm.exchange import Block, Purpose, Request, Spend
 from monitor.providers import chat_model
 from monitor.settings import Settings, unknown_names
+from monitor.store.audit_proofs import Proofs
 from monitor.store.database import retriable, schema_state
 
+_SEALED_WITHIN = 600.0  # seconds after which something keeps it from being sealed
 PROBE = "Is the support line open on Sundays?"
 
 
@@ -143,6 +145,24 @@ def _receivers(application: Application) -> str:
     return "; ".join(found)
 
 
+def _audit(application: Application) -> str:
+    audit = application.settings.audit
+    if not audit.enabled:
+        return "not sealed by this installation: MONITOR_AUDIT__ENABLED"
+    if application.audit_key_file.exists():
+        key = f"by {application.audit_key.verifier_key}"
+    else:
+        key = f"a key is made in {application.audit_key_file} when it is first needed"
+    if not schema_state(application.engine).startswith("at "):
+        return key
+    status = Proofs(application.engine).status()
+    if status.waiting_since is not None:
+        waited = (application.now() - status.waiting_since).total_seconds()
+        if waited > audit.every + _SEALED_WITHIN:
+            raise Fatal(f"{status.waiting} wait to be sealed, the oldest for {waited:.0f} s")
+    return f"{status.size} leaves, {status.signed} signed; {key}"
+
+
 _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all"),
     _Check(name="database", run=_database, mended_by="see MONITOR_DATABASE_URL; unset, it is the embedded one"),
@@ -156,4 +176,7 @@ _CHECKS = (
     _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/receivers.md"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names"),
+    _Check(
+        name="audit", run=_audit, mended_by="`monitor run` seals, and so does `monitor audit seal`", needs="migrations"
+    ),
 )

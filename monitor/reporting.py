@@ -17,7 +17,7 @@ from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
-from monitor.report.weekly.week import Week, due_week, last_week, week_named, week_of
+from monitor.report.weekly.week import FIRST_MONDAY, Week, due_week, last_week, week_named, week_of
 from monitor.schedule import repeated
 from monitor.sections_report import ReportSettings
 from monitor.store.reports import Reports
@@ -197,12 +197,12 @@ def chosen_week(now: datetime, *, name: str | None, ending: date | None) -> Week
         raise WrongSettings(f"--week: {error}") from None
     if ending is not None:
         week = week_of(ending)
-        if ending.weekday() != _SUNDAY:
-            raise WrongSettings(
-                f"--ending: {ending} is no Sunday, with which a week ends; try {week.end.date() - _DAY}"
-            )
     if week.start > now:
         raise WrongSettings(f"{week.name} has not begun")
+    if week.monday < FIRST_MONDAY:
+        raise WrongSettings(f"{week.name}: no answer is of that week")
+    if ending is not None and ending.weekday() != _SUNDAY:
+        raise WrongSettings(f"--ending: {ending} is no Sunday, with which a week ends; try {week.end.date() - _DAY}")
     return week
 
 

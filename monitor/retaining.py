@@ -43,8 +43,7 @@ def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, agai
     for month in again(lambda: retention.parts(cut_offs)):
         if not again.stop.is_set():
             removed += _of_part(retention, month, cut_offs, by=by, now=now, again=again)
-    if removed:
-        again(retention.blank_quotations)
+    again(retention.blank_quotations)  # also of what was removed in a run that did not come this far
     return removed
 
 

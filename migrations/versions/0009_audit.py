@@ -72,7 +72,11 @@ def upgrade() -> None:
             sent_at timestamptz, PRIMARY KEY (kind, app, period_start)
         )
     """)
-    op.execute("CREATE TABLE retention_month (month date PRIMARY KEY, dropped_at timestamptz NOT NULL)")
+    op.execute("""
+        CREATE TABLE retention_month (
+            app text NOT NULL, month date NOT NULL, dropped_at timestamptz NOT NULL, PRIMARY KEY (app, month)
+        )
+    """)
     op.execute("""
         CREATE TABLE retention_count (
             topic text NOT NULL, partition integer NOT NULL, interactions bigint NOT NULL,

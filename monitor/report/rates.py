@@ -18,7 +18,7 @@ _SERIES = {"self-generated": COLOURS[1], "refusal": COLOURS[0]}
 
 @dataclass(frozen=True, slots=True)
 class RatePoint:
-    """The share of one verdict in the bin that begins `at` (ISO 8601, UTC), in per mille, with its interval."""
+    """The share of one verdict in the bin that `at` is the middle of (ISO 8601), in per mille, with its interval."""
 
     at: str
     verdict: str  # of `_SERIES`
@@ -29,7 +29,7 @@ class RatePoint:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How many answers the bin holds that begins `at`."""
+    """How many answers the bin holds that `at` is the middle of."""
 
     at: str
     total: int
@@ -64,13 +64,15 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
 
 
 @lru_cache(maxsize=_KEPT)
-def answers_chart(answers: tuple[Answers, ...], start: str, end: str, description: str, *, days: bool) -> str:
-    """How many answers there were in each bin of [start, end), as bars in an SVG element. The same one is made once."""
+def answers_chart(
+    answers: tuple[Answers, ...], start: str, end: str, description: str, *, bins: int, days: bool
+) -> str:
+    """How many answers there were in the `bins` of [start, end), as bars in an SVG element. The same is made once."""
     rows = [{"at": its.at, "answers": its.total} for its in answers]
     number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0, nice=True)).axis(
         format="~s", tickCount=4, tickMinStep=1
     )
-    width = max(2.0, 0.7 * WIDTH / max(len(rows), 1))
+    width = 0.7 * WIDTH / bins
     bars = alt.Chart(data(rows)).mark_bar(color=COLOURS[2], size=width).encode(_time(start, end, days=days), number)
     return svg(alt.layer(bars), description, width=WIDTH, height=HEIGHT)
 
@@ -88,5 +90,5 @@ def warmed() -> Sequence[str]:
     point = RatePoint(start, "refusal", 10, 0, 20)
     return (
         rates_chart((point,), start, end, "", days=False),
-        answers_chart((Answers(start, 1),), start, end, "", days=False),
+        answers_chart((Answers(start, 1),), start, end, "", bins=24, days=False),
     )

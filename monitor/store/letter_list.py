@@ -12,7 +12,7 @@ from monitor.store.quick import quick
 from monitor.store.tables import dead_letter
 
 PAGE = 50
-COUNTED = 10_000  # the newest of them, which the counts are of
+COUNTED = 2_000  # the newest of them, which the counts are of
 _BEGINS = 200  # bytes of a message that a list reads
 _NARROW = "name a topic of the dead letters, or a shorter time"
 _d = dead_letter.c

@@ -12,8 +12,8 @@ from monitor.review.label import Drawn, Opinion, consensus
 from monitor.store.quick import quick
 
 SAMPLED_PAGES = 1_000  # of the table of assessments, 8 kB each
-LABELS = 3_000  # the newest, against which a profile is held
-COMPARED = 3_000  # the newest interactions among which two profiles are compared
+LABELS = 2_000  # the newest, against which a profile is held
+COMPARED = 2_000  # the newest interactions among which two profiles are compared
 _PAGES = text("""
     SELECT coalesce(sum(pg_relation_size(relid)), 0) / 8192 FROM pg_partition_tree('assessment') WHERE isleaf
 """)

@@ -2,9 +2,9 @@
 
 With an interaction go its assessments, judgements, pending work and secret, and what people noted and alerts quoted of
 it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing and why.
-Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the apps that
-had anything in it are remembered with it: an event of these counts as a duplicate too, since nobody can tell any more
-whether it is one.
+Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the apps
+that had any are remembered with it: an event of these counts as a duplicate too, since nobody can tell any more whether
+it is one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from monitor.store.alerts import advisory_lock
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
 from monitor.store.partitions import PARTITIONED
-from monitor.store.quotations import blank_gone
-from monitor.store.reports import Reports
+from monitor.store.quotations import blank_gone, hold_alerting
+from monitor.store.reports import blank_reported
 
 RETENTION_LOCK = 7_305_106
 BATCH = 5_000  # interactions of one transaction
@@ -82,9 +82,11 @@ _COUNTED = """
     ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
 """
 _OF_ROWS = "SELECT * FROM unnest(CAST(:topics AS text[]), CAST(:partitions AS integer[]), CAST(:numbers AS bigint[]))"
-_DROPPED = text("""
-    INSERT INTO retention_month (app, month, dropped_at)
-    SELECT app, :month, :now FROM unnest(CAST(:apps AS text[])) AS app ON CONFLICT DO NOTHING
+# Of all apps that had a key: of what went row by row before, the keys are all there is.
+_FORGET = text("""
+    WITH gone AS (DELETE FROM interaction_key WHERE month = :month RETURNING app)
+    INSERT INTO retention_month (app, month, dropped_at) SELECT DISTINCT app, CAST(:month AS date), :now FROM gone
+    ON CONFLICT DO NOTHING
 """)
 _TABLES = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
 # Of the interactions that reports show, those that are gone.
@@ -152,19 +154,17 @@ class Retention:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
             hold_sealing(connection)
             tables = _tables(connection, part)
-            for table in tables:
+            for table in tables.values():
                 connection.execute(text(f"LOCK TABLE {table} IN EXCLUSIVE MODE"))
             found = _due(connection, month, cut_offs)
             if not found or any(one.due < one.stored for one in found):
                 return []
-            apps = sorted({one.app for one in found})
-            connection.execute(_DROPPED, {"apps": apps, "month": month, "now": now})
             for statement in _WITH_IT:
                 connection.execute(text(statement.format(gone=f"interaction_{part} gone")))
             connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
-            connection.execute(text("DELETE FROM interaction_key WHERE month = :month"), {"month": month})
+            connection.execute(_FORGET, {"month": month, "now": now})
             _queue_acts(connection, found, cut_offs, by=by, now=now)
-            for table in tables:  # last, since it keeps everybody out until the end
+            for table in tables.values():  # last, since it keeps everybody out until the end
                 connection.execute(text(f"DROP TABLE {table}"))
         return found
 
@@ -179,16 +179,17 @@ class Retention:
         with retriable(), self._engine.begin() as connection:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
             hold_sealing(connection)
+            tables = _tables(connection, part)
             page = text(_PAGE.format(part=part))
             values = {**_cuts(cut_offs), "after_app": after[0], "after_id": after[1], "most": BATCH}
-            rows = connection.execute(page, values).all()
+            rows = connection.execute(page, values).all() if tables else ()
             if not rows:
                 return [], after
             gone: dict[str, object] = {
                 "apps": [row.app for row in rows], "ids": [row.id for row in rows],
                 "times": [row.occurred_at for row in rows],
             }  # fmt: skip
-            deleted = [_ROWS.replace("{table}", f"{table}_{part}") for table in reversed(PARTITIONED)]
+            deleted = [_ROWS.replace("{table}", table) for table in reversed(tables.values())]
             for statement in (*_WITH_IT, *deleted):
                 connection.execute(text(statement.format(gone=_GONE)), gone)
             _count_removed(connection, ((row.source_topic, row.source_partition) for row in rows))
@@ -201,22 +202,35 @@ class Retention:
         return found, (rows[-1].app, rows[-1].id)
 
     def blank_quotations(self) -> None:
-        """Blanks what alerts and reports quote of interactions that are not stored any more."""
+        """Blanks what alerts and reports quote of interactions that are not stored any more, or were erased."""
         with retriable(), self._engine.begin() as connection:
+            hold_alerting(connection)
             blank_gone(connection)
             missing = [(row.app, row.id) for row in connection.execute(_REPORTED)]
-        for app in sorted({app for app, _ in missing}):
-            Reports(self._engine).erase(app, {id_ for of, id_ in missing if of == app})
+            for app in sorted({app for app, _ in missing}):
+                blank_reported(connection, app, {id_ for of, id_ in missing if of == app})
 
 
 def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff]) -> list[Due]:
     part = DEFAULT if month is None else _name(month)
+    if not _tables(connection, part):
+        return []
     return [
         Due(
             app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
         )
         for row in connection.execute(text(_COUNT.format(part=part)), _cuts(cut_offs))
     ]  # fmt: skip
+
+
+def _tables(connection: Connection, part: str) -> dict[str, str]:
+    """The partitions that there are of a part, by the table that they belong to.
+
+    None where the part is gone: an attempt whose end got lost has dropped it. Of a month before there were judgements
+    there are two.
+    """
+    wanted = {f"{table}_{part}": table for table in PARTITIONED}
+    return {wanted[name]: name for name in connection.scalars(_TABLES, {"names": list(wanted)})}
 
 
 def _queue_acts(

@@ -25,7 +25,7 @@ class Terms:
 
     def match(self, *texts: str) -> bool:
         """Whether these texts hold what is wanted and nothing unwanted."""
-        folded = [text.casefold() for text in texts]
+        folded = [text.lower() for text in texts]
 
         def held(term: str) -> bool:
             return any(term in text for text in folded)
@@ -44,8 +44,8 @@ def terms(typed: str) -> Terms:
     """What of `typed` is searched for; what is over `LONGEST` or `MOST_TERMS` is left out."""
     found: dict[bool, list[str]] = {True: [], False: []}
     for match in list(_TERM.finditer(typed[:LONGEST]))[:MOST_TERMS]:
-        term = " ".join((match["phrase"] or match["word"] or "").split()).casefold()
-        if term:
+        term = " ".join((match["phrase"] or match["word"] or "").split()).lower()
+        if term.strip("-"):
             found[not match["minus"]].append(term)
     return Terms(wanted=tuple(found[True]), unwanted=tuple(found[False]))
 

@@ -6,10 +6,11 @@ from sqlalchemy import BigInteger, Column, Date, DateTime, Integer, Table, Text
 
 from monitor.store.tables import metadata
 
-# Their keys are gone with them: an event of such a month would be taken for a new one.
+# Their keys are gone with them: an event of such an app and month would be taken for a new one.
 retention_month = Table(
     "retention_month",
     metadata,
+    Column("app", Text, primary_key=True),
     Column("month", Date, primary_key=True),
     Column("dropped_at", DateTime(timezone=True), nullable=False),
 )

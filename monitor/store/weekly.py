@@ -62,6 +62,7 @@ _EXAMPLES = """
         ORDER BY {order}, occurred_at, id LIMIT :examined
     ) a
     JOIN interaction i ON i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at
+    WHERE NOT 'erased' = ANY(i.marks)
     ORDER BY {order}, a.occurred_at, a.id
 """
 _WORST = text(_EXAMPLES.format(which="verdict = 'self_generated'", order="p_grounded"))

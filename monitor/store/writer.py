@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import psycopg
@@ -43,9 +43,15 @@ GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka b
 _NEW_KEYS = """
     INSERT INTO interaction_key (app, id, month)
     SELECT * FROM unnest(%s::text[], %s::text[], %s::date[]) AS wanted (app, id, month)
-    WHERE NOT EXISTS (SELECT FROM retention_month dropped WHERE dropped.month = wanted.month)
+    WHERE NOT EXISTS (SELECT FROM retention_month d WHERE d.app = wanted.app AND d.month = wanted.month)
     ON CONFLICT DO NOTHING RETURNING app, id
 """
+# A key that retention was deleting has been waited for, and its month may be dropped by now.
+_DROPPED = """
+    SELECT app, month FROM retention_month
+    JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::date[]) AS made (app, month)) AS made USING (app, month)
+"""
+_UNCLAIM = "DELETE FROM interaction_key WHERE (app, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem, group_id)
@@ -236,16 +242,27 @@ def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> lis
     """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
     if not its:
         return []
+    months = {(it.app, it.id): month_of(it.occurred_at) for it in reversed(its)}  # of several, the first one's
     rows = connection.execute(
         _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
     ).fetchall()
-    unclaimed = set(rows)
+    unclaimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
     new = []
     for it in its:
         if (it.app, it.id) in unclaimed:
             unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
             new.append(it)
     return new
+
+
+def _dropped(connection: psycopg.Connection, made: Mapping[tuple[str, str], date]) -> set[tuple[str, str]]:
+    """Those of the keys that were made in a month of their app which is dropped; they are taken back."""
+    months = ([app for app, _ in made], list(made.values()))
+    gone = set(connection.execute(_DROPPED, months).fetchall()) if made else set()
+    late = {place for place, month in made.items() if (place[0], month) in gone}
+    if late:
+        connection.execute(_UNCLAIM, ([app for app, _ in late], [id_ for _, id_ in late]))
+    return late
 
 
 def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:

@@ -11,6 +11,7 @@ import uvicorn
 
 from monitor.app import Application
 from monitor.errors import WrongSettings
+from monitor.report.rates import warmed
 from monitor.store.access import Access
 from monitor.web.app import create_app
 from monitor.web.guard import LOOPBACK, Guard
@@ -55,6 +56,7 @@ def serve(application: Application, stop: Event) -> None:
     log.info("dashboard: http://%s:%d/", f"[{host}]" if ":" in host else host, port)
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # signals are the main thread's
     thread.start()
+    Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     try:
         while thread.is_alive() and not stop.wait(0.2):
             pass

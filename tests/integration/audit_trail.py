@@ -36,6 +36,11 @@ from tests.unit.alert.factories import a_silence
 APP = "support-bot"
 SIGNER = Signer("monitor", bytes(range(32)))
 KEY = SIGNER.verifier_key
+_GOING = """
+    CREATE TEMPORARY TABLE going ON COMMIT DROP AS SELECT app, id FROM interaction i
+    WHERE occurred_at < :before AND (CAST(:verdict AS text) IS NULL OR EXISTS (
+        SELECT FROM assessment a WHERE a.app = i.app AND a.id = i.id AND a.live AND a.verdict = :verdict))
+"""
 OLD = NOON - timedelta(days=100)
 
 
@@ -96,11 +101,7 @@ class Trail:
     def retain(self, before, verdict=None) -> None:
         """Removes rows as retention does, and says so."""
         with self.engine.begin() as connection:
-            values = {"before": before, "verdict": verdict}
-            connection.execute(text(
-                "CREATE TEMPORARY TABLE going ON COMMIT DROP AS SELECT app, id FROM interaction i WHERE occurred_at < :before AND"
-                " (CAST(:verdict AS text) IS NULL OR EXISTS (SELECT FROM assessment a WHERE a.app = i.app AND a.id = i.id"
-                " AND a.live AND a.verdict = :verdict))"), values)  # fmt: skip
+            connection.execute(text(_GOING), {"before": before, "verdict": verdict})
             for table in ("judgement", "assessment", "interaction", "audit_secret"):
                 connection.execute(text(f"DELETE FROM {table} t USING going g WHERE t.app = g.app AND t.id = g.id"))  # noqa: S608
             body = {"verdict": verdict, "before": before.isoformat(), "rows": 1}
@@ -122,7 +123,8 @@ def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
     for batch in range(batches):
         its = [
             an_assessment(
-                id=f"q-{batch}-{number}", answer=f"It is kept {number} days.", question=f"How long is {number} kept?", conversation_id=f"c-{number}",
+                id=f"q-{batch}-{number}", answer=f"It is kept {number} days.",
+                question=f"How long is {number} kept?", conversation_id=f"c-{number}",
                 occurred_at=OLD if number == 0 else at(batch), verdict=list(Verdict)[number % 3],
                 support=A_STAND_IN if number % 4 == 0 else FROM_THE_SIDECAR, latency_ms=12.5 + number,
                 tags={"topic": "storage"}, model="gpt-test", turn=number,
@@ -140,4 +142,3 @@ def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
     trail.retain(NOON - timedelta(days=50))
     trail.turn()
     return trail
-

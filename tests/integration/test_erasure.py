@@ -188,6 +188,23 @@ def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, r
     assert SECRET not in str(rows("SELECT explanation FROM alert_explanation"))
 
 
+@pytest.mark.parametrize("question", ["I am Jane", "Is “Jane” a name that ”Jane Doe” may have in a shop?"])
+def test_a_quotation_goes_whole_however_short_and_whatever_signs_it_has(database, writer, erasure, rows, question):
+    writer.write(a_batch(told("q-1", NOON, question=question)))
+    said = quoted(question)
+    put(database, "alert_explanation", "explanation", said.to_json() | {"telling": []}, episode="e", fingerprint="f",
+        made_at=NOON)  # fmt: skip
+    notification = a_notification(changes=tuple(said.sentences())).to_json()
+    put(
+        database, "notification", "payload", notification, receiver="slack", group_key="g", episode="e", number=0,
+        news="firing", made_at=NOON,
+    )  # fmt: skip
+    erase(erasure)
+    left = str(rows("SELECT explanation FROM alert_explanation") + rows("SELECT payload FROM notification"))
+    assert "Jane" not in left
+    assert "(erased)" in left
+
+
 # --- dead letters ---
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from threading import Event
 
+import psycopg
 import pytest
 from sqlalchemy import insert
 
@@ -154,6 +156,37 @@ def test_what_alerts_and_reports_quote_goes_with_it(database, writer, retention,
     assert SECRET not in "".join(line for line in everything(database).splitlines() if "q-1" in line)
 
 
+def test_what_is_quoted_goes_though_the_run_before_did_not_come_this_far(writer, retention, rows, engine):
+    writer.write(a_batch(told("q-1", AUGUST)))
+    examples = (an_example(id="q-1", question=SECRET),)
+    told_of = {"receiver": "slack", "group_key": "g", "episode": "e", "number": 0, "news": "firing"}
+    with engine.begin() as connection:
+        payload = a_notification(examples=examples).to_json()
+        connection.execute(insert(notification).values(made_at=NOON, payload=payload, **told_of))
+    retention.drop(date(2025, 8, 1), MONTHS.cut_offs([APP], NOON), by="eve", now=NOON)
+    assert removed(retention, MONTHS) == {}
+    assert SECRET not in str(rows("SELECT payload FROM notification"))
+
+
+def test_a_month_from_before_there_were_judgements_goes_too(writer, retention, rows):
+    early = datetime(2025, 9, 2, tzinfo=UTC)
+    writer.write(a_batch(told("q-1", AUGUST), told("q-2", early), told("q-3", SEPTEMBER)))
+    for month in ("2025_08", "2025_09"):
+        rows(f"DROP TABLE judgement_{month}")
+    assert removed(retention, MONTHS) == {
+        (APP, Verdict.GROUNDED, date(2025, 8, 1)): 1, (APP, Verdict.GROUNDED, date(2025, 9, 1)): 1,
+    }  # fmt: skip
+    assert ids(rows) == ["q-3"]
+
+
+def test_a_month_that_an_attempt_without_an_answer_has_dropped_is_no_error(writer, retention):
+    writer.write(a_batch(told("q-1", AUGUST)))
+    month, cuts = date(2025, 8, 1), MONTHS.cut_offs([APP], NOON)
+    assert retention.drop(month, cuts, by="eve", now=NOON)
+    assert retention.drop(month, cuts, by="eve", now=NOON) == []
+    assert retention.remove(month, cuts, ("", ""), by="eve", now=NOON) == ([], ("", ""))
+
+
 # --- what comes afterwards ---
 
 
@@ -166,6 +199,33 @@ def test_an_event_that_comes_late_is_stored_neither_twice_nor_again(writer, rete
     assert ids(rows) == ["q-3"]
     assert rows("SELECT sum(total) FROM verdict_minute") == [(3,)]
     assert "interaction_2025_08" not in partitions(rows)
+
+
+def test_a_dropped_month_is_closed_to_the_apps_that_had_anything_in_it_only(writer, retention, rows):
+    by_rows = Policy(by_app={"old": Keeping(keep=DAY)})
+    writer.write(a_batch(told("q-1", AUGUST, app="old"), told("q-2", AUGUST)))
+    removed(retention, by_rows)  # of this one the key is left
+    removed(retention, MONTHS)
+    assert rows("SELECT app, month FROM retention_month ORDER BY 1") == [
+        ("old", date(2025, 8, 1)), (APP, date(2025, 8, 1)),
+    ]  # fmt: skip
+    tally = writer.write(a_batch(*(told("q-1", AUGUST, app=app) for app in ("new", "old", APP))))
+    assert (tally.assessed, tally.duplicate) == (1, 2)
+    assert rows("SELECT app FROM interaction") == [("new",)]
+    assert rows("SELECT app FROM interaction_key") == [("new",)]
+
+
+def test_an_event_that_comes_again_while_its_month_is_dropped_is_no_new_one(database, writer, rows):
+    writer.write(a_batch(told("q-1", AUGUST)))
+    with ThreadPoolExecutor(1) as others, psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM interaction_key")
+        connection.execute("INSERT INTO retention_month VALUES (%s, '2025-08-01', now())", (APP,))
+        again = others.submit(writer.write, a_batch(told("q-1", AUGUST), told("q-2", NOVEMBER)))
+        until("the writer waits", lambda: rows("SELECT pid FROM pg_locks WHERE NOT granted"))
+        connection.commit()
+        tally = again.result()
+    assert (tally.assessed, tally.duplicate) == (1, 1)
+    assert rows("SELECT id FROM interaction_key") == [("q-2",)]
 
 
 def test_the_recount_knows_what_was_removed(writer, retention, engine):

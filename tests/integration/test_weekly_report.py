@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from math import comb, sqrt
 
 import psycopg
@@ -20,7 +20,8 @@ from monitor.reporting import Format, Reporting, chosen_week, file_name, reporti
 from monitor.settings import load_settings
 from monitor.store import weekly_rows
 from monitor.store.database import connect
-from monitor.store.reports import Reports
+from monitor.store.erasure import Erasure, Wanted
+from monitor.store.reports import Reports, blank_reported
 from monitor.store.weekly import Weekly
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
@@ -606,17 +607,47 @@ def test_what_is_due_is_written_once_by_one_replica_and_made_up_for(application,
 def test_erased_answers_are_taken_out_of_stored_reports(application, engine):
     first = its(application).written(APP, WEEK)
     gone = first.content["worst"][0]["id"]
-    reports = Reports(engine)
-    assert reports.erase(APP, {gone}) == 1
-    assert reports.erase(APP, {gone}) == 0
-    assert reports.erase(OTHER_APP, {gone}) == 0
-    left = reports.get(APP, WEEK.start)
+    with engine.begin() as connection:
+        assert blank_reported(connection, APP, {gone}) == 1
+        assert blank_reported(connection, APP, {gone}) == 0
+        assert blank_reported(connection, OTHER_APP, {gone}) == 0
+    left = Reports(engine).get(APP, WEEK.start)
     assert left.intact
     assert left.digest != first.digest
     assert left.content["worst"][0] == {**first.content["worst"][0], "question": "", "answer": ""}
     assert left.content["worst"][1:] == first.content["worst"][1:]
     for form in Format:
         assert its(application).rendered(its(application).written(APP, WEEK), form)
+
+
+def test_what_was_erased_while_a_report_was_made_is_not_stored_in_it(engine):
+    read = content(facts_of(engine))
+    gone = read["worst"][0]
+    erase(engine, gone["id"])
+    kept = Reports(engine).keep(read, app=APP, start=WEEK.start, end=WEEK.end, now=MONDAY_SIX)
+    assert kept["worst"][0] == {**gone, "question": "", "answer": ""}
+    stored = Reports(engine).get(APP, WEEK.start)
+    assert stored.intact
+    assert stored.content == kept
+    assert gone["question"] not in json.dumps(stored.content, ensure_ascii=False)
+
+
+def test_erased_answers_are_no_examples(engine):
+    gone = facts_of(engine).worst[0]
+    erase(engine, gone.id)
+    after = facts_of(engine)
+    assert gone.id not in {one.id for one in after.worst}
+    assert all(one.question for one in (*after.worst, *after.over_refusals))
+    assert len(after.worst) == 10
+
+
+def facts_of(engine):
+    return Weekly(engine).facts(APP, WEEK)
+
+
+def erase(engine, id_):
+    erasure = Erasure(engine)
+    erasure.erase(APP, erasure.find(Wanted(app=APP, ids=(id_,))), by="eve", reason_given=False, now=MONDAY_SIX)
 
 
 @pytest.fixture
@@ -680,6 +711,8 @@ def test_the_week_is_chosen_by_name_or_by_its_last_day():
         ({"name": "2025-W53", "ending": None}, "no such week"),
         ({"name": "2025-W48", "ending": None}, "has not begun"),
         ({"name": None, "ending": WEEK.monday}, "try 2025-11-16"),
+        ({"name": None, "ending": date.min}, "no answer is of that week"),
+        ({"name": None, "ending": date.max}, "has not begun"),
     ):
         with pytest.raises(WrongSettings, match=message):
             chosen_week(now, **wrong)

@@ -10,7 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 TREND_WEEKS = 4  # that the trend shows, the report's own the last
 _WEEK = timedelta(days=7)
-_NAME = re.compile(r"(\d{4})-W(\d{2})")
+_NAME = re.compile(r"([0-9]{4})-W([0-9]{2})")
+FIRST_MONDAY, _LAST_MONDAY = date(1970, 1, 5), date(9999, 11, 29)  # that have weeks before and after them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +62,12 @@ def week_named(name: str) -> Week:
     if match is None:
         raise ValueError(f"{name!r} is no week: write it as 2026-W46")
     try:
-        return Week(monday=date.fromisocalendar(int(match[1]), int(match[2]), 1))
+        monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
     except ValueError:
         raise ValueError(f"{name!r}: that year has no such week") from None
+    if not FIRST_MONDAY <= monday <= _LAST_MONDAY:
+        raise ValueError(f"{name!r}: no answer is of that week")
+    return Week(monday=monday)
 
 
 def week_of(day: date) -> Week:

@@ -26,7 +26,7 @@ from monitor.web.page import page
 from monitor.web.rule_figures import Latest, latest
 
 router = APIRouter()
-MOST = 200  # alerts of a list
+MOST, MOST_RESOLVED = 200, 50  # alerts of a list
 LOOKED_BACK = timedelta(days=7)
 LENGTHS = ("1h", "4h", "1d", "7d")
 SAID = {
@@ -80,7 +80,8 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
         view=alert_view,
         active=active,
         number=len(active),
-        resolved=board.resolved(now - LOOKED_BACK, now, most=MOST),
+        resolved=board.resolved(now - LOOKED_BACK, now, most=MOST_RESOLVED),
+        most_resolved=MOST_RESOLVED,
         rules=evaluated,
         rules_problem=in_use.problem,
         last_evaluated=last,

@@ -105,7 +105,7 @@ def dead_letters(
     try:
         wanted, letters = asked.wanted(), LetterList(application.engine)
         rows = letters.page(wanted, before=before)
-        causes = letters.causes(wanted) if before is None else []
+        causes = letters.causes(wanted) if rows and before is None else []
     except (InvalidMessage, TakesTooLong) as error:
         wrong = str(error)
     return page(

@@ -110,6 +110,10 @@ def _charts(cells: Sequence[Cell], span: Span, *, start: str, end: str) -> Seque
         ),
         (
             "Answers that were assessed.",
-            Markup(answers_chart(answers, description=f"Answers of the last {span.name}", **about)),  # noqa: S704
+            Markup(  # noqa: S704
+                answers_chart(
+                    answers, description=f"Answers of the last {span.name}", bins=span.length // span.bin, **about
+                )
+            ),
         ),
     ]

@@ -32,7 +32,7 @@ rules:
     min_samples: 20
     lateness: 0s
     severity: critical
-    annotations: {summary: "Too many answers of {app} are not carried by documents."}
+    annotations: {summary: "Too many answers are not carried by documents."}
 """
 RAN = "window.ran = (window.ran || 0) + 1"
 HOSTILE = (

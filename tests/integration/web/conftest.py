@@ -88,12 +88,14 @@ def make_site(database, monkeypatch, moving):
         for name, value in settings.items():
             monkeypatch.setenv(f"MONITOR_{name}", value)
         application = Application(load_settings(), now=moving)
-        made.append(application)
-        return Site(application, moving, **(guard or {}))
+        made.append(Site(application, moving, **(guard or {})))
+        return made[-1]
 
     yield make
-    for application in made:
-        application.__exit__()
+    for its in made:
+        if hasattr(its.app.state, "kept"):
+            its.app.state.kept.jobs.stop()
+        its.application.__exit__()
 
 
 @pytest.fixture

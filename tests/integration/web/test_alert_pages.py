@@ -225,6 +225,21 @@ def test_a_silence_that_cannot_be_says_why(site, rows, matchers, said):
     assert rows("SELECT id FROM silence") == []
 
 
+def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
+    bare = an_alert(
+        rule="gone", signal="lag", unit="seconds", method="threshold", labels={}, annotations={}, value=None, samples=0,
+        lower=float("-inf"), upper=float("inf"), bound=300, window=timedelta(), state=State.ERROR, detail="no <table>",
+    )  # fmt: skip
+    save(bare)
+    client = site.by_token("operator")
+    assert "gone" in client.get("/alerts").text
+    text = client.get(f"/alerts/{bare.fingerprint}").text
+    assert "<strong>unknown</strong> reading is behind by" in text
+    assert "no &lt;table&gt;" in text
+    assert "There is no chart" in text
+    assert "is configured any more" in text
+
+
 def test_said_is_no_way_to_say_anything(site, save):
     save(FIRING)
     client = site.by_token("viewer")

@@ -21,7 +21,9 @@ def test_a_week_goes_from_monday_to_monday():
     assert (len(days), days[0], days[-1]) == (28, date(2026, 10, 19), date(2026, 11, 15))
 
 
-@pytest.mark.parametrize("name", ["2026-46", "2026-W54", "W46", "2026-W00", "0000-W01", "2026-W46 "])
+@pytest.mark.parametrize(
+    "name", ["2026-46", "2026-W54", "W46", "2026-W00", "0000-W01", "2026-W46 ", "0001-W01", "9999-W52", "２０２６-W46"]
+)
 def test_other_names_are_no_weeks(name):
     with pytest.raises(ValueError, match="week"):
         week_named(name)

@@ -1,0 +1,104 @@
+"""`monitor audit` as an auditor uses it: seal, verify, prove, export, and the verifier that comes with the export."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
+
+HASH = {"EMBEDDING__PROVIDER": "hash"}
+
+
+@pytest.fixture
+def trail(monitor, event):
+    """Two answers under a checkpoint."""
+    monitor.settings |= HASH
+    monitor.run("replay", "-", stdin=(event("a") + event("b", question="Who asked?")).encode())
+    assert monitor.run("audit", "seal").returncode == 0
+    return monitor
+
+
+def checkpoints(monitor) -> list[str]:
+    file = Path(monitor.settings["STATE_DIR"]) / "audit" / "checkpoints"
+    return [line for line in file.read_text().splitlines() if line.startswith("\u2014 ")] if file.exists() else []
+
+
+def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, rows):
+    found = trail.json("audit", "verify")
+    assert (found["size"], found["signed"], found["findings"]) == (5, 5, [])  # the profile too
+    status = trail.json("audit", "status")
+    assert (status["size"], status["waiting"], status["backfilling"]) == (5, 0, False)
+    assert "audit" in {check["check"] for check in trail.json("doctor") if check["good"]}
+    rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")
+    ended = trail.run("audit", "verify")
+    assert ended.returncode == 1
+    assert "the interaction of b in support-bot, leaf 2, was changed: answer" in ended.stdout
+    assert "the trail does not hold" in ended.stdout
+
+
+def test_a_proof_discloses_texts_only_when_asked_and_that_is_sealed(trail, rows):
+    proof = json.loads(trail.run("audit", "prove", "b").stdout)
+    assert proof["proved"]
+    assert [json.loads(record["body"])["kind"] for record in proof["records"]] == ["interaction", "assessment"]
+    assert "Who asked?" not in json.dumps(proof)
+    disclosed = json.loads(trail.run("audit", "prove", "b", "--disclose", "--by", "ann").stdout)
+    assert disclosed["records"][0]["disclosed"]["question"]["value"] == "Who asked?"
+    trail.run("audit", "seal")
+    [(body,)] = rows("SELECT body::jsonb -> 'body' FROM audit_leaf WHERE kind = 'look'")
+    assert body["by"] == "ann"
+    assert trail.run("audit", "prove", "nobody").returncode == 1
+
+
+def test_an_export_is_checked_with_python_alone(trail, tmp_path):
+    key = trail.run("audit", "key").stdout.strip()
+    assert trail.run("audit", "export", "-o", "all.zip", "--disclose").returncode == 0
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        archive.extract("verify.py", tmp_path)
+    command = [sys.executable, "-I", str(tmp_path / "verify.py"), str(tmp_path / "all.zip"), "--key", key]
+    good = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own program
+    assert good.returncode == 0, good.stdout + good.stderr
+    other = trail.run("audit", "key", STATE_DIR=str(tmp_path / "elsewhere")).stdout.strip()
+    bad = subprocess.run([*command[:-1], other], capture_output=True, text=True, check=False)  # noqa: S603
+    assert bad.returncode == 1
+
+
+def test_an_export_of_another_app_and_time_holds_nothing_of_this(trail, tmp_path):
+    for number, arguments in enumerate((("--app", "other"), ("--to", "2001-01-01"))):
+        trail.run("audit", "export", "-o", f"{number}.zip", *arguments)
+        with zipfile.ZipFile(tmp_path / f"{number}.zip") as archive:
+            assert json.loads(archive.read("manifest.json"))["counts"]["kinds"].keys() <= {"profile", "rules"}
+
+
+def test_a_run_seals_by_the_clock_and_once_more_at_its_end(monitor, log, event, rows):
+    running = monitor.start("run", log, **HASH, AUDIT__EVERY="0.3", INGEST__BATCH_MS="20")
+    log.write_text(event("a"))
+    until("a checkpoint is there", lambda: rows("SELECT count(*) FROM audit_leaf WHERE subject = 'a'") == [(2,)])
+    with log.open("a") as file:
+        file.write(event("b"))
+    until("it is stored", lambda: rows("SELECT count(*) FROM interaction") == [(2,)])
+    assert running.terminate() == 0
+    assert "Traceback" not in running.err
+    assert rows("SELECT count(*) FROM audit_leaf WHERE subject IN ('a', 'b')") == [(4,)]
+    assert rows("SELECT kind FROM audit_leaf WHERE kind IN ('profile', 'rules') ORDER BY kind") == [
+        ("profile",), ("rules",),
+    ]  # fmt: skip
+    assert len(checkpoints(monitor)) == rows("SELECT count(*) FROM audit_checkpoint")[0][0]
+    assert monitor.json("audit", "verify", **HASH)["findings"] == []
+
+
+def test_wrong_use_is_told_in_one_line(trail):
+    for arguments, words in (
+        (("export", "-o", "x.zip", "--from", "soon"), "'soon' is no time"),
+        (("verify", "--key", "no key"), "the verifier key must have the form"),
+        (("verify", "--witness", "nowhere"), "nowhere: cannot be read"),
+    ):
+        ended = trail.run("audit", *arguments)
+        assert ended.returncode == 2
+        assert words in ended.stderr
+        assert "Traceback" not in ended.stderr

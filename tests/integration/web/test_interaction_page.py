@@ -1,0 +1,152 @@
+"""One interaction as people read and label it, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+import pytest
+
+from monitor.model import Document, Reason, Verdict
+from tests.factories import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
+
+APP, ID = "shop & co", "q/1?<b>"
+PATH = "/interactions/shop%20%26%20co/q%2F1%3F%3Cb%3E"
+
+
+@pytest.fixture
+def stored(writer):
+    writer.write(
+        a_batch(
+            an_assessment(
+                id=ID, app=APP, conversation_id="c-1", turn=2, verdict=Verdict.SELF_GENERATED, model="large",
+                reasons=(Reason.NOT_IN_DOCUMENTS,), rule_verdict=Verdict.GROUNDED, trace_id="t-1",
+                tags={"topic": "<i>"},
+                answer="Deleted snapshots are kept for 30 days. Write to ada@example.org <script>alert(1)</script>.",
+                retrieved_documents=(
+                    Document(id="d-1", text="Deleted snapshots are kept for 30 days, then purged.", score=0.5),
+                ),
+            ),
+            an_assessment(id="q-0", app=APP, conversation_id="c-1", turn=1, occurred_at=at(-1), question="And before?"),
+            an_assessment(id=ID, app="other"),
+            pending=(an_interaction(id="waits", app=APP),),
+            received=4,
+        )
+    )  # fmt: skip
+
+
+def test_the_page_says_what_and_why(site, stored):  # noqa: ARG001
+    text = site.by_token("viewer").get(PATH).text
+    assert text.count("<h1>") == 1
+    assert "something in the answer is carried by no retrieved document" in text
+    assert "Deleted snapshots are kept for 30 days, then purged" in text
+    assert text.count("data-sentence") == 2
+    assert 'href="/interactions/shop%20%26%20co/q-0">And before?' in text
+    assert "&lt;i&gt;" in text
+    assert "rule alone would say" in text
+    assert "not sealed yet" in text
+
+
+def test_foreign_text_is_text_and_personal_data_is_masked(site, stored):  # noqa: ARG001
+    for role in ("viewer", "admin"):
+        text = site.by_token(role).get(PATH).text
+        assert "<script>alert" not in text
+        assert "[e-mail]" in text
+        assert "ada@example.org" not in text
+
+
+def test_in_clear_only_when_the_look_is_kept(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    assert "Show in clear (this is recorded)" in client.get(PATH).text
+    answer = client.post(f"{PATH}/clear", data={"csrf": csrf})
+    assert answer.status_code == 200
+    assert "ada@example.org" in answer.text
+    assert "You see this in clear" in answer.text
+    ((app, subject, by),) = rows("SELECT app, subject, body->>'by' FROM audit_queue WHERE kind = 'look'")
+    assert (app, subject) == (APP, ID)
+    assert by.startswith("token:operator")
+
+
+def test_nothing_is_shown_where_the_look_cannot_be_kept(site, stored, monkeypatch):  # noqa: ARG001
+    def broken(*_, **__):
+        raise psycopg.OperationalError("gone")
+
+    client, csrf = site.signed_in("operator")
+    monkeypatch.setattr("monitor.store.looks.queue_act", broken)
+    answer = client.post(f"{PATH}/clear", data={"csrf": csrf})
+    assert answer.status_code == 503
+    assert "ada@example.org" not in answer.text
+
+
+def test_a_viewer_neither_looks_nor_labels(site, stored):  # noqa: ARG001
+    client, csrf = site.signed_in("viewer")
+    text = client.get(PATH).text
+    assert "Show in clear" not in text
+    assert "Label it" not in text
+    for action, form in (("clear", {}), ("label", {"verdict": "refusal"})):
+        assert client.post(f"{PATH}/{action}", data={"csrf": csrf, **form}).status_code == 403
+
+
+def test_a_label_is_stored_and_shown(site, stored, rows):  # noqa: ARG001
+    client, csrf = site.signed_in("operator")
+    form = {"csrf": csrf, "verdict": "refusal", "note": "<u>no</u>"}
+    answer = client.post(f"{PATH}/label", data=form)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{PATH}?said=labelled#labels")
+    assert rows("SELECT app, interaction_id, label, note FROM review") == [(APP, ID, "refusal", "<u>no</u>")]
+    text = client.get(f"{PATH}?said=labelled").text
+    assert "Your label is stored." in text
+    assert "&lt;u&gt;no&lt;/u&gt;" in text
+    assert client.post(f"{PATH}/label", data=form).headers["location"] == f"{PATH}?said=unchanged#labels"
+    assert client.get(f"{PATH}?said=<script>").status_code == 200
+
+
+def test_a_form_of_another_page_does_nothing(site, stored, rows):  # noqa: ARG001
+    client, _ = site.signed_in("operator")
+    assert client.post(f"{PATH}/label", data={"verdict": "refusal"}).status_code == 403
+    assert rows("SELECT count(*) FROM review") == [(0,)]
+
+
+def test_what_is_sealed_says_so(site, stored, rows):  # noqa: ARG001
+    rows(
+        "INSERT INTO audit_leaf (index, kind, app, subject, part, sealed_at, body, hash)"
+        " VALUES (1234, 'interaction', %s, %s, '', now(), '{}', '')",
+        APP,
+        ID,
+    )
+    assert re.search(r"interaction as leaf 1\s?234", site.by_token("viewer").get(PATH).text)
+
+
+def test_judgements_are_shown(site, stored, database):  # noqa: ARG001
+    j = a_judgement()
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            """INSERT INTO judgement (app, id, metric, model, prompt_hash, occurred_at, mode, score, parts, calls,
+                input_tokens, output_tokens, judged_at) VALUES (%s, %s, %s, %s, %s, %s, 'separate', 0.5,
+                '{"statements": [{"supported": false, "statement": "<b>ada@example.org</b>"}]}', 1, 1, 1, now())""",
+            [APP, ID, j.metric, j.model, j.prompt_hash, NOON],
+        )
+    text = site.by_token("viewer").get(PATH).text
+    assert "0 of 1 statements" in text
+    assert "&lt;b&gt;[e-mail]&lt;/b&gt;" in text
+
+
+def test_unknown_and_waiting_ones_say_so(site, stored):  # noqa: ARG001
+    viewer, _ = site.signed_in("viewer")
+    unknown = viewer.get("/interactions/shop%20%26%20co/nobody")
+    waits = viewer.get("/interactions/shop%20%26%20co/waits")
+    assert (unknown.status_code, waits.status_code) == (404, 404)
+    assert "no such interaction" in unknown.text
+    assert "waits for its assessment" in waits.text
+
+
+def test_erased_texts_leave_a_page(site, stored, rows):  # noqa: ARG001
+    rows(
+        "UPDATE interaction SET question = '', answer = '', retrieved_documents = '[]', tags = '{}', marks = '{erased}'"
+        " WHERE app = %s AND id = %s",
+        APP,
+        ID,
+    )
+    rows('UPDATE assessment SET evidence = \'{"alignment": [], "missing": [], "features": {}}\'')
+    answer = site.by_token("viewer").get(PATH)
+    assert answer.status_code == 200
+    assert "Its texts were deleted" in answer.text

@@ -1,0 +1,115 @@
+"""The list of interactions as people use it, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from monitor.model import Reason, Verdict
+from tests.factories import a_batch, an_assessment, at
+
+VERDICTS = list(Verdict)
+
+
+@pytest.fixture
+def stored(writer):
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"q/{n:03}", app="shop & co", occurred_at=at(-n - 1), verdict=VERDICTS[n % 3], model="large",
+                    question=f"=Question {n} <b>", answer="Write to ada@example.org <script>alert(1)</script>",
+                    reasons=(Reason.MISSING_FACT, Reason.NOT_IN_DOCUMENTS) if n % 3 == 2 else (),
+                )
+                for n in range(120)
+            )
+        )
+    )  # fmt: skip
+
+
+@pytest.fixture
+def client(site, stored):  # noqa: ARG001
+    return site.by_token("viewer")
+
+
+def listed(text):
+    return re.findall(r'href="/interactions/shop%20%26%20co/q%2F(\d+)"', text)
+
+
+def follow(client, text, rel):
+    link = re.search(rf'rel="{rel}" href="([^"]+)"', text)[1].replace("&amp;", "&")
+    return client.get(link).text
+
+
+def test_it_pages_back_and_forth(client):
+    first = client.get("/interactions").text
+    assert listed(first) == [f"{n:03}" for n in range(50)]
+    assert 'rel="prev"' not in first
+    second = follow(client, first, "next")
+    third = follow(client, second, "next")
+    assert listed(third) == [f"{n:03}" for n in range(100, 120)]
+    assert 'rel="next"' not in third
+    assert listed(follow(client, follow(client, third, "prev"), "prev")) == listed(first)
+
+
+def test_foreign_text_is_text_and_personal_data_is_masked(client):
+    text = client.get("/interactions").text
+    assert "&lt;script&gt;" in text
+    assert "<script>alert" not in text
+    assert "[e-mail]" in text
+    assert "ada@example.org" not in text
+
+
+def test_filters_are_kept_and_can_be_taken_off(client):
+    text = client.get("/interactions?verdict=self_generated&reason=missing_fact&app=shop+%26+co&span=7d").text
+    assert listed(text) == [f"{n:03}" for n in range(2, 120, 3)]
+    assert '<option value="self_generated" selected>' in text
+    assert re.search(r'<details class="more" open', text)
+    assert 'href="/interactions?span=7d&amp;app=shop+%26+co&amp;reason=missing_fact"' in text
+    assert "and 1 more" in text
+
+
+def test_a_page_keeps_its_filters(client):
+    text = follow(client, client.get("/interactions?verdict=negative&span=7d").text, "next")
+    assert listed(text) == [f"{n:03}" for n in range(120) if n % 3][50:]
+
+
+def test_words_are_found(client):
+    assert listed(client.get('/interactions?words="question 119"').text) == ["119"]
+    assert "No answer is like that" in client.get("/interactions?words=ada@example.org").text
+
+
+def test_what_cannot_be_read_is_said(client):
+    answer = client.get("/interactions?metric=sdq&low=<x>")
+    assert answer.status_code == 200
+    assert "At least: “&lt;x&gt;” is none" in answer.text
+    assert client.get("/interactions?older=nonsense").status_code == 400
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_the_list_is_a_file_too(client, form):
+    answer = client.get(f"/interactions.{form}?verdict=refusal")
+    assert re.fullmatch(rf'attachment; filename="interactions-\w+\.{form}"', answer.headers["content-disposition"])
+    if form == "csv":
+        found = list(csv.DictReader(io.StringIO(answer.text)))
+        assert found[0]["question"] == "'=Question 1 <b>"
+    else:
+        found = [json.loads(line) for line in answer.text.splitlines()]
+        assert found[0]["question"] == "=Question 1 <b>"
+    assert [row["id"] for row in found] == [f"q/{n:03}" for n in range(1, 120, 3)]
+    assert "ada@example.org" not in answer.text
+
+
+def test_there_is_no_other_file(client):
+    assert client.get("/interactions.xls").status_code == 404
+
+
+def test_a_list_that_takes_too_long_says_what_to_narrow(client, monkeypatch):
+    monkeypatch.setattr("monitor.store.quick._BOUNDS", "SET LOCAL statement_timeout = '{limit}us'")
+    answer = client.get("/interactions?words=x")
+    assert answer.status_code == 503
+    assert "choose a shorter span" in answer.text

@@ -1,0 +1,104 @@
+"""The overview as people see it, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from monitor.alert.memory import Round, RuleMemory
+from monitor.alert.state import Transition
+from monitor.message import Position
+from monitor.model import Verdict
+from monitor.store.alerts import PostgresAlertStore
+from monitor.store.overview import KEPT, SETTLED, OverviewStore
+from tests.factories import NOON, a_batch, an_assessment, at
+from tests.unit.alert.factories import an_alert
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def stored(writer):
+    verdicts = [Verdict.GROUNDED] * 6 + [Verdict.REFUSAL] * 3 + [Verdict.SELF_GENERATED]
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"{app}-{day}-{n}", app=app, model="large", verdict=verdict,
+                    occurred_at=at(-10 - n - day * 1440),
+                    position=Position(topic="answers", partition=0, offset=day * 100 + n + len(app) * 1000),
+                )
+                for app in ("shop", "bank & co")
+                for day in (0, 1)
+                for n, verdict in enumerate(verdicts)
+            )
+        )
+    )  # fmt: skip
+
+
+def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site, stored):  # noqa: ARG001
+    text = site.by_token("viewer").get("/").text
+    assert text.count("<h1>") == 1
+    assert "40.0 %" in text  # negative
+    assert "30.0 %" in text
+    assert "/interactions?span=24h&amp;app=bank+%26+co&amp;model=large&amp;verdict=refusal" in text
+    assert text.count("<svg") == 2
+    assert "no answer" not in text.lower()
+
+
+def test_one_app_and_another_span_may_be_chosen(site, stored):  # noqa: ARG001
+    text = site.by_token("viewer").get("/?span=28d&app=shop").text
+    assert "<option selected>shop</option>" in text
+    assert "20" in text
+    assert "bank" not in text.partition("By app and model")[2]
+    assert site.by_token("viewer").get("/?span=forever").status_code == 200
+
+
+def test_with_nothing_stored_it_says_how_to_begin(site):
+    text = site.by_token("viewer").get("/").text
+    assert "Nothing is stored yet" in text
+    assert "monitor replay" in text
+    assert "<svg" not in text
+
+
+def test_an_app_without_answers_is_said_so(site, stored):  # noqa: ARG001
+    text = site.by_token("viewer").get("/?app=%3Cb%3Enobody").text
+    assert "No answer was assessed in the last 24 hours for &lt;b&gt;nobody" in text
+
+
+def test_an_alert_that_fires_stands_on_top(site, stored, engine):  # noqa: ARG001
+    its = an_alert(rule="too many refusals", fingerprint="f" * 32, labels={"app": "<b>shop"})
+    change = Transition(previous=None, alert=its, at=NOON)
+    PostgresAlertStore(engine).save(
+        Round(rule=its.rule, rule_digest=its.rule_digest, at=NOON, memory=RuleMemory(), transitions=(change,))
+    )
+    text = site.by_token("viewer").get("/").text
+    assert text.index(f"/alerts/{'f' * 32}") < text.index("Verdicts over time")
+    assert "too many refusals" in text
+    assert "&lt;b&gt;shop" in text
+
+
+def test_cells_are_the_rollup_in_bins(engine, stored, rows):  # noqa: ARG001
+    store = OverviewStore(engine)
+    start, end = NOON - 48 * HOUR, NOON + HOUR
+    for bin_ in (HOUR, 6 * HOUR, timedelta(days=1), timedelta(minutes=5)):
+        aligned = start if bin_ < timedelta(days=1) else start - 12 * HOUR
+        cells = store.cells(aligned, end + bin_, bin_, now=NOON)
+        assert sum(c.grounded + c.refusal + c.self_generated for c in cells) == 40
+        assert all((c.at - aligned) % bin_ == timedelta() for c in cells)
+    assert {c.app for c in store.cells(start, end, HOUR, now=NOON, app="shop")} == {"shop"}
+    assert rows("SELECT sum(total) FROM verdict_hour")[0][0] == 40
+
+
+def test_what_has_settled_is_read_again_after_a_while(engine, stored, writer):  # noqa: ARG001
+    store = OverviewStore(engine)
+
+    def counted(now):
+        cells = store.cells(NOON - 48 * HOUR, NOON + HOUR, HOUR, now=now)
+        return sum(c.grounded + c.refusal + c.self_generated for c in cells)
+
+    assert counted(NOON) == 40
+    writer.write(a_batch(an_assessment(id="new"), an_assessment(id="late", occurred_at=NOON - SETTLED - 3 * HOUR)))
+    assert counted(NOON) == 41
+    assert counted(NOON + KEPT) == 42

@@ -1,0 +1,34 @@
+from threading import Event
+
+import pytest
+
+from monitor.errors import Retriable
+from monitor.web.health import Readiness
+
+
+def test_it_is_ready_when_the_database_answers():
+    Readiness(lambda: None).check()
+
+
+def test_a_database_that_is_away_is_said_without_a_word_of_its_own():
+    def away():
+        raise Retriable("connection to 10.0.0.7 failed")
+
+    with pytest.raises(Retriable, match=r"^the database does not answer$"):
+        Readiness(away).check()
+
+
+def test_a_database_that_hangs_holds_nobody_up_and_is_asked_once():
+    answers, asked = Event(), []
+
+    def hangs():
+        asked.append(1)
+        answers.wait()
+
+    readiness = Readiness(hangs, patience=0.0)
+    for _ in range(3):
+        with pytest.raises(Retriable):
+            readiness.check()
+    assert asked == [1]
+    answers.set()
+    Readiness(lambda: None).check()
