@@ -1,7 +1,7 @@
 """A search as people type it: words, "phrases in quotation marks" and -words that must not stand there.
 
-No index of words is kept: it would cost every write a fifth more (docs/performance.md). Texts are read instead, newest
-first, and a word is found within longer ones too.
+No index of words is kept: a GIN index doubles what COPY of interactions costs (docs/performance.md). Texts are read
+instead, newest first, and a word is found within longer ones too.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ def serve(application: Application, stop: Event) -> None:
             "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
         )
     guard = Guard(access=access, now=application.now, public=public, only_tokens=only_tokens)
-    listening = _listening(settings.host, settings.port)
+    app, listening = create_app(application, guard), _listening(settings.host, settings.port)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(application, guard),
+            app,
             log_level=settings.log_level,
             access_log=settings.log_level == "info",
             server_header=False,
@@ -64,6 +64,8 @@ def serve(application: Application, stop: Event) -> None:
         server.should_exit = True
         thread.join()
         listening.close()
+        if hasattr(app.state, "kept"):  # work in the background that somebody began
+            app.state.kept.jobs.stop()
 
 
 def _listening(host: str, port: int) -> socket.socket:

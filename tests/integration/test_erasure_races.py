@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import psycopg
 import pytest
 
-from monitor.model import Verdict, Work
+from monitor.model import Origin, Support, SupportingDocument, Verdict, Work
 from monitor.retention import CutOff
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.erasure import Erasure, Wanted
@@ -48,7 +49,8 @@ def meanwhile(rows, work, *args):
 def test_a_rescore_that_is_at_the_same_row_leaves_nothing_of_it(database, writer, engine, rows, work):
     writer.write(a_batch(told("q-1", NOON)))
     with psycopg.connect(database) as connection:
-        add_assessments(connection, [told("q-1", NOON, profile_hash=LATER)])
+        support = Support(origin=Origin.LOGGED, documents=(SupportingDocument(text=SECRET),))
+        add_assessments(connection, [replace(told("q-1", NOON, profile_hash=LATER), support=support)])
         with meanwhile(rows, work, engine):
             connection.commit()
     assert SECRET not in everything(database)
