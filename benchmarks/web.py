@@ -6,7 +6,7 @@ Rows are made in the database itself (`web_rows.py` says what they are like), in
 own with its defaults, which is removed at the end; `--short` makes a hundred thousand. Then `monitor serve` answers on
 127.0.0.1, each page once to warm up and 30 times for the figures; server time is from the request to the last byte of
 the answer, seen from this machine, one request at a time. `monitor` needs no model for it, and nothing is written
-meanwhile. Ten million rows take 15 GB of disk.
+meanwhile. Ten million rows take some 15 GB of disk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interactions, assessments and rollups made in the database itself, for `benchmarks/web.py`.
 
-Texts are small: a question of 7 words, an answer of 20 with a reference of its own, a document of 20, 0.5 kB a row with
+Texts are small: a question of 7 words, an answer of 15 with a reference of its own, a document of 15, 0.5 kB a row with
 its documents. Words are drawn from a vocabulary of 4,000 in which the n-th is 1/n as frequent as the first, and texts
 from pools of 20,000, so that a search has common and rare words; a reference stands in about ten rows of ten million.
 Tables are unlogged: they are thrown away, and reading them is the same.
@@ -125,7 +125,7 @@ def make(url: str, rows: int, now: datetime) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_WORDS)
         connection.execute("CREATE UNLOGGED TABLE made_text (kind text, n int, said text)")
-        for kind, words in (("question", 7), ("answer", 20)):
+        for kind, words in (("question", 7), ("answer", 15)):
             connection.execute(_TEXTS, {"kind": kind, "words": words})
         connection.execute("VACUUM ANALYZE made_text")
     months = list(_months(since, now))

@@ -104,29 +104,30 @@ def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) 
             checked.findings.append(_tile(0, number, "is missing"))
         differing = []
         for index in range(first, last):
-            leaf, at = leaves.get(index), (index - first) * HASH_BYTES
+            at = (index - first) * HASH_BYTES
             in_tile = None if tile is None else tile[at : at + HASH_BYTES]
-            if leaf is None:
-                checked.findings.append(Finding(fault=Fault.LEAF, index=index, sentence=f"leaf {index} is missing"))
-                hashes.append(in_tile or b"")
-                continue
-            made = leaf_hash(leaf.body.encode())
-            if made == leaf.hash == in_tile or (made == leaf.hash and in_tile is None):
-                hashes.append(made)
-                continue
-            if made == leaf.hash:
+            hash_, problem = _hash_of(leaves.get(index), index, in_tile)
+            hashes.append(hash_)
+            if problem is not None:
+                checked.findings.append(problem)
+            if index in leaves and in_tile not in {None, hash_}:
                 differing.append(f"leaf {index}")
-            else:
-                what = "its hash was changed" if made == in_tile else "its body is not the one that was sealed"
-                checked.findings.append(_wrong(leaf, f"leaf {index}: {what}"))
-                if in_tile not in {None, made, leaf.hash}:
-                    differing.append(f"leaf {index}")
-            hashes.append(leaf.hash if leaf.hash == in_tile else made)
         if differing:
             checked.findings.append(_tile(0, number, f"does not hold the hash of {', '.join(differing)}"))
         if whole:
             checked.tile_roots.append(root_of(hashes[-TILE:]))
     return hashes
+
+
+def _hash_of(leaf: Leaf | None, index: int, in_tile: bytes | None) -> tuple[bytes, Finding | None]:
+    """What stands for a leaf in the tree, and what is wrong with the leaf by itself."""
+    if leaf is None:
+        return in_tile or b"", Finding(fault=Fault.LEAF, index=index, sentence=f"leaf {index} is missing")
+    made = leaf_hash(leaf.body.encode())
+    if made == leaf.hash:
+        return made, None
+    what = "its hash was changed" if made == in_tile else "its body is not the one that was sealed"
+    return leaf.hash if leaf.hash == in_tile else made, _wrong(leaf, f"leaf {index}: {what}")
 
 
 def _check_checkpoints(connection: psycopg.Connection, checked: Checked, sealed: dict[int, datetime]) -> None:

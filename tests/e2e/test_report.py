@@ -70,6 +70,8 @@ def test_several_apps_go_into_a_folder(filled, tmp_path, week):
     assert "shop, support-bot" in refused.stderr
     (tmp_path / "reports").mkdir()
     assert filled.run("report", "weekly", "--output", "reports", "--format", "md").returncode == 0
+    assert filled.run("report", "weekly", "--app", "shop", "--output", "notes.txt").returncode == 0
+    assert (tmp_path / "notes.txt").read_text().startswith("# Weekly report")
     names = sorted(path.name for path in (tmp_path / "reports").iterdir())
     assert names == [f"shop-{week.name}.md", f"support-bot-{week.name}.md"]
 
