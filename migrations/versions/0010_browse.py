@@ -1,8 +1,8 @@
 """The index that lists of interactions are read from, and that by which a conversation is found.
 
-The first holds what lists are filtered by, so that a day's assessments are looked through without their rows. Building it keeps
-writers out for 2 s for each million assessments; they try again until then, and nothing is lost. It costs COPY of
-assessments less than can be measured (docs/performance.md).
+The first holds what lists are filtered by, so that a day's assessments are looked through without their rows. Building
+it keeps writers out for 2 s for each million assessments; they try again until then, and nothing is lost. Neither costs
+COPY as much as can be measured (docs/performance.md).
 """
 
 from __future__ import annotations

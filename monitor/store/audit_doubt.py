@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from monitor.audit.canonical import canonical
@@ -33,9 +32,9 @@ _QUEUED = """
     FROM unnest(%s::text[], %s::text[], %s::text[]) AS w (app, subject, part)
     JOIN audit_queue q ON q.app = w.app AND q.subject = w.subject AND q.part = w.part AND q.kind = %s
 """
-_VERDICTS = """
-    SELECT l.app, l.subject, l.body FROM unnest(%s::text[], %s::text[]) AS w (app, subject)
-    JOIN audit_leaf l ON l.app = w.app AND l.subject = w.subject AND l.kind = 'assessment'
+_TOLD = """
+    SELECT l.app, l.subject, l.kind, l.body FROM unnest(%s::text[], %s::text[]) AS w (app, subject)
+    JOIN audit_leaf l ON l.app = w.app AND l.subject = w.subject AND l.kind IN ('interaction', 'assessment')
     ORDER BY l.index
 """
 _NO_SECRET = bytes(32)
@@ -43,7 +42,10 @@ _NO_SECRET = bytes(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retained:
-    """What one retention act accounts for: rows of the app (all: '') and the verdict (any: None) from before a time."""
+    """What one retention act accounts for: rows from before a time, of the app ('': all) and the verdict.
+
+    None is any verdict, '' those that were not assessed.
+    """
 
     app: str
     verdict: str | None
@@ -57,15 +59,10 @@ class Accounts:
     erased: frozenset[tuple[str, str]] = frozenset()
     retained: tuple[Retained, ...] = ()
 
-    @cached_property
-    def by_verdict(self) -> bool:
-        """Whether any retention asks for the verdict."""
-        return any(one.verdict is not None for one in self.retained)
-
     def removed(self, app: str, occurred_at: datetime, verdict: str | None) -> bool:
         """Whether a retention accounts for such a row."""
         return any(
-            one.app in {"", app} and occurred_at < one.before and one.verdict in {None, verdict}
+            one.app in {"", app} and occurred_at < one.before and one.verdict in {None, verdict or ""}
             for one in self.retained
         )
 
@@ -129,10 +126,15 @@ class _Doubted:
         self._newest = {(app, subject, part): index for app, subject, part, index in rows}
         self._queued = set(connection.execute(_QUEUED, (*keys, kind)).fetchall())
         self._verdicts: dict[tuple[str, str], str] = {}
-        if accounts.by_verdict:
-            for app, subject, body in connection.execute(_VERDICTS, keys[:2]):
-                if verdict := _live_verdict(body):
+        self._claimed: dict[tuple[str, str], datetime] = {}
+        missing = sorted({doubt.key[:2] for doubt in doubts if doubt.row is None})
+        if missing and accounts.retained:
+            columns = [list(column) for column in zip(*missing, strict=True)]
+            for app, subject, told, body in connection.execute(_TOLD, columns):
+                if told == Kind.ASSESSMENT and (verdict := _live_verdict(body)):
                     self._verdicts[app, subject] = verdict
+                if told == Kind.INTERACTION and (stored_at := _stored_instead(body)):
+                    self._claimed[app, subject] = stored_at
 
     def judge(self, doubt: Doubt) -> Finding | None:
         leaf, row, record = doubt.leaf, doubt.row, json.loads(doubt.leaf.body)
@@ -158,8 +160,9 @@ class _Doubted:
         if record.get("gone"):
             retained = any(one.app in {"", leaf.app} for one in self._accounts.retained)
             return retained or (leaf.app, leaf.subject) in self._accounts.erased
-        occurred_at = datetime.fromisoformat(str(record["occurred_at"]))
-        return self._accounts.removed(leaf.app, occurred_at, self._verdicts.get((leaf.app, leaf.subject)))
+        its = leaf.app, leaf.subject
+        occurred_at = self._claimed.get(its) or datetime.fromisoformat(str(record["occurred_at"]))
+        return self._accounts.removed(leaf.app, occurred_at, self._verdicts.get(its))
 
     def _erased(self, doubt: Doubt) -> bool:
         return doubt.row is not None and doubt.row[SECRET] is None and doubt.key[:2] in self._accounts.erased
@@ -235,6 +238,18 @@ def _live_verdict(body: str) -> str | None:
     except ValueError:
         return None
     return record.get("verdict") if isinstance(record, dict) and record.get("live") else None
+
+
+def _stored_instead(body: str) -> datetime | None:
+    """When an interaction was stored, if retention goes by that: it is marked, and claims to be from later."""
+    try:
+        record = json.loads(body)
+        if Mark.TIME_OUT_OF_RANGE not in record["marks"]:
+            return None
+        occurred_at, stored_at = (datetime.fromisoformat(record[name]) for name in ("occurred_at", "stored_at"))
+    except (ValueError, TypeError, KeyError):
+        return None
+    return stored_at if stored_at < occurred_at else None
 
 
 def _named(leaf: Leaf) -> str:

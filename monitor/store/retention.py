@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 
 from sqlalchemy import Connection, Engine, text
 
-from monitor.model import Verdict
+from monitor.model import Mark, Verdict
 from monitor.retention import CutOff
 from monitor.store.alerts import advisory_lock
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
@@ -49,16 +49,20 @@ _JUDGED = """
     interaction_{part} i
     LEFT JOIN assessment_{part} a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
 """
+# An answer of a clock that is wrong is as old as its row, where it claims to be from later than that.
+_AT = f"""
+    CASE WHEN '{Mark.TIME_OUT_OF_RANGE}' = ANY (i.marks) THEN least(i.occurred_at, i.stored_at) ELSE i.occurred_at END
+"""
 _COUNT = f"""
     SELECT i.app, coalesce(a.verdict, '') AS verdict, cut.before, count(*) AS stored,
-        count(*) FILTER (WHERE i.occurred_at < cut.before) AS due
+        count(*) FILTER (WHERE {_AT} < cut.before) AS due
     FROM {_JUDGED} LEFT JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
     GROUP BY 1, 2, 3 ORDER BY 1, 2
 """  # noqa: S608  made of this file's own constants
 _PAGE = f"""
     SELECT i.app, i.id, i.occurred_at, i.source_topic, i.source_partition, cut.verdict, cut.before
     FROM {_JUDGED} JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
-    WHERE i.occurred_at < cut.before AND (i.app, i.id) > (:after_app, :after_id)
+    WHERE {_AT} < cut.before AND (i.app, i.id) > (:after_app, :after_id)
     ORDER BY i.app, i.id LIMIT :most FOR UPDATE OF i
 """  # noqa: S608
 # Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
@@ -236,7 +240,7 @@ def _tables(connection: Connection, part: str) -> dict[str, str]:
 def _queue_acts(
     connection: Connection, found: Iterable[Due], cut_offs: Sequence[CutOff], *, by: str, now: datetime
 ) -> None:
-    """One for each app, verdict and cut-off; for an app whose verdicts share theirs, one without a verdict."""
+    """One for each app, verdict and cut-off; "" is not assessed, None any, of an app whose verdicts share one."""
     cuts: dict[str, set[datetime]] = {}
     for cut in cut_offs:
         cuts.setdefault(cut.app, set()).add(cut.before)
@@ -244,7 +248,7 @@ def _queue_acts(
     rows: Counter[tuple[str, str | None, datetime, date | None]] = Counter()
     for one in found:
         if one.before is not None:
-            verdict = None if one.app in whole or one.verdict is None else one.verdict.value
+            verdict = None if one.app in whole else one.verdict.value if one.verdict else ""
             rows[one.app, verdict, one.before, one.month] += one.due
     for (app, verdict, before, month), number in rows.items():
         body = {"verdict": verdict, "before": before.astimezone(UTC).isoformat(), "rows": number}

@@ -33,9 +33,7 @@ audit_leaf = Table(
     Column("body", Text, nullable=False),  # RFC 8785; text, since jsonb would not give the same bytes back
     Column("hash", LargeBinary, nullable=False),
     Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
-    Index(
-        "audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")
-    ),
+    Index("audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")),
 )
 
 audit_tile = Table(

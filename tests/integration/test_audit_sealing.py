@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from threading import Event
 
 import pytest
 from sqlalchemy import text
@@ -15,7 +16,10 @@ from monitor.audit.merkle import root_of, verify_consistency
 from monitor.audit.note import Signer, opened
 from monitor.classify.profile import load_profile
 from monitor.errors import Fatal
-from monitor.model import Work
+from monitor.model import Mark, Verdict, Work
+from monitor.retaining import remove
+from monitor.retention import Keeping, Policy
+from monitor.retry import Retry
 from monitor.sealing import Sealer
 from monitor.store.audit import Sealing
 from monitor.store.audit_acts import RulesKept
@@ -24,8 +28,9 @@ from monitor.store.audit_proofs import Proofs
 from monitor.store.audit_queue import SEAL_LOCK
 from monitor.store.audit_reader import verify
 from monitor.store.queries import Queries
+from monitor.store.retention import Retention
 from monitor.store.writer import Writer
-from tests.factories import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at
+from tests.factories import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
 from tests.integration.audit_trail import APP, KEY, SIGNER, Trail, a_trail
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
@@ -176,6 +181,27 @@ def test_retention_accounts_for_what_it_removed_and_for_no_more(trail):
     with trail.engine.begin() as connection:
         for table in ("interaction", "assessment", "audit_secret"):
             connection.execute(text(f"DELETE FROM {table} WHERE id = 'c'"))  # noqa: S608
+    assert [fault for fault, _ in findings(trail)] == [Fault.MISSING, Fault.MISSING]
+
+
+def test_retention_by_verdict_excuses_neither_other_verdicts_nor_more_than_it_removed(trail):
+    old, future = NOON - timedelta(days=9), NOON + timedelta(days=900)
+    its = [an_assessment(id=verdict, verdict=verdict, occurred_at=old) for verdict in Verdict]
+    future = an_assessment(id="f", occurred_at=future, marks=frozenset({Mark.TIME_OUT_OF_RANGE}))
+    with closing(Writer(trail.database, clock)) as writer:
+        writer.write(a_batch(*its, future, pending=(an_interaction(id="p", occurred_at=old),)))
+    trail.turn()
+    day = timedelta(days=1)
+    policy = Policy(others=Keeping(keep=day, by_verdict={Verdict.REFUSAL: 75 * day}))
+    gone = remove(
+        Retention(trail.engine), policy, by="eve", now=NOON + 2 * day, again=Retry(stop=Event(), patience=0.0)
+    )
+    assert sum(one.due for one in gone) == 4  # not the refusal
+    trail.turn()
+    assert findings(trail) == []
+    with trail.engine.begin() as connection:
+        for table in ("interaction", "assessment", "audit_secret"):
+            connection.execute(text(f"DELETE FROM {table} WHERE id = 'refusal'"))  # noqa: S608
     assert [fault for fault, _ in findings(trail)] == [Fault.MISSING, Fault.MISSING]
 
 
