@@ -16,6 +16,7 @@ from monitor.store.outbox import silence_of
 from monitor.store.tables_alerts import alert, alert_action, alert_event, notification, rule_state, silence
 
 SHORTEST = 6
+LATEST = 1_000  # rows of a history: an alert may flap for years
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -78,14 +79,14 @@ class AlertHistory:
             return [alert_of(row) for row in connection.execute(query.order_by(alert.c.active_since))]
 
     def events(self, fingerprints: list[str]) -> list[Row]:
-        """Their changes of state, oldest first."""
+        """Their latest `LATEST` changes of state, oldest first."""
         e = alert_event.c
-        return self._rows(select(*e).where(e.fingerprint.in_(fingerprints)).order_by(e.id))
+        return self._rows(select(*e).where(e.fingerprint.in_(fingerprints)).order_by(e.id.desc()).limit(LATEST))[::-1]
 
     def actions(self, fingerprints: list[str]) -> list[Row]:
-        """What people did about them, oldest first; silences stand by themselves."""
+        """The latest `LATEST` things that people did about them, oldest first; silences stand by themselves."""
         a = alert_action.c
-        return self._rows(select(*a).where(a.fingerprint.in_(fingerprints)).order_by(a.id))
+        return self._rows(select(*a).where(a.fingerprint.in_(fingerprints)).order_by(a.id.desc()).limit(LATEST))[::-1]
 
     def notifications(self, fingerprints: list[str]) -> list[Row]:
         """What was told of them, oldest first, without the messages themselves."""
@@ -99,8 +100,8 @@ class AlertHistory:
         return self._rows(select(*columns).where(ours).order_by(n.id))
 
     def silences(self, now: datetime, *, ended: bool = False) -> list[Row]:
-        """Those that hold or will, and with `ended` those that did, the last to end first."""
-        query = select(*silence.c).order_by(silence.c.ends_at.desc())
+        """Those that hold or will, and with `ended` those that did, the last to end first, at most `LATEST`."""
+        query = select(*silence.c).order_by(silence.c.ends_at.desc()).limit(LATEST)
         return self._rows(query if ended else query.where(silence.c.ends_at > now))
 
     def _rows(self, query: Select[Any]) -> list[Row]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, func, select
@@ -19,9 +20,10 @@ from monitor.audit.merkle import frontier_of, leaf_hash
 from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
 from monitor.audit.record import Record, Row, act_record
 from monitor.errors import Fatal
+from monitor.model import Mark
 from monitor.store.audit_backfill import queue_missing
-from monitor.store.audit_queue import SEAL_LOCK, STORED
-from monitor.store.audit_rows import Key, gone_record, leaf_body, read_rows, row_record, states
+from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
+from monitor.store.audit_rows import SECRET, Key, gone_record, leaf_body, read_rows, row_record, states
 from monitor.store.audit_tree import Growing, stored_tree, tree_size
 from monitor.store.database import retriable
 from monitor.store.rows import copy_rows
@@ -29,7 +31,7 @@ from monitor.store.rows import copy_rows
 if TYPE_CHECKING:
     import psycopg
 
-BATCH = 2_000
+BATCH = 1_000  # rows of the queue; some make two leaves
 LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
     DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue WHERE kind <> 'missing' ORDER BY seq LIMIT %s)
@@ -82,7 +84,7 @@ class Sealing:
                 return None
             raw = driver(connection)
             taken = sorted((Queued(*row) for row in raw.execute(_TAKE, (BATCH,))), key=lambda row: row.seq)
-            if queue := _once(taken):
+            if queue := _leaves(taken):
                 self._append(raw, queue, _bodies(raw, queue, now), now)
             looked = len(taken) < BATCH and queue_missing(connection, now)
         return Sealed(leaves=len(queue), more=bool(taken) or looked)
@@ -162,11 +164,11 @@ def driver(connection: Connection) -> psycopg.Connection:
     return connection.connection.driver_connection  # type: ignore[return-value]
 
 
-def _once(queue: Sequence[Queued]) -> list[Queued]:
-    """Without the rows that name a stored row which was named before."""
+def _leaves(queue: Sequence[Queued]) -> list[Queued]:
+    """One for each leaf: an interaction with an assessment makes two, a stored row that is named again none."""
     seen: set[tuple[str, Key]] = set()
     kept = []
-    for row in queue:
+    for row in chain.from_iterable(map(_both, queue)):
         if row.kind in STORED:
             if (row.kind, row.key) in seen:
                 continue
@@ -175,12 +177,20 @@ def _once(queue: Sequence[Queued]) -> list[Queued]:
     return kept
 
 
+def _both(row: Queued) -> Iterator[Queued]:
+    if row.kind == Kind.INTERACTION and row.part:
+        yield row._replace(part="")
+        yield row._replace(kind=Kind.ASSESSMENT)
+    else:
+        yield row
+
+
 def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> list[bytes]:
     stored = [row for row in queue if row.kind in STORED]
-    secrets = _secrets(raw, {(row.app, row.subject) for row in stored})
     found: dict[str, Mapping[Key, Row]] = {
         kind: read_rows(raw, kind, [row.key for row in stored if row.kind == kind]) for kind in STORED
     }
+    secrets = _secrets(raw, {(row.app, row.subject) for row in stored}, found[Kind.INTERACTION])
 
     def record(queued: Queued) -> Record:
         if queued.kind not in STORED:
@@ -193,9 +203,13 @@ def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> 
     return [leaf_body(record(queued), now) for queued in queue]
 
 
-def _secrets(raw: psycopg.Connection, interactions: set[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-    """The secret of each interaction that is stored and not erased, made where it has none."""
-    known = {key: its.secret for key, its in states(raw, interactions).items() if not its.erased}
+def _secrets(
+    raw: psycopg.Connection, interactions: set[tuple[str, str]], read: Mapping[Key, Row]
+) -> dict[tuple[str, str], bytes]:
+    """The secret of each interaction that is stored and not erased, made where it has none; some were `read` before."""
+    known = {(app, id_): row[SECRET] for (app, id_, _), row in read.items() if Mark.ERASED not in row["marks"]}
+    others = states(raw, interactions - {(app, id_) for app, id_, _ in read})
+    known |= {key: its.secret for key, its in others.items() if not its.erased}
     made = {key: new_secret() for key, secret in known.items() if secret is None}
     if made:
         copy_rows(raw, "audit_secret", ("app", "id", "secret"), ((*key, secret) for key, secret in made.items()))

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, delete, insert, select, text
 from monitor.model import Json
 from monitor.store.audit_acts import act_key, stored_acts, told_acts
 from monitor.store.audit_queue import STORED, Kind, queue_act
-from monitor.store.audit_rows import PART
+from monitor.store.audit_rows import PART, WAITS
 from monitor.store.database import retriable
 from monitor.store.tables import interaction_key
 from monitor.store.tables_audit import audit_queue
@@ -24,8 +24,7 @@ _QUEUE = {
         JOIN {kind.value} r ON r.app = w.app AND r.id = w.id
         WHERE NOT EXISTS (SELECT FROM audit_leaf l WHERE l.app = r.app AND l.subject = r.id
                 AND l.kind = '{kind.value}' AND l.part = {PART[kind]})
-            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id
-                AND q.kind = '{kind.value}' AND q.part = {PART[kind]})
+            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id AND {WAITS[kind]})
         ORDER BY r.app, r.id
     """)  # noqa: S608  made of this project's own names
     for kind in STORED

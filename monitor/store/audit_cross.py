@@ -13,7 +13,7 @@ from monitor.model import Mark
 from monitor.store.audit_acts import ActKey, act_key, stored_acts, told_acts
 from monitor.store.audit_backfill import ACTS
 from monitor.store.audit_queue import STORED, Act, Kind
-from monitor.store.audit_rows import PART
+from monitor.store.audit_rows import PART, WAITS
 from monitor.store.tables_alerts import rule_state
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _UNSEALED = {
         SELECT r.app, r.id, {PART[kind]} AS part FROM {kind.value} r
         WHERE NOT EXISTS (SELECT FROM audit_leaf l WHERE l.app = r.app AND l.subject = r.id
                 AND l.kind = '{kind.value}' AND l.part = {PART[kind]})
-            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id
-                AND q.kind = '{kind.value}' AND q.part = {PART[kind]})
+            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id AND {WAITS[kind]})
         ORDER BY 1, 2, 3
     """)  # noqa: S608  made of this project's own names
     for kind in STORED

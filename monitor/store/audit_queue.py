@@ -65,7 +65,9 @@ class Act:
 def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str, str]], now: datetime) -> None:
     """Queues stored rows by app and id of their interaction and their part, in the caller's transaction.
 
-    The part of an assessment is its profile's hash, of a judgement what `judgement_part` says, else empty.
+    The part of an assessment is its profile's hash, of a judgement what `judgement_part` says. An interaction that is
+    stored together with its assessment has that one's part, and stands for both: half the rows to write. Else it is
+    empty.
     """
     with connection.cursor().copy("COPY audit_queue (kind, app, subject, part, queued_at) FROM STDIN") as copy:
         for app, id_, part in rows:

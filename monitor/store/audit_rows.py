@@ -43,6 +43,12 @@ PART = {
     Kind.ASSESSMENT: "r.profile_hash",
     Kind.JUDGEMENT: "r.metric || '/' || r.model || '/' || r.prompt_hash",
 }
+# Whether a row of the queue, `q`, has it sealed; an interaction may stand there for its assessment too.
+WAITS = {
+    Kind.INTERACTION: "q.kind = 'interaction'",
+    Kind.ASSESSMENT: "q.kind IN ('interaction', 'assessment') AND q.part = r.profile_hash",
+    Kind.JUDGEMENT: f"q.kind = 'judgement' AND q.part = {PART[Kind.JUDGEMENT]}",
+}
 # One statement for each kind: columns of the row, the part, the secret. With times it finds the month's partition.
 # Keys go as JSON, which is made several times as fast as an array.
 _WANTED = "json_to_recordset(%(keys)s::json) AS w (app text, id text, part text, at timestamptz)"

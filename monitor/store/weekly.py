@@ -14,7 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from monitor.model import Verdict
-from monitor.report.weekly.facts import Both, Counts, Example, Facts, ProfileUse, Refusals
+from monitor.report.verdicts import Verdicts
+from monitor.report.weekly.facts import Both, Example, Facts, ProfileUse, Refusals
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.review import Reviews
@@ -90,8 +91,8 @@ class Weekly:
         unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
         with self._snapshot() as connection:
             days = _days(connection, values)
-            this = sum((its for day, its in days.items() if day >= week.monday), Counts())
-            earlier = sum((n for day, n in days.items() if week.before.monday <= day < week.monday), Counts())
+            this = sum((its for day, its in days.items() if day >= week.monday), Verdicts())
+            earlier = sum((n for day, n in days.items() if week.before.monday <= day < week.monday), Verdicts())
             assessed = connection.execute(_ASSESSED, values).mappings().all()
             refusals = {row["this"]: row for row in connection.execute(_REFUSALS, values).mappings()}
             return Facts(
@@ -135,7 +136,7 @@ def distinct(examples: list[Example], most: int) -> tuple[Example, ...]:
     return tuple(first.values())[:most]
 
 
-def _days(connection: Connection, values: Mapping[str, Any]) -> dict[date, Counts]:
+def _days(connection: Connection, values: Mapping[str, Any]) -> dict[date, Verdicts]:
     return {row["day"]: _counts(row) for row in connection.execute(_DAYS, values).mappings()}
 
 
@@ -150,8 +151,8 @@ def _groups(connection: Connection, label: str, values: Mapping[str, Any]) -> di
     return found
 
 
-def _counts(row: RowMapping) -> Counts:
-    return Counts(grounded=row["grounded"], refusal=row["refusal"], self_generated=row["self_generated"])
+def _counts(row: RowMapping) -> Verdicts:
+    return Verdicts(grounded=row["grounded"], refusal=row["refusal"], self_generated=row["self_generated"])
 
 
 def _refusals(row: RowMapping | None) -> Refusals:

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, text
 
 from monitor.alert.window import Span
 from monitor.model import Verdict
-from monitor.report.weekly.facts import Both, Counts, DocumentUse, Read
+from monitor.report.verdicts import Verdicts
+from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS
 from monitor.report.weekly.week import Week
 from monitor.store.changed import thin_slices
@@ -68,7 +69,8 @@ def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tup
         _by_prompt(connection, _sample(app, one, total)) for one, total in zip((week, week.before), totals, strict=True)
     )
     return {
-        name: Both(this=now.get(name, Counts()), before=before.get(name, Counts())) for name in sorted({*now, *before})
+        name: Both(this=now.get(name, Verdicts()), before=before.get(name, Verdicts()))
+        for name in sorted({*now, *before})
     }
 
 
@@ -95,10 +97,10 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> Read:
     )
 
 
-def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, Counts]:
-    found: dict[str, Counts] = {}
+def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, Verdicts]:
+    found: dict[str, Verdicts] = {}
     for row in connection.execute(_PROMPTS, values).mappings():
-        found[row["value"]] = found.get(row["value"], Counts()) + Counts(**{row["verdict"]: row["n"]})
+        found[row["value"]] = found.get(row["value"], Verdicts()) + Verdicts(**{row["verdict"]: row["n"]})
     return found
 
 

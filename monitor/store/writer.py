@@ -192,23 +192,27 @@ class Writer:
         """Stores those whose interaction is new, with their share of the rollup, and returns them."""
         kept = {id(it): it for it in self._keep_new(connection, [a.interaction for a in assessments])}
         new = [a for a in assessments if kept.pop(id(a.interaction), None) is not None]
-        self.add(connection, new)
+        self._add(connection, new)
+        queue_rows(connection, Kind.INTERACTION, map(_to_seal, sorted(new, key=key)), self._now())
         return new
 
     def add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Stores assessments of interactions that have none, with their share of the rollup and what follows."""
+        self._add(connection, assessments)
+        self.queue_to_seal(connection, assessments)
+
+    def _add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         if not assessments:
             return
         ordered = sorted(assessments, key=key)
         copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in ordered])
         write_rollup(connection, ordered, self._labels)
-        self.queue_to_seal(connection, ordered)
         self.follow_up(connection, ordered)
 
     def queue_to_seal(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues assessments that were stored or revised for the audit trail."""
-        rows = ((a.interaction.app, a.interaction.id, a.profile_hash) for a in assessments)
-        queue_rows(connection, Kind.ASSESSMENT, rows, self._now())
+        if assessments:
+            queue_rows(connection, Kind.ASSESSMENT, map(_to_seal, sorted(assessments, key=key)), self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues what is still to be done for them."""
@@ -225,6 +229,7 @@ class Writer:
 
     def _keep_pending(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
         new = self._keep_new(connection, its)
+        queue_rows(connection, Kind.INTERACTION, ((it.app, it.id, "") for it in new), self._now())
         enqueue(connection, self._group, self._now(), [(Work.ASSESS, it) for it in new])
         return new
 
@@ -234,8 +239,11 @@ class Writer:
             self._partitions.ensure(connection, new)
             stored_at = self._now()
             copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(it, stored_at) for it in new])
-            queue_rows(connection, Kind.INTERACTION, ((it.app, it.id, "") for it in new), stored_at)
         return new
+
+
+def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
+    return *key(assessment), assessment.profile_hash
 
 
 def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:

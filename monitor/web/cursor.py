@@ -30,7 +30,7 @@ def from_cursor(word: str) -> Place:
         at, app, id_ = json.loads(urlsafe_b64decode(word[:_LONGEST] + "=" * (-len(word) % 4)))
         place = Place(occurred_at=datetime.fromisoformat(at), app=app, id=id_)
         ours = place.occurred_at.tzinfo is not None and storable(app + id_) == app + id_
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):  # the last one: brackets in brackets
         ours = False
     if place is None or not ours:
         raise WrongSettings("this place in the list is none of ours: begin at its newest end")

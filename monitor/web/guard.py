@@ -13,9 +13,11 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from http import HTTPStatus
+from itertools import chain
 from urllib.parse import urlsplit
 
-from fastapi import Request
+from fastapi import HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
@@ -27,6 +29,7 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 TRIES, WINDOW = 10, timedelta(minutes=1)  # to sign in, of one address
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _OF_OURS = frozenset({"same-origin", "none"})  # `none`: typed into the address bar
 
 
@@ -132,6 +135,15 @@ def same_site(request: Request) -> None:
         raise Forbidden("this came from a page of another site")
 
 
+async def storable_texts(request: Request) -> None:
+    """Raises 400 where an address or a form has a NUL in it: no stored text has, and Postgres takes none."""
+    texts = [request.scope["path"], *chain.from_iterable(request.query_params.multi_items())]
+    if request.method not in SAFE and request.headers.get("content-type", "").startswith(_FORMS):
+        texts += [value for _, value in (await request.form()).multi_items() if isinstance(value, str)]
+    if any("\0" in text for text in texts):
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "there is a character in this that no stored text has: U+0000")
+
+
 def meant(request: Request, who: Identity) -> None:
     """Raises `Forbidden` where a read that leaves a trace may have been set off by somebody else's page."""
     if who.csrf is not None and not _same(request.headers.get("x-csrf-token", ""), who.csrf):
@@ -144,7 +156,7 @@ async def _from_here(request: Request, csrf: str) -> None:
     shown: str = request.headers.get("x-csrf-token", "")
     if not shown:
         content = request.headers.get("content-type", "")
-        if content.startswith(("application/x-www-form-urlencoded", "multipart/form-data")):
+        if content.startswith(_FORMS):
             shown = str((await request.form()).get("csrf", ""))
     if not _same(shown, csrf):
         raise Forbidden("the page was open for too long, or is not ours: load it again")

@@ -217,11 +217,16 @@ class Provider:
 
 
 def role_of(claims: Mapping[str, Any], settings: OidcSettings) -> Role | None:
-    """The highest role that a value of the configured claim makes; its name may lead inwards, `realm_access.roles`."""
+    """The highest role that a value of the configured claim makes; its name may lead inwards, `realm_access.roles`.
+
+    An e-mail address makes one only where the provider says that it is theirs: some let people type any.
+    """
     held: Any = claims
     for name in (settings.role_claim,) if settings.role_claim in claims else settings.role_claim.split("."):
         held = held.get(name) if isinstance(held, Mapping) else None
     values = {its for its in (held if isinstance(held, list) else [held]) if isinstance(its, str)}
+    if settings.role_claim == "email" and claims.get("email_verified") is not True:
+        values = set()
     wanted = {
         Role.ADMIN: settings.admins, Role.AUDITOR: settings.auditors, Role.OPERATOR: settings.operators,
         Role.VIEWER: settings.viewers,

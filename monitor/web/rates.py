@@ -11,6 +11,7 @@ from math import log10, sqrt
 from monitor.alert.window import wilson
 from monitor.model import Verdict
 from monitor.report.rates import Answers, RatePoint
+from monitor.report.verdicts import Verdicts
 from monitor.store.overview import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -47,41 +48,6 @@ USUAL = "24h"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Answers by verdict."""
-
-    grounded: int = 0
-    refusal: int = 0
-    self_generated: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.grounded + self.refusal + self.self_generated
-
-    @property
-    def negative(self) -> int:
-        """Refusals and self-generated answers."""
-        return self.refusal + self.self_generated
-
-    def share(self, name: str) -> float | None:
-        """Of `refusal`, `self_generated`, `negative` or `grounded`; None of nothing."""
-        number: int = getattr(self, name)
-        return number / self.total if self.total else None
-
-    def interval(self, name: str) -> tuple[float, float] | None:
-        """Wilson's at 95 %."""
-        return wilson(getattr(self, name), self.total) if self.total else None
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            grounded=self.grounded + other.grounded,
-            refusal=self.refusal + other.refusal,
-            self_generated=self.self_generated + other.self_generated,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """How a share differs from the span before; `clear` where chance alone would rarely do that."""
 
@@ -94,15 +60,15 @@ class Group:
     """One row of a table: what it is of, now and before."""
 
     key: tuple[str, ...]
-    now: Counts
-    before: Counts
+    now: Verdicts
+    before: Verdicts
 
     def change(self, name: str) -> Change | None:
         """See `changed`."""
         return changed(self.now, self.before, name)
 
 
-def changed(now: Counts, before: Counts, name: str) -> Change | None:
+def changed(now: Verdicts, before: Verdicts, name: str) -> Change | None:
     """Of the share `name`, now less before; None where one of them is of nothing.
 
     It is clear where Newcombe's interval at 95 % leaves 0 out: d − √((p₁ − l₁)² + (u₂ − p₂)²) to
@@ -118,15 +84,15 @@ def changed(now: Counts, before: Counts, name: str) -> Change | None:
     return Change(difference=d, clear=low > 0 or high < 0)
 
 
-def summed(cells: Iterable[Cell]) -> Counts:
+def summed(cells: Iterable[Cell]) -> Verdicts:
     """All of them together."""
-    return sum((_counts(cell) for cell in cells), Counts())
+    return sum((_counts(cell) for cell in cells), Verdicts())
 
 
 def groups(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tuple[str, ...]]) -> list[Group]:
     """By `key`, what came from `split` on against what came before it; most answers first, at most `_MOST_SHOWN`."""
-    now: defaultdict[tuple[str, ...], Counts] = defaultdict(Counts)
-    before: defaultdict[tuple[str, ...], Counts] = defaultdict(Counts)
+    now: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
+    before: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
     for cell in cells:
         side = now if cell.at >= split else before
         side[key(cell)] += _counts(cell)
@@ -139,7 +105,7 @@ def points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...
 
     Shares are in per mille, totals have two digits, so that small news need no new drawing.
     """
-    by_bin: defaultdict[datetime, Counts] = defaultdict(Counts)
+    by_bin: defaultdict[datetime, Verdicts] = defaultdict(Verdicts)
     for cell in cells:
         by_bin[cell.at + bin_ / 2] += _counts(cell)
     rates = [
@@ -159,8 +125,8 @@ def told(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
-def _counts(cell: Cell) -> Counts:
-    return Counts(grounded=cell.grounded, refusal=cell.refusal, self_generated=cell.self_generated)
+def _counts(cell: Cell) -> Verdicts:
+    return Verdicts(grounded=cell.grounded, refusal=cell.refusal, self_generated=cell.self_generated)
 
 
 def _rough(number: int) -> int:

@@ -22,6 +22,7 @@ from monitor.web.signin import form, tried
 log = logging.getLogger(__name__)
 PATH = "/signin/oidc"
 CALLBACK = f"{PATH}/callback"
+_LONGEST = 1_000  # characters of where they wanted to go: browsers drop cookies over 4 kB
 _DOWN = "The provider does not answer now. Try again in a while, or use an access token."
 _WRONG = "Sign-in by the provider is set up wrongly; the log says how. Use an access token meanwhile."
 _AGAIN = "This sign-in was not begun here, or took too long. Try again."
@@ -58,7 +59,7 @@ def leave(request: Request, next: str = "/") -> Response:  # noqa: A002  the nam
         return _failed(request, next, error)
     answer = RedirectResponse(address, 303)
     answer.set_cookie(
-        _cookie(guard), sealed({**asdict(begun), "next": local(next)}, _key(request), guard.now()),
+        _cookie(guard), sealed({**asdict(begun), "next": local(next) if len(next) <= _LONGEST else "/"}, _key(request), guard.now()),
         max_age=int(LONGEST.total_seconds()), path="/", secure=guard.secure, httponly=True,
         samesite="lax",  # the provider sends them back from its own site
     )  # fmt: skip

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import category
 
 _LONGEST = 4  # bytes of a character
 _PLAIN = "\n\t"
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them
 
@@ -30,6 +32,11 @@ def visible_bytes(value: bytes, most: int) -> tuple[str, int]:
         if 0 < end < len(value) and value[end] & 0xC0 == 0x80:  # noqa: PLR2004  a byte that continues a character
             end -= 1
     return value[:end].decode("utf-8", "backslashreplace"), len(value) - end
+
+
+def unescaped(text: str) -> str:
+    r"""`text` with what JSON may write as `\u0040` as the character itself, so that masking sees it."""
+    return _ESCAPED.sub(lambda its: bytes.fromhex(its[0].replace(r"\u", "")).decode("utf-16-be", "replace"), text)
 
 
 def _seen(character: str) -> str:

@@ -38,7 +38,7 @@ def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, 
     rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")
     ended = trail.run("audit", "verify")
     assert ended.returncode == 1
-    assert "the interaction of b in support-bot, leaf 2, was changed: answer" in ended.stdout
+    assert "the interaction of b in support-bot, leaf 3, was changed: answer" in ended.stdout
     assert "the trail does not hold" in ended.stdout
 
 

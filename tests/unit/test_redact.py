@@ -9,7 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, redact
+from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, redact, redact_head, redact_part
+
+
+def test_a_part_is_masked_as_it_is_in_the_whole():
+    text = "call +49 30 901820 or ada@example.org"
+    assert redact_part(text, 9, 13) == PHONE
+    assert redact_part(text, 0, 10) == f"call {PHONE}"
+    assert redact_part(text, 19, len(text)) == f"or {E_MAIL}"
+    assert redact_part(text, 0, 4) == "call"
+
+
+def test_a_head_does_not_end_in_half_an_address():
+    assert redact_head("call ada@example.org now", 8) == f"call {E_MAIL}"
+    assert redact_head("short", 8) == "short"
+
 
 # --- e-mail addresses ---
 

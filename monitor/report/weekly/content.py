@@ -13,8 +13,9 @@ from monitor.alert.explain.proportions import Share
 from monitor.alert.wording import shortened
 from monitor.model import Json, Verdict
 from monitor.redact import redact
+from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share
-from monitor.report.weekly.facts import Both, Counts, Example, Facts, Refusals
+from monitor.report.weekly.facts import Both, Example, Facts, Refusals
 from monitor.report.weekly.groups import documents_json, group_json, topics_json
 from monitor.report.weekly.operations import (
     agreement_json,
@@ -45,7 +46,7 @@ def content(facts: Facts) -> dict[str, Json]:
             "rates": {side: _rate(counted, side) for side in _SIDES},
         },
         "refusals": _refusals(facts, counted.this.total),
-        "days": [_day(day.isoformat(), facts.days.get(day, Counts())) for day in facts.week.trend_days()],
+        "days": [_day(day.isoformat(), facts.days.get(day, Verdicts())) for day in facts.week.trend_days()],
         "groups": {
             "environment": group_json(facts.groups["environment"]),
             "model": group_json(facts.groups["model"]),
@@ -89,8 +90,8 @@ def differing(one: Content, other: Content) -> list[str]:
 def _weeks(facts: Facts) -> Both:
     first, before = facts.week.monday, facts.week.before.monday
     return Both(
-        this=sum((counts for day, counts in facts.days.items() if day >= first), Counts()),
-        before=sum((counts for day, counts in facts.days.items() if before <= day < first), Counts()),
+        this=sum((counts for day, counts in facts.days.items() if day >= first), Verdicts()),
+        before=sum((counts for day, counts in facts.days.items() if before <= day < first), Verdicts()),
     )
 
 
@@ -123,7 +124,7 @@ def _of(refusals: Refusals, name: str) -> Share:
     return Share(matching=getattr(refusals, name), total=refusals.total)
 
 
-def _day(day: str, counts: Counts) -> Json:
+def _day(day: str, counts: Verdicts) -> Json:
     rates = {side: share(getattr(counts, side), counts.total) for side in _SIDES}
     return {"day": day, "answers": counts.total, **rates}
 

@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.model import Tally, Verdict
+from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Answers by verdict."""
-
-    grounded: int = 0
-    refusal: int = 0
-    self_generated: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.grounded + self.refusal + self.self_generated
-
-    @property
-    def negative(self) -> int:
-        """Refusals and self-generated ones."""
-        return self.refusal + self.self_generated
-
-    def of(self, verdict: Verdict) -> int:
-        """Those with that verdict."""
-        return int(getattr(self, verdict.value))
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            grounded=self.grounded + other.grounded,
-            refusal=self.refusal + other.refusal,
-            self_generated=self.self_generated + other.self_generated,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Both:
     """The same of the report's week and of the week before."""
 
-    this: Counts = Counts()
-    before: Counts = Counts()
+    this: Verdicts = field(default_factory=Verdicts)
+    before: Verdicts = field(default_factory=Verdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +178,7 @@ class Facts:
 
     app: str
     week: Week
-    days: Mapping[date, Counts]  # of the trend; those without answers may be missing
+    days: Mapping[date, Verdicts]  # of the trend; those without answers may be missing
     groups: Mapping[str, Mapping[str, Both]]
     prompt_versions: Mapping[str, Both]  # of what was read of both weeks
     read: Read

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from monitor.alert.explain.proportions import Share, adjusted, greater
 from monitor.model import Json
+from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share, significant, two_sided
-from monitor.report.weekly.facts import Both, Counts, DocumentUse, Read
+from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.operations import name_json
 
 FALSE_DISCOVERIES = 0.05  # the rate of them among what is named
@@ -130,5 +131,5 @@ def _compared_json(one: Compared) -> Json:
     }
 
 
-def _negative(counts: Counts) -> Share:
+def _negative(counts: Verdicts) -> Share:
     return Share(matching=counts.negative, total=counts.total)

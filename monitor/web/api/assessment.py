@@ -8,7 +8,18 @@ from typing import Any
 
 from pydantic import Field
 
-from monitor.web.api.shape import Answer, Metrics, Probabilities, Profile, Refusal, masked, metrics, probabilities
+from monitor.redact import redact_part
+from monitor.web.api.shape import (
+    Answer,
+    Metrics,
+    Probabilities,
+    Profile,
+    Refusal,
+    masked,
+    metrics,
+    pieces,
+    probabilities,
+)
 
 
 class Piece(Answer):
@@ -77,10 +88,13 @@ class Assessment(Answer):
 
 def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     """The one that a row of `Queries.explained` holds; its texts are masked unless `clear`."""
-    shown = (lambda value: value) if clear else masked
-    support: Any = shown(row["support"])
     evidence: dict[str, Any] = row["evidence"] or {}  # erased ones hold nothing
-    missing: Any = shown(evidence.get("missing", []))
+    support: Any = row["support"] or {}
+    missing: Any = evidence.get("missing", [])
+    if not clear:
+        documents = pieces(support.get("documents", []), row["retrieved_documents"])
+        support = {**masked(support), "documents": documents}
+        missing = [{**its, "text": redact_part(row["answer"], its["start"], its["end"])} for its in missing]
     alignment: Any = evidence.get("alignment", [])
     return Assessment(
         id=row["id"],
@@ -92,7 +106,7 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         refusal=Refusal(kind=row["refusal_kind"], correct=row["refusal_correct"]),
         metrics=metrics(row),
         reasons=row["reasons"],
-        support=Support(**{"origin": "", "documents": [], **(support or {})}),
+        support=Support(**{"origin": "", "documents": [], **support}),
         features=evidence.get("features", {}),
         alignment=[Aligned(**its) for its in alignment],
         missing=[Missing(**its) for its in missing],

@@ -23,11 +23,12 @@ from monitor.web.api.problem import CONFLICT, NOT_FOUND, problems
 from monitor.web.api.shape import Answer
 from monitor.web.guard import Needs
 from monitor.web.kept import kept
+from monitor.web.pages.dead_letters import JOB
+from monitor.web.visible import unescaped
 
 router = APIRouter(tags=["dead letters"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Resolver = Annotated[Identity, Depends(Needs(Permission.RESOLVE))]
-JOB = "dead letters"  # of which one is at work at a time
 
 
 class Letter(Answer):
@@ -173,4 +174,4 @@ def _read(value: bytes) -> str:
 
 
 def _masked(value: bytes) -> str:
-    return redact(_read(value))
+    return redact(unescaped(_read(value)))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from monitor.app import Application
 from monitor.model import Reason, Verdict
-from monitor.redact import redact
+from monitor.redact import redact, redact_head
 from monitor.store.browse import Browse
 from monitor.store.listing import Filters, Labelled, Listed, Range, RefusalKnown
 from monitor.store.said import newest_labels
@@ -26,8 +26,10 @@ from monitor.web.api.shape import (
     Probabilities,
     Profile,
     Refusal,
+    foreign,
     masked,
     metrics,
+    pieces,
     probabilities,
 )
 from monitor.web.cursor import from_cursor, to_cursor
@@ -221,6 +223,10 @@ def whole(
         *("conversation_id", "trace_id"),
     )
     texts: dict[str, Any] = {name: first[name] if clear else masked(first[name]) for name in names}
+    if not clear:
+        texts["tags"] = foreign(first["tags"])
+        if first["supporting_documents"] is not None:
+            texts["supporting_documents"] = pieces(first["supporting_documents"], first["retrieved_documents"])
     plain = {name: first[name] for name in Whole.model_fields if name not in names and name in first}
     assessed = [assessment(row, clear=clear) for row in rows]
     return Whole(
@@ -251,9 +257,8 @@ def _text(text: str | None, *, clear: bool) -> str | None:
 def _row(its: Listed) -> Row:
     values = {name: getattr(its, name) for name in Listed.__slots__}
     return Row(
-        **{
-            name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "topic", "uncalibrated")
-        },
+        **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
+        topic=_text(its.topic, clear=False),
         question=_begins(its.question),
         answer=_begins(its.answer),
         verdict=its.verdict,
@@ -267,8 +272,7 @@ def _row(its: Listed) -> Row:
 
 
 def _begins(text: str) -> str:
-    """Masked first: what is cut in two would be no address any more, and be shown. Twice as much is enough for that."""
-    return redact(text[: 2 * _BEGINS])[:_BEGINS]
+    return redact_head(text, _BEGINS)
 
 
 def _range(text: str) -> Range:

@@ -10,13 +10,14 @@ from pydantic import Field
 
 from monitor.app import Application
 from monitor.model import Verdict
+from monitor.report.verdicts import Verdicts
 from monitor.store.overview import Cell
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Text
 from monitor.web.api.problem import problems
 from monitor.web.api.shape import Answer, rounded
 from monitor.web.guard import Needs
-from monitor.web.rates import SPANS, Counts, groups, summed
+from monitor.web.rates import SPANS, groups, summed
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -97,11 +98,11 @@ def _key(cell: Cell) -> tuple[str, ...]:
     return cell.app, cell.environment, cell.model
 
 
-def _rates(counts: Counts) -> Rates:
+def _rates(counts: Verdicts) -> Rates:
     return Rates(answers=counts.total, **{name: _rate(counts, name) for name in (*Verdict, "negative")})
 
 
-def _rate(counts: Counts, name: str) -> Rate:
+def _rate(counts: Verdicts, name: str) -> Rate:
     lower, upper = counts.interval(name) or (None, None)
     return Rate(
         answers=getattr(counts, name), share=rounded(counts.share(name)), lower=rounded(lower), upper=rounded(upper)

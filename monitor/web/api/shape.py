@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from monitor.model import Json
-from monitor.redact import redact
+from monitor.redact import redact, redact_part
 
 # What things are found by, and words of ours: masked, they would name nothing.
+_FOREIGN = frozenset({"metadata"})  # in which the names are the chatbot's
 _NAMES = frozenset({"id", "document_id", "kind", "match", "mode", "model", "origin", "prompt_hash"})
 
 
@@ -77,12 +78,33 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def masked(value: Json) -> Json:
-    """Every text in it masked, but the names of documents."""
+def masked(value: Json, names: frozenset[str] = _NAMES) -> Json:
+    """Every text in it masked, but what stands under one of `names`."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        return [masked(item) for item in value]
+        return [masked(item, names) for item in value]
     if isinstance(value, dict):
-        return {name: item if name in _NAMES else masked(item) for name, item in value.items()}
+        return {
+            name: item if name in names else masked(item, frozenset() if name in _FOREIGN else names)
+            for name, item in value.items()
+        }
     return value
+
+
+def foreign(value: Mapping[str, Json]) -> dict[str, Json]:
+    """Names and values masked: both are the chatbot's."""
+    return {redact(name): masked(item, frozenset()) for name, item in value.items()}
+
+
+def pieces(found: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Supporting documents masked; one that stands in a retrieved one is as it is masked there."""
+    texts = {document["id"]: document["text"] for document in reversed(documents)}
+    return [{**its, "text": _piece(its, texts.get(its["document_id"]))} for its in found]
+
+
+def _piece(its: Mapping[str, Any], document: str | None) -> str:
+    start, end, text = its["start"], its["end"], its["text"]
+    if document is not None and start is not None and document[start:end] == text:
+        return redact_part(document, start, end)
+    return redact(text)

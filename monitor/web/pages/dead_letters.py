@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from os.path import commonprefix
 from threading import Event
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -16,7 +17,7 @@ from monitor.app import Application
 from monitor.deadletters import retry
 from monitor.errors import InvalidMessage
 from monitor.ingest.times import instant
-from monitor.redact import redact
+from monitor.redact import redact, redact_head
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.dead_letters import DeadLetters, Wanted
 from monitor.store.letter_list import COUNTED, PAGE, LetterList
@@ -27,11 +28,14 @@ from monitor.web.guard import Needs
 from monitor.web.jobs import Report
 from monitor.web.kept import kept
 from monitor.web.page import page
-from monitor.web.visible import visible, visible_bytes
+from monitor.web.visible import unescaped, visible, visible_bytes
 
 router = APIRouter()
 JOB = "dead letters"  # of which one is at work at a time
 SHOWN = 20_000  # bytes of a message
+_BEHIND = 1_000  # bytes behind those
+_BEGINS = 100  # characters of one in the list
+_LONGEST = 1_000  # characters of a field
 _HIGHEST = 2**63 - 1  # that Postgres takes for an id
 STATES = {"open": True, "settled": False, "all": None}
 SAID = {
@@ -42,8 +46,8 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Resolver = Annotated[Identity, Depends(Needs(Permission.RESOLVE))]
 Unmasker = Annotated[Identity, Depends(Needs(Permission.UNMASK))]
 Number = Annotated[int, Path(ge=1, le=_HIGHEST)]
-Asked = Annotated[str, Query(max_length=1_000)]
-Field = Annotated[str, Form(max_length=1_000)]
+Asked = Annotated[str, Query(max_length=_LONGEST)]
+Field = Annotated[str, Form(max_length=_LONGEST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +121,11 @@ def dead_letters(
         states=STATES,
         wrong=wrong,
         letters=rows[:PAGE],
-        begins=lambda value: visible(visible_bytes(value, len(value))[0]),
+        begins=lambda value: visible(redact_head(unescaped(visible_bytes(value, len(value))[0]), _BEGINS)),
         older=asked.path(before=rows[PAGE - 1].id) if len(rows) > PAGE else None,
         newest=asked.path() if before is not None else None,
         causes=causes,
-        cause_path=lambda its: replace(asked, topic=its.topic, problem=f"{its.path}: {its.problem}").path(),
+        cause_path=lambda its: replace(asked, topic=its.topic, problem=findable(f"{its.path}: {its.problem}")).path(),
         counted=COUNTED,
         job=kept(request).jobs.of(JOB),
         place=place,
@@ -191,7 +195,15 @@ def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
     ]
     for name, value in (*named, ("Message", row["value"])):
         text, more = visible_bytes(bytes(value), SHOWN)
-        yield Shown(name=name, text=visible(text if clear else redact(text)), more=more)
+        if not clear:  # with what stands behind it, which tells what the end has cut in two
+            whole, _ = visible_bytes(bytes(value), SHOWN + _BEHIND)
+            text = redact_head(unescaped(whole), len(unescaped(text)))
+        yield Shown(name=name, text=visible(text), more=more)
+
+
+def findable(problem: str) -> str:
+    """As much of the beginning of a problem as masking leaves, by which its letters are found."""
+    return commonprefix((problem, redact(problem)))[:_LONGEST]
 
 
 def _begin(request: Request, who: Identity, wanted: Wanted) -> str:

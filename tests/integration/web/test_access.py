@@ -336,3 +336,20 @@ def test_a_database_that_goes_away_is_a_sentence(site, monkeypatch):
     assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
     assert answer.headers["retry-after"] == "5"
     assert "10.0.0.7" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/?app=%00", "/alerts/%00", "/alerts/episodes/%00", "/reports?app=%00", "/reports/weekly/%00/2026-W10"]
+    + ["/profiles/%00", "/dead-letters?problem=%00", "/review?app=%00", "/interactions/a/%00"],
+)
+def test_what_postgres_cannot_hold_is_no_defect(site, path):
+    answer = site.by_token("admin").get(path)
+    assert answer.status_code == 400
+    assert "U+0000" in answer.text
+
+
+def test_what_postgres_cannot_hold_is_refused_in_forms_too(site):
+    client, csrf = site.signed_in("operator")
+    form = {"csrf": csrf, "matchers": "app=shop", "length": "1h", "comment": "a\0b"}
+    assert client.post("/alerts/silences", data=form).status_code == 400

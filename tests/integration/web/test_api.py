@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -13,13 +14,14 @@ import pytest
 
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import opened
+from monitor.evidence import MissingFact
 from monitor.message import Offset, Position
-from monitor.model import Verdict
+from monitor.model import Document, Origin, Support, SupportingDocument, Verdict
 from monitor.report.weekly.week import week_named
 from monitor.reporting import reporting
 from monitor.store.reports import Reports
 from monitor.wire import assessment_json
-from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
+from tests.factories import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
 
 SECRET = "Write to ada@example.org, or call +49 30 901820."
 MASKED = "Write to [e-mail], or call [phone]."
@@ -120,7 +122,36 @@ def test_personal_data_is_masked_in_lists_and_files_for_everybody(site, writer):
 def test_an_address_that_the_list_would_cut_in_two_is_masked_all_the_same(viewer, writer):
     answer = "x" * 495 + " ada@example.org"
     writer.write(a_batch(an_assessment(answer=answer, occurred_at=at(-1))))
-    assert got(viewer, "interactions")["items"][0]["answer"] == "x" * 495 + " [e-m"
+    assert got(viewer, "interactions")["items"][0]["answer"] == "x" * 495 + " [e-mail]"
+
+
+def test_what_is_masked_before_it_does_not_bring_half_an_address_into_the_list(viewer, writer):
+    answer = f"{'a' * 50}@{'b' * 45}.example " * 9 + "x" * 41 + " ada.lovelace@example.org"
+    writer.write(a_batch(an_assessment(answer=answer, occurred_at=at(-1))))
+    assert "ada" not in got(viewer, "interactions")["items"][0]["answer"]
+
+
+def test_a_part_of_a_masked_text_is_masked_as_the_whole_is(viewer, writer):
+    document = "Refunds: call +49 30 901820 today."
+    cut = SupportingDocument(text=document[14:21], document_id="d-1", start=14, end=21)
+    fact = MissingFact(kind="number", start=29, end=35, text="901820")
+    it = an_assessment(
+        answer="Ask them at a desk, +49 30 901820.",
+        retrieved_documents=(Document(id="d-1", text=document, metadata={"id": "ada@example.org"}),),
+        supporting_documents=(cut,),
+        support=Support(origin=Origin.LOGGED, documents=(cut,)),
+        evidence=replace(SOME_EVIDENCE, missing=(fact,)),
+        tags={"id": "ada@example.org", "eve@example.org": "x", "topic": "bob@example.org"},
+        occurred_at=at(-1),
+    )
+    writer.write(a_batch(it))
+    shown = got(viewer, "interactions/support-bot/q-1")
+    assert shown["assessment"]["missing"][0]["text"] == "[phone]"
+    assert shown["assessment"]["support"]["documents"][0]["text"] == "[phone]"
+    assert shown["supporting_documents"][0]["text"] == "[phone]"
+    assert shown["tags"] == {"id": "[e-mail]", "[e-mail]": "x", "topic": "[e-mail]"}
+    assert "@example.org" not in json.dumps(shown)
+    assert got(viewer, "interactions")["items"][0]["topic"] == "[e-mail]"
 
 
 def test_one_has_everything_that_is_known_of_it(viewer, writer):
@@ -359,6 +390,9 @@ def test_dead_letters_are_listed_shown_masked_and_in_clear_for_who_may(viewer, a
     assert [(app, subject) for app, subject, _ in looks()] == [("", f"dead letter {newest}")]
     problem(viewer.get("/api/v1/dead-letters/999999"), 404)
     assert got(viewer, "dead-letters", problem="no such words")["items"] == []
+    assert got(viewer, "dead-letters", problem="ada@ex") == {"items": [], "next": None}  # nobody guesses it so
+    assert len(got(viewer, "dead-letters", problem="write to [e-mail]")["items"]) == 0
+    assert len(got(viewer, "dead-letters", problem="write to")["items"]) == 50
 
 
 def test_a_dead_letter_is_read_once_more(operator, viewer, writer, site):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from monitor.web.kept import kept
-from monitor.web.pages.dead_letters import JOB
+from monitor.web.pages.dead_letters import JOB, SHOWN
 from tests.factories import a_batch, a_dead_letter, at
 
 GOOD = json.dumps({"id": "q-9", "app": "shop", "question": "Q?", "retrieved_documents": ["D."], "answer": "A."})
@@ -63,6 +63,28 @@ def test_filters_narrow_the_list_and_the_causes(site, letters):
     assert len(ids(client.get("/dead-letters?since=2025-11-21T12:01&until=2025-11-21T12:30").text)) == 2
     assert ids(client.get("/dead-letters?state=settled").text) == []
     assert 'role="alert">from: ' in client.get("/dead-letters?since=soon").text
+
+
+def test_personal_data_stands_in_no_address_either_and_cannot_be_guessed(site, letters):
+    letters(0, a_dead_letter(b"{}", path="id", problem="got 'ada@example.org'", received_at=at(1)))
+    client = site.by_token("viewer")
+    text = client.get("/dead-letters").text
+    assert "ada" not in text
+    link = re.search(r'href="(/dead-letters\?[^"]*problem=[^"]*)"', text)[1].replace("&amp;", "&")
+    assert len(ids(client.get(link).text)) == 1
+    assert ids(client.get("/dead-letters?problem=ada").text) == []
+    assert "ada@example.org" not in client.get("/dead-letters?problem=got").text
+
+
+def test_what_the_end_cuts_in_two_and_what_json_escapes_is_masked(site, letters, rows):
+    value = b'{"to": "ada\\u0040example.org", "x": "'
+    letters(0, a_dead_letter(value + b"x" * (SHOWN - len(value) - 7) + b" eve@example.org", received_at=at(1)))
+    ((number,),) = rows("SELECT id FROM dead_letter")
+    text = site.by_token("viewer").get(f"/dead-letters/{number}").text
+    assert '"to": &#34;[e-mail]&#34;'.replace('"', "&#34;") in text
+    assert "eve" not in text
+    shown = site.by_token("viewer").get(f"/api/v1/dead-letters/{number}").json()["value"]
+    assert "example.org" not in shown
 
 
 def test_one_letter_is_masked_with_nothing_hidden_in_it(site, letters, rows):

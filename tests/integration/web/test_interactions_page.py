@@ -56,6 +56,11 @@ def test_it_pages_back_and_forth(client):
     assert listed(follow(client, follow(client, third, "prev"), "prev")) == listed(first)
 
 
+def test_leaving_out_a_word_that_only_masked_text_holds_leaves_out_nothing(client):
+    assert listed(client.get("/interactions?words=-ada%40example").text) == [f"{n:03}" for n in range(50)]
+    assert listed(client.get("/interactions?words=-script").text) == []
+
+
 def test_foreign_text_is_text_and_personal_data_is_masked(client):
     text = client.get("/interactions").text
     assert "&lt;script&gt;" in text

@@ -130,6 +130,18 @@ def test_the_highest_role_wins(browser, provider, groups, role):
     assert f"oidc:ada@example.org, {role}" in who(browser)
 
 
+@pytest.mark.parametrize(("verified", "status"), [(True, 303), (False, 403), (None, 403), ("true", 403)])
+def test_an_address_makes_a_role_only_where_it_is_known_to_be_theirs(make_site, settings, provider, verified, status):
+    more = {"WEB__OIDC__ROLE_CLAIM": "email", "WEB__OIDC__ADMINS": "ada@example.org"}
+    site = make_site(guard={"only_tokens": True, "public": AT}, **{**settings, **more})
+    provider.person["email_verified"] = verified
+    assert came_back(site.anonymous(at=AT), provider).status_code == status
+
+
+def test_an_address_too_long_for_a_cookie_is_not_gone_on_to(browser, provider):
+    assert came_back(browser, provider, "/interactions?words=" + "x" * 3_000).headers["location"] == "/"
+
+
 @pytest.mark.parametrize("groups", [["others"], [], None, {"staff": True}, "staff,root"])
 def test_nobody_gets_in_without_a_group_that_makes_a_role(browser, provider, groups):
     provider.person["groups"] = groups

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from monitor.alert.window import wilson
+from monitor.report.verdicts import Verdicts
 from monitor.store.overview import Cell
-from monitor.web.rates import SPANS, Counts, changed, groups, points, summed
+from monitor.web.rates import SPANS, changed, groups, points, summed
 from tests.factories import NOON
 
 
@@ -25,24 +26,24 @@ def test_a_span_is_whole_bins_and_now_lies_in_the_last(name):
 
 
 def test_shares_have_the_intervals_of_wilson():
-    counts = Counts(grounded=90, refusal=6, self_generated=4)
+    counts = Verdicts(grounded=90, refusal=6, self_generated=4)
     assert (counts.total, counts.negative) == (100, 10)
     assert (counts.share("refusal"), counts.interval("negative")) == (0.06, wilson(10, 100))
-    assert Counts().share("refusal") is Counts().interval("refusal") is None
+    assert Verdicts().share("refusal") is Verdicts().interval("refusal") is None
 
 
 def test_a_change_is_clear_where_the_interval_leaves_out_nothing():
-    before = Counts(grounded=950, refusal=50)
-    assert changed(Counts(grounded=945, refusal=55), before, "refusal").clear is False
-    worse = changed(Counts(grounded=850, refusal=150), before, "refusal")
+    before = Verdicts(grounded=950, refusal=50)
+    assert changed(Verdicts(grounded=945, refusal=55), before, "refusal").clear is False
+    worse = changed(Verdicts(grounded=850, refusal=150), before, "refusal")
     assert (worse.difference, worse.clear) == (pytest.approx(0.1), True)
-    assert changed(Counts(), before, "refusal") is None
+    assert changed(Verdicts(), before, "refusal") is None
 
 
 def test_the_interval_of_a_change_is_newcombes():
     # 56 of 70 against 48 of 80, an example of the paper: 0.0524 to 0.3339
-    assert changed(Counts(grounded=14, refusal=56), Counts(grounded=32, refusal=48), "refusal").clear
-    assert not changed(Counts(grounded=14, refusal=56), Counts(grounded=22, refusal=58), "refusal").clear
+    assert changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=32, refusal=48), "refusal").clear
+    assert not changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=22, refusal=58), "refusal").clear
 
 
 def test_groups_are_now_against_before_the_largest_first():

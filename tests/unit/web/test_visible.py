@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.web.visible import visible, visible_bytes
+from monitor.web.visible import unescaped, visible, visible_bytes
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,19 @@ from monitor.web.visible import visible, visible_bytes
 )
 def test_what_has_no_shape_is_written_out(text, seen):
     assert visible(text) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (r"ada\u0040example.org", "ada@example.org"),
+        (r"+49\u00a030\u00A0901820", "+49\xa030\xa0901820"),
+        (r"\ud83d\ude00 \ud83d", "😀 \ufffd"),
+        (r"\u12 \n", r"\u12 \n"),
+    ],
+)
+def test_what_json_escapes_is_read(text, plain):
+    assert unescaped(text) == plain
 
 
 def test_bytes_that_are_no_utf_8_stand_as_escapes():

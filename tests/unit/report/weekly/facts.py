@@ -6,11 +6,11 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.model import Tally, Verdict
+from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,
     Behind,
     Both,
-    Counts,
     Coverage,
     DocumentUse,
     Episode,
@@ -63,7 +63,8 @@ def no_facts(**over: Any) -> Facts:
 def facts_named(name: str, **over: Any) -> Facts:
     """Something of everything, with `name` wherever a text comes from outside."""
     both = Both(
-        this=Counts(grounded=10, refusal=10, self_generated=40), before=Counts(grounded=50, refusal=5, self_generated=5)
+        this=Verdicts(grounded=10, refusal=10, self_generated=40),
+        before=Verdicts(grounded=50, refusal=5, self_generated=5),
     )
     at = WEEK.start + timedelta(hours=5)
     example = Example(

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
-from monitor.report.weekly.facts import Both, Counts, DocumentUse, Read
+from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
 from tests.unit.report.weekly.facts import facts_named, no_facts
 
@@ -47,7 +48,7 @@ def test_what_nothing_can_be_said_of_is_null():
 
 
 def counts(negative, total):
-    return Counts(grounded=total - negative, self_generated=negative)
+    return Verdicts(grounded=total - negative, self_generated=negative)
 
 
 def test_a_topic_with_few_answers_is_not_compared_and_none_is_no_topic():
