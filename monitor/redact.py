@@ -21,7 +21,7 @@ def redact(text: str) -> str:
 
 
 def redact_part(text: str, start: int, end: int) -> str:
-    """`text[start:end]` without what `redact` takes out of the whole text, where only a part of that stands in it too."""
+    """`text[start:end]` without what `redact` takes out of the whole text, nor any part of that."""
     spans = [
         Found(start=max(span.start, start) - start, end=min(span.end, end) - start, word=span.word)
         for span in found(text, DISPLAYED)

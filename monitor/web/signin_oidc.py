@@ -58,8 +58,9 @@ def leave(request: Request, next: str = "/") -> Response:  # noqa: A002  the nam
     except (Retriable, WrongSettings) as error:
         return _failed(request, next, error)
     answer = RedirectResponse(address, 303)
+    after = local(next) if len(next) <= _LONGEST else "/"
     answer.set_cookie(
-        _cookie(guard), sealed({**asdict(begun), "next": local(next) if len(next) <= _LONGEST else "/"}, _key(request), guard.now()),
+        _cookie(guard), sealed({**asdict(begun), "next": after}, _key(request), guard.now()),
         max_age=int(LONGEST.total_seconds()), path="/", secure=guard.secure, httponly=True,
         samesite="lax",  # the provider sends them back from its own site
     )  # fmt: skip

@@ -93,7 +93,8 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     missing: Any = evidence.get("missing", [])
     if not clear:
         documents = pieces(support.get("documents", []), row["retrieved_documents"])
-        support = {**masked(support), "documents": documents}
+        hidden: Any = masked(support)
+        support = {**hidden, "documents": documents}
         missing = [{**its, "text": redact_part(row["answer"], its["start"], its["end"])} for its in missing]
     alignment: Any = evidence.get("alignment", [])
     return Assessment(

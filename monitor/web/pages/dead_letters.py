@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from os.path import commonprefix
+from itertools import takewhile
 from threading import Event
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -203,7 +203,8 @@ def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
 
 def findable(problem: str) -> str:
     """As much of the beginning of a problem as masking leaves, by which its letters are found."""
-    return commonprefix((problem, redact(problem)))[:_LONGEST]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(problem, redact(problem), strict=False))
+    return "".join(character for character, _ in same)[:_LONGEST]
 
 
 def _begin(request: Request, who: Identity, wanted: Wanted) -> str:

@@ -340,8 +340,10 @@ def test_a_database_that_goes_away_is_a_sentence(site, monkeypatch):
 
 @pytest.mark.parametrize(
     "path",
-    ["/?app=%00", "/alerts/%00", "/alerts/episodes/%00", "/reports?app=%00", "/reports/weekly/%00/2026-W10"]
-    + ["/profiles/%00", "/dead-letters?problem=%00", "/review?app=%00", "/interactions/a/%00"],
+    [
+        *("/?app=%00", "/alerts/%00", "/alerts/episodes/%00", "/reports?app=%00", "/reports/weekly/%00/2026-W10"),
+        *("/profiles/%00", "/dead-letters?problem=%00", "/review?app=%00", "/interactions/a/%00"),
+    ],
 )
 def test_what_postgres_cannot_hold_is_no_defect(site, path):
     answer = site.by_token("admin").get(path)

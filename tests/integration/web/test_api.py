@@ -134,7 +134,7 @@ def test_what_is_masked_before_it_does_not_bring_half_an_address_into_the_list(v
 def test_a_part_of_a_masked_text_is_masked_as_the_whole_is(viewer, writer):
     document = "Refunds: call +49 30 901820 today."
     cut = SupportingDocument(text=document[14:21], document_id="d-1", start=14, end=21)
-    fact = MissingFact(kind="number", start=29, end=35, text="901820")
+    fact = MissingFact(kind="number", start=27, end=33, text="901820")
     it = an_assessment(
         answer="Ask them at a desk, +49 30 901820.",
         retrieved_documents=(Document(id="d-1", text=document, metadata={"id": "ada@example.org"}),),
