@@ -86,7 +86,7 @@ def trail(application: Application, leaves: int) -> dict[str, object]:
         )
     multiplied(application, leaves // (2 * TEMPLATES) - 1)
     begin = time.perf_counter()
-    sealed = application.sealer.turn(application.now())
+    sealed = application.auditing.sealer.turn(application.now())
     sealing = time.perf_counter() - begin
     with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))

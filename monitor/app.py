@@ -11,9 +11,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from monitor.alerting import Alerting
+from monitor.auditing import Auditing
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
-from monitor.errors import WrongSettings
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.language_models import LanguageModels
 from monitor.model import Batch, Tally
@@ -29,12 +29,10 @@ from monitor.store.database import connect, migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.audit.note import Signer
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.span import Span
     from monitor.redaction.redactor import Redactor
-    from monitor.sealing import Sealer
     from monitor.store.group import Group
     from monitor.store.overview import OverviewStore
     from monitor.store.queries import Queries
@@ -132,51 +130,9 @@ class Application:
         return Reviews(self.engine)
 
     @cached_property
-    def audit_key(self) -> Signer:
-        """What signs checkpoints; made on first use.
-
-        Raises:
-            WrongSettings: its file cannot be used.
-        """
-        from monitor.sealing import key_at  # noqa: PLC0415  cryptography takes time to import
-
-        return key_at(self.audit_key_file, self.settings.audit.origin)
-
-    @property
-    def audit_key_file(self) -> Path:
-        """Where that is kept."""
-        return self.settings.audit.key_file or self.settings.state_dir / "audit" / "key"
-
-    @property
-    def witness_file(self) -> Path:
-        """Where checkpoints are kept beside the database."""
-        return self.settings.audit.witness_file or self.settings.state_dir / "audit" / "checkpoints"
-
-    @cached_property
-    def sealer(self) -> Sealer:
-        """Seals the audit trail; for one thread.
-
-        Raises:
-            WrongSettings: the key or a witness is set up wrongly.
-        """
-        from monitor.sealing import Sealer, Witness  # noqa: PLC0415
-        from monitor.store.audit import Sealing  # noqa: PLC0415
-        from monitor.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
-
-        audit = self.settings.audit
-        witnesses: dict[str, Witness] = {str(self.witness_file): FileWitness(self.witness_file)}
-        if audit.witness_topic is not None:
-            if not self.settings.kafka.bootstrap_servers:
-                raise WrongSettings("MONITOR_AUDIT__WITNESS_TOPIC needs MONITOR_KAFKA__BOOTSTRAP_SERVERS")
-            witnesses["Kafka"] = KafkaWitness(self.settings.kafka, audit.witness_topic)
-        if audit.witness_slack:
-            witnesses["Slack"] = SlackWitness(self.settings.slack)
-        return Sealer(
-            sealing=Sealing(self.engine),
-            signer=self.audit_key,
-            previous_keys=audit.previous_keys,
-            witnesses=witnesses,
-        )
+    def auditing(self) -> Auditing:
+        """The audit trail: its key, its witnesses, and who seals it."""
+        return Auditing(self.settings, lambda: self.engine)
 
     @cached_property
     def _uncached_embedder(self) -> Embedder:

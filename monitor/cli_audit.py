@@ -48,7 +48,7 @@ def audit_seal(
         application.migrate()
         if missing:
             look_for_missing(application.engine, application.now())
-        leaves = application.sealer.turn(application.now())
+        leaves = application.auditing.sealer.turn(application.now())
         status = Proofs(application.engine).status()
     if as_json:
         print_json({"leaves": leaves, **asdict(status)})
@@ -78,8 +78,8 @@ def audit_verify(
 
     with Application(load_settings()) as application:
         application.migrate()
-        keys = key or [application.audit_key.verifier_key, *application.settings.audit.previous_keys]
-        file = witness or (application.witness_file if application.witness_file.exists() else None)
+        keys = key or [application.auditing.key.verifier_key, *application.settings.audit.previous_keys]
+        file = witness or (application.auditing.witness_file if application.auditing.witness_file.exists() else None)
         found = verify(
             application.engine, keys, start=start, notes=() if file is None else notes_at(file),
             processes=processes or processes_for(application.engine),
@@ -123,7 +123,7 @@ def audit_prove(
 
     with Application(load_settings()) as application:
         application.migrate()
-        proofs, keys = Proofs(application.engine), [application.audit_key.verifier_key]
+        proofs, keys = Proofs(application.engine), [application.auditing.key.verifier_key]
         keys += application.settings.audit.previous_keys
         if disclose:
             look = Act(kind=Kind.LOOK, by=_who(by), at=application.now(), app=app_name or "", subject=id_)
@@ -167,7 +167,7 @@ def audit_export(
 
     with Application(load_settings()) as application:
         application.migrate()
-        now, who, key = application.now(), _who(by), application.audit_key.verifier_key
+        now, who, key = application.now(), _who(by), application.auditing.key.verifier_key
         since, until = _time(start, datetime(1, 1, 1, tzinfo=UTC)), _time(end, now + timedelta(days=1))
         proofs = Proofs(application.engine)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
@@ -200,7 +200,7 @@ def audit_key() -> None:
     from monitor.app import Application
 
     with Application(load_settings()) as application:
-        typer.echo(application.audit_key.verifier_key)
+        typer.echo(application.auditing.key.verifier_key)
 
 
 @audit_app.command("status")
@@ -229,7 +229,7 @@ def audit_status(*, as_json: AsJson = False) -> None:
 def _witnesses(application: Application) -> list[str]:
     audit = application.settings.audit
     topic = [f"Kafka topic {audit.witness_topic}"] if audit.witness_topic else []
-    return [str(application.witness_file), *topic, *(["Slack"] if audit.witness_slack else [])]
+    return [str(application.auditing.witness_file), *topic, *(["Slack"] if audit.witness_slack else [])]
 
 
 def _record(record: ExportedRecord, *, proved: bool) -> dict[str, Any]:

@@ -149,10 +149,10 @@ def _audit(application: Application) -> str:
     audit = application.settings.audit
     if not audit.enabled:
         return "not sealed by this installation: MONITOR_AUDIT__ENABLED"
-    if application.audit_key_file.exists():
-        key = f"by {application.audit_key.verifier_key}"
+    if application.auditing.key_file.exists():
+        key = f"by {application.auditing.key.verifier_key}"
     else:
-        key = f"a key is made in {application.audit_key_file} when it is first needed"
+        key = f"a key is made in {application.auditing.key_file} when it is first needed"
     if not schema_state(application.engine).startswith("at "):
         return key
     status = Proofs(application.engine).status()

@@ -25,7 +25,7 @@ def sealed_beside(application: Application) -> AbstractContextManager[None]:
     """
     if not application.settings.audit.enabled:
         return nullcontext()
-    application.sealer  # noqa: B018  so that wrong settings are told at the start
+    application.auditing.sealer  # noqa: B018  so that wrong settings are told at the start
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
     return beside(_seal, settings, name="sealing", grace=_GRACE)
@@ -33,7 +33,7 @@ def sealed_beside(application: Application) -> AbstractContextManager[None]:
 
 def _seal(settings: Settings, parent: Connection) -> None:
     with Application(settings) as application:
-        sealer, over = application.sealer, False
+        sealer, over = application.auditing.sealer, False
         while not over:
             try:
                 over = parent.poll(settings.audit.every)  # the other end says nothing, so it is closed

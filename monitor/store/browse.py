@@ -35,7 +35,7 @@ from monitor.model import Reason, Verdict
 from monitor.redact import redact
 from monitor.store.listing import Filters, Labelled, Listed, Listing, Place, RefusalKnown
 from monitor.store.narrow import Counted, Pieces, hours, pieces
-from monitor.store.quick import quick
+from monitor.store.quick import TakesTooLong, quick
 from monitor.store.search_words import Terms, terms
 from monitor.store.tables import METRICS, assessment, interaction
 from monitor.store.tables_review import review
@@ -44,6 +44,7 @@ PAGE = 50
 READ = 20_000  # texts that one page looks through for words: some 50 ms
 LOOKED_UP = 4_000  # the same where each is looked up for its assessment
 SCANNED = 300_000  # entries of the covering index, the same
+_MOST_LOOKS = 40  # pages of what is found, of which one page is what still stands when masked
 _ROUNDING = 1e-6  # more than a REAL is off from what people type
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # of which one can count hours
@@ -73,19 +74,18 @@ class Browse:
         with quick(self._engine, NARROW) as connection:
             found = _Looked(rows=(), through=None)
             if start < end:
-                found = _looked(
+                found = _standing(
                     connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most
                 )
-        rows = found.rows[:most]
+        rows = tuple(found.rows[:most])
         more = len(found.rows) > most
         ended = rows[-1] if more else None
         far = _place(ended) if ended else None if found.through is None else Place(occurred_at=found.through)
-        shown = tuple(row for row in rows if _stands(row, searched))
         near = _place(rows[0]) if rows else place
         if forward:
-            return Listing(rows=shown[::-1], older=near, newer=far, reached=None if more else found.through)
+            return Listing(rows=rows[::-1], older=near, newer=far, reached=None if more else found.through)
         newer = near if place is not None else None
-        return Listing(rows=shown, older=far, newer=newer, reached=None if more else found.through)
+        return Listing(rows=rows, older=far, newer=newer, reached=None if more else found.through)
 
     def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[Listed]:
         """Up to `most` that match, newest first, however far one has to look; a transaction for each page of them."""
@@ -104,6 +104,34 @@ class _Looked:
 
     rows: Sequence[Listed]
     through: datetime | None
+
+
+def _standing(
+    connection: Connection,
+    filters: Filters,
+    searched: Terms,
+    *,
+    start: datetime,
+    end: datetime,
+    place: Place | None,
+    forward: bool,
+    most: int,
+) -> _Looked:
+    """As `_looked`, of what stands when it is masked: neither a gap nor a place tells of any other row.
+
+    Raises:
+        TakesTooLong: so many of those found do not stand.
+    """
+    rows, through = list[Listed](), None
+    for number in range(_MOST_LOOKS):
+        found = _looked(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
+        if number == 0 and (through := found.through) is not None:
+            start, end = (start, through) if forward else (through, end)
+        rows += [row for row in found.rows if _stands(row, searched)]
+        if len(found.rows) <= most or len(rows) > most:
+            return _Looked(rows=rows, through=through)
+        place = _place(found.rows[-1])
+    raise TakesTooLong(f"this would take too long: {NARROW}")
 
 
 def _looked(

@@ -50,7 +50,7 @@ def public_keys(application: Application) -> list[str]:
     path = application.settings.audit.key_file or application.settings.state_dir / "audit" / "key"
     previous = list(application.settings.audit.previous_keys)
     if path.exists():
-        return [application.audit_key.verifier_key, *previous]
+        return [application.auditing.key.verifier_key, *previous]
     if previous:
         return previous
     raise WrongSettings(
@@ -91,7 +91,7 @@ def verification(application: Application, report: Report, _: Event) -> Verified
         WrongSettings: there is no key, or the witness's file cannot be read.
         Retriable: the database is out of reach.
     """
-    keys, file = public_keys(application), application.witness_file
+    keys, file = public_keys(application), application.auditing.witness_file
     witnessed = file.exists()
     size = Proofs(application.engine).status().size
     report(f"{size:,} leaves, {'against the witness' if witnessed else 'without a witness'}")

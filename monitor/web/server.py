@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from contextlib import nullcontext
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ import uvicorn
 from monitor.app import Application
 from monitor.errors import WrongSettings
 from monitor.report.rates import warmed
+from monitor.sealing_process import sealed_beside
 from monitor.store.access import Access
 from monitor.web.app import create_app
 from monitor.web.guard import LOOPBACK, Guard
@@ -57,9 +59,12 @@ def serve(application: Application, stop: Event) -> None:
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # signals are the main thread's
     thread.start()
     Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
+    # with the embedded database nobody else may be running who seals what is stored, and what is done here
+    sealing = sealed_beside(application) if application.settings.database_url is None else nullcontext()
     try:
-        while thread.is_alive() and not stop.wait(0.2):
-            pass
+        with sealing:
+            while thread.is_alive() and not stop.wait(0.2):
+                pass
     finally:
         server.should_exit = True
         thread.join()

@@ -52,7 +52,7 @@ def audit(
         keys, no_key = public_keys(application), None
     except WrongSettings as error:
         keys, no_key = [], str(error)
-    settings = application.settings.audit
+    settings, witness_file = application.settings.audit, application.auditing.witness_file.exists()
     return page(
         request,
         "audit.html",
@@ -63,10 +63,10 @@ def audit(
         note=trail.note(),
         keys=keys,
         no_key=no_key,
-        witness_file=application.witness_file.exists(),
+        witness_file=witness_file,
         witness_topic=settings.witness_topic,
         witness_slack=settings.witness_slack,
-        witnesses=sum((application.witness_file.exists(), settings.witness_topic is not None, settings.witness_slack)),
+        witnesses=sum((witness_file, settings.witness_topic is not None, settings.witness_slack)),
         kinds=trail.kinds(now - timedelta(days=1)),
         latest=LATEST,
         acts=trail.acts(kind=chosen, before=before),

@@ -131,6 +131,13 @@ def test_what_is_masked_before_it_does_not_bring_half_an_address_into_the_list(v
     assert "ada" not in got(viewer, "interactions")["items"][0]["answer"]
 
 
+def test_what_only_masked_text_holds_leaves_no_trace_in_the_list(viewer, writer):
+    its = [an_assessment(id=f"q-{n}", answer=SECRET, occurred_at=at(-n)) for n in range(1, 4)]
+    writer.write(a_batch(*its))
+    assert got(viewer, "interactions", words="ada@e", limit=1) == {"items": [], "next": None, "reached": None}
+    assert got(viewer, "interactions", words="ada@e") == got(viewer, "interactions", words="no-such-word")
+
+
 def test_a_part_of_a_masked_text_is_masked_as_the_whole_is(viewer, writer):
     document = "Refunds: call +49 30 901820 today."
     cut = SupportingDocument(text=document[14:21], document_id="d-1", start=14, end=21)
@@ -469,11 +476,11 @@ def test_an_auditor_gets_the_checkpoint_and_the_proof_of_an_interaction(auditor,
     problem(auditor.get("/api/v1/audit/checkpoint"), 404)
     writer.write(a_batch(an_assessment(answer=SECRET)))
     assert got(auditor, "audit")["waiting"] > 0
-    site.application.sealer.turn(NOON)
+    site.application.auditing.sealer.turn(NOON)
     assert got(auditor, "audit")["signed"] == got(auditor, "audit")["size"] > 0
     answer = auditor.get("/api/v1/audit/checkpoint")
     assert answer.headers["content-type"].startswith("text/plain")
-    checkpoint = opened(answer.text, site.application.audit_key.verifier_key)
+    checkpoint = opened(answer.text, site.application.auditing.key.verifier_key)
     proof = got(auditor, "audit/proofs/support-bot/q-1")
     assert proof["checkpoint"] == answer.text
     assert {json.loads(leaf["body"])["kind"] for leaf in proof["leaves"]} == {"interaction", "assessment"}

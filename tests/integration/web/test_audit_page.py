@@ -27,7 +27,7 @@ def sealed(site, writer, engine):
     for by in ("token:ada", "token:<i>grace</i>"):
         act = Act(kind=Kind.LOOK, by=by, at=NOON, app="shop", subject="q/1", body={"fields": ["question", "answer"]})
         keep_act(engine, act)
-    site.application.sealer.turn(NOON)
+    site.application.auditing.sealer.turn(NOON)
     return site
 
 
@@ -48,7 +48,7 @@ def test_how_far_it_is_and_who_did_what(sealed):
     text = sealed.by_token("viewer").get("/audit").text
     size = sealed.application.engine.connect().exec_driver_sql("SELECT count(*) FROM audit_leaf").scalar()
     assert f'<span class="figure">{size}</span> leaves' in text
-    assert sealed.application.audit_key.verifier_key in text.replace("&#43;", "+")
+    assert sealed.application.auditing.key.verifier_key in text.replace("&#43;", "+")
     assert "token:ada" in text
     assert "token:&lt;i&gt;grace&lt;/i&gt;" in text
     assert "fields: question, answer" in text
@@ -71,7 +71,7 @@ def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
 def test_pages_of_acts_lose_none(sealed, engine, rows):
     for n in range(70):
         keep_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n:02}", at=NOON, subject="export"))
-    sealed.application.sealer.turn(NOON)
+    sealed.application.auditing.sealer.turn(NOON)
     client, path, seen = sealed.by_token("viewer"), "/audit?kind=export", []
     while path:
         text = client.get(path).text
@@ -142,7 +142,7 @@ def test_an_export_is_refused_with_a_sentence(site, sealed):  # noqa: ARG001
 def test_nothing_is_exported_before_anything_is_signed(site):
     client, csrf = site.signed_in("auditor")
     assert "not on this machine" in client.post("/audit/export", data={"csrf": csrf}).text
-    site.application.audit_key  # noqa: B018  which makes one
+    site.application.auditing.key  # noqa: B018  which makes one
     answer = client.post("/audit/export", data={"csrf": csrf})
     assert (answer.status_code, "no checkpoint is signed yet" in answer.text) == (409, True)
 

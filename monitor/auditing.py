@@ -1,0 +1,69 @@
+"""The part of the composition root that wires the audit trail: its key, its witnesses, and who seals it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monitor.errors import WrongSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from monitor.audit.note import Signer
+    from monitor.sealing import Sealer
+    from monitor.settings import Settings
+
+
+class Auditing:
+    """Each part is built when it is first asked for, as in `Application`."""
+
+    def __init__(self, settings: Settings, engine: Callable[[], Engine]) -> None:
+        self._settings = settings
+        self._engine = engine
+
+    @property
+    def key_file(self) -> Path:
+        """Where the key is kept that signs checkpoints."""
+        return self._settings.audit.key_file or self._settings.state_dir / "audit" / "key"
+
+    @property
+    def witness_file(self) -> Path:
+        """Where checkpoints are kept beside the database."""
+        return self._settings.audit.witness_file or self._settings.state_dir / "audit" / "checkpoints"
+
+    @cached_property
+    def key(self) -> Signer:
+        """What signs checkpoints; made on first use.
+
+        Raises:
+            WrongSettings: its file cannot be used.
+        """
+        from monitor.sealing import key_at  # noqa: PLC0415  cryptography takes time to import
+
+        return key_at(self.key_file, self._settings.audit.origin)
+
+    @cached_property
+    def sealer(self) -> Sealer:
+        """Seals the audit trail; for one thread.
+
+        Raises:
+            WrongSettings: the key or a witness is set up wrongly.
+        """
+        from monitor.sealing import Sealer, Witness  # noqa: PLC0415
+        from monitor.store.audit import Sealing  # noqa: PLC0415
+        from monitor.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
+
+        audit = self._settings.audit
+        witnesses: dict[str, Witness] = {str(self.witness_file): FileWitness(self.witness_file)}
+        if audit.witness_topic is not None:
+            if not self._settings.kafka.bootstrap_servers:
+                raise WrongSettings("MONITOR_AUDIT__WITNESS_TOPIC needs MONITOR_KAFKA__BOOTSTRAP_SERVERS")
+            witnesses["Kafka"] = KafkaWitness(self._settings.kafka, audit.witness_topic)
+        if audit.witness_slack:
+            witnesses["Slack"] = SlackWitness(self._settings.slack)
+        return Sealer(
+            sealing=Sealing(self._engine()), signer=self.key, previous_keys=audit.previous_keys, witnesses=witnesses
+        )
