@@ -53,7 +53,7 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/e2e
 
 bench: $(READY_DEV) ## every benchmark, in short form
-	@set -e; for script in replay scoring embedding verdicts refusals facts robustness study/squad study/cloud_faq consume faults judge rules alerts web; do $(BIN)/python benchmarks/$$script.py --short; done
+	@set -e; for script in replay scoring embedding verdicts refusals facts robustness study/squad study/cloud_faq consume faults judge rules alerts web audit; do $(BIN)/python benchmarks/$$script.py --short; done
 
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate

@@ -13,10 +13,10 @@ from rich.console import Console
 
 from monitor.errors import WrongSettings
 from monitor.settings import load_settings
-from monitor.terminal import AsJson, literal, print_json
+from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from monitor.app import Application
     from monitor.audit.export import ExportedRecord
@@ -108,13 +108,15 @@ def audit_verify(
 
 @audit_app.command("prove")
 def audit_prove(
-    id_: Annotated[str, typer.Argument(metavar="ID", help="Id of an interaction, or whatever an act was about.")],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of an interaction, or APP/ID, or whatever an act was about.")
+    ],
     *,
     app_name: Annotated[str | None, typer.Option("--app", help="Where several apps share the id.")] = None,
     disclose: _Disclose = False,
     by: _By = None,
 ) -> None:
-    """Print what was sealed of an interaction with its proofs, as JSON, having checked them."""
+    """Print what was sealed of an interaction with its proofs, as JSON, having checked them and the stored rows."""
     from monitor.app import Application
     from monitor.audit.merkle import leaf_hash, verify_inclusion
     from monitor.store.audit import opened_by
@@ -125,24 +127,29 @@ def audit_prove(
         application.migrate()
         proofs, keys = Proofs(application.engine), [application.auditing.key.verifier_key]
         keys += application.settings.audit.previous_keys
+        with proofs.reading() as trail:
+            named = next((one for one in _spellings(id_, app_name) if trail.about(*one, disclose=False)), None)
+        if named is None:
+            typer.echo(
+                f"no such interaction is sealed: {id_!r}; what waits is sealed by `monitor audit seal`", err=True
+            )
+            raise typer.Exit(1)
         if disclose:
-            look = Act(kind=Kind.LOOK, by=_who(by), at=application.now(), app=app_name or "", subject=id_)
+            look = Act(kind=Kind.LOOK, by=_who(by), at=application.now(), app=named[1] or "", subject=named[0])
             proofs.told(look)
         with proofs.reading() as trail:
             checkpoint = opened_by(trail.note, keys)
-            records = trail.about(id_, app_name, disclose=disclose)
+            records = trail.about(*named, disclose=disclose)
             size, note = trail.size, trail.note
-    if not records:
-        typer.echo(
-            f"nothing of {id_!r} is sealed under the last checkpoint; `monitor audit seal` seals what waits", err=True
-        )
-        raise typer.Exit(1)
     hold = [verify_inclusion(r.index, size, leaf_hash(r.body.encode()), checkpoint.root, r.proof) for r in records]
     print_json({
-        "id": id_, "proved": all(hold), "checkpoint": note, "size": size, "key": keys[0],
+        "id": named[0], "proved": all(hold), "stored": _together(records), "checkpoint": note, "size": size,
+        "key": keys[0],
         "records": [_record(record, proved=proved) for record, proved in zip(records, hold, strict=True)],
     })  # fmt: skip
-    if not all(hold):
+    for record in records:
+        _say_differing(record.index, named[0], record.differs)
+    if not all(hold) or any(record.differs for record in records):
         raise typer.Exit(1)
 
 
@@ -191,7 +198,14 @@ def audit_export(
             except OSError as error:
                 raise WrongSettings(f"{output}: cannot be written: {error.strerror}") from None
     counts: Any = manifest["counts"]
+    differs: Any = manifest["differs"]
     typer.echo(f"{counts['records']} records in {output}; check it with: python verify.py {output.name} --key '{key}'")
+    for one in differs[:_SHOWN]:
+        _say_differing(one["index"], f"{one['app']}/{one['id']}", one["how"])
+    if len(differs) > _SHOWN:
+        typer.echo(f"and {len(differs) - _SHOWN} more; manifest.json of the export has them all", err=True)
+    if differs:
+        raise typer.Exit(1)
 
 
 @audit_app.command("key")
@@ -221,7 +235,9 @@ def audit_status(*, as_json: AsJson = False) -> None:
     ))  # fmt: skip
     since = f", the oldest for {(now - status.waiting_since).total_seconds():.0f} s" if status.waiting_since else ""
     typer.echo(f"{status.waiting} waiting to be sealed{since}")
-    if status.backfilling:
+    if status.signed_at is None:
+        typer.echo("nobody has sealed yet: `monitor run` does, or `monitor audit seal`")
+    elif status.backfilling:
         typer.echo("what was stored before there was a trail is being sealed")
     typer.echo(f"witnesses: {', '.join(witnesses)}")
 
@@ -235,8 +251,30 @@ def _witnesses(application: Application) -> list[str]:
 def _record(record: ExportedRecord, *, proved: bool) -> dict[str, Any]:
     return {
         "index": record.index, "proved": proved, "body": record.body, "proof": _base64(record.proof),
-        "disclosed": record.disclosed,
+        "disclosed": record.disclosed, "stored": record.stored, "differs": list(record.differs),
     }  # fmt: skip
+
+
+def _together(records: Sequence[ExportedRecord]) -> str | None:
+    """The state of the rows in one word, that of the newest leaf unless one differs; None where there is no row."""
+    from monitor.audit.export import Stored
+
+    states = [record.stored for record in records if record.stored]
+    return Stored.DIFFERS if Stored.DIFFERS in states else states[-1] if states else None
+
+
+def _say_differing(index: int, name: str, how: Sequence[str]) -> None:
+    for sentence in how:
+        typer.echo(readable(f"not stored as sealed: {name}, leaf {index}: {sentence}"), err=True)
+
+
+def _spellings(name: str, app: str | None) -> Iterator[tuple[str, str | None]]:
+    """Id and app that a name may mean: the id alone, or APP/ID; both may hold slashes."""
+    yield name, app
+    if app is None:
+        for place, letter in enumerate(name):
+            if letter == "/" and 0 < place < len(name) - 1:
+                yield name[place + 1 :], name[:place]
 
 
 def _base64(hashes: Sequence[bytes]) -> list[str]:

@@ -14,9 +14,10 @@ from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:
     from monitor.erasing import Found
+    from monitor.sections_audit import AuditSettings
     from monitor.store.erasure import Wanted
 
-SHOWN = 20  # dead letters that are named
+SHOWN = 20  # interactions and dead letters that are named
 _By = Annotated[str | None, typer.Option("--by", help="Who does it, for the audit trail; default: your login.")]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would go, and leave it.")]
 
@@ -61,7 +62,7 @@ def erase(
     if as_json:
         print_json(_erased_json(found, done, deleted, dry_run=dry_run))
     else:
-        _say_erased(found, done, deleted, dry_run=dry_run)
+        _say_erased(found, done, deleted, dry_run=dry_run, audit=application.settings.audit)
     if stop.is_set():
         typer.echo("stopped before the end; run it again for the rest", err=True)
         raise typer.Exit(1)
@@ -145,8 +146,8 @@ def _erased_json(found: Found, done: int, deleted: int, *, dry_run: bool) -> dic
     }
 
 
-def _say_erased(found: Found, done: int, deleted: int, *, dry_run: bool) -> None:
-    console = Console(highlight=False)
+def _say_erased(found: Found, done: int, deleted: int, *, dry_run: bool, audit: AuditSettings) -> None:
+    console = Console(highlight=False, soft_wrap=True)
     before = len(found.interactions) - len(found.open)
     if not found.interactions:
         console.print("nothing of that is stored; what was erased before is found by its id only")
@@ -155,6 +156,14 @@ def _say_erased(found: Found, done: int, deleted: int, *, dry_run: bool) -> None
     else:
         number = f"{len(found.open)} interactions would be erased" if dry_run else f"{done} interactions erased"
         console.print(f"{number}, {before} were before" if before else number)
+    if dry_run:
+        for one in found.open[:SHOWN]:
+            console.print(literal(f"  {found.wanted.app}/{one.id}  {one.occurred_at:%Y-%m-%d %H:%M:%S %Z}"))
+        if len(found.open) > SHOWN:
+            console.print(f"  and {len(found.open) - SHOWN} more; --json has them all")
+    if done:
+        by_itself = f"within {audit.every:g} s by `monitor run`, or now " if audit.enabled else ""
+        console.print(f"that it was done is sealed {by_itself}by `monitor audit seal`")
     if found.dead_letters:
         named = ", ".join(map(str, found.dead_letters[:SHOWN]))
         more = len(found.dead_letters) - SHOWN

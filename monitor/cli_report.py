@@ -102,7 +102,8 @@ def _form(named: str | None, output: Path | None) -> Format:
     from monitor.reporting import Format
 
     suffix = "" if output is None else output.suffix.removeprefix(".").lower()
-    wanted = named or {"htm": "html", "markdown": "md"}.get(suffix, suffix) or Format.MD
+    folder = output is not None and output != Path("-") and not suffix
+    wanted = named or {"htm": "html", "markdown": "md"}.get(suffix, suffix) or (Format.HTML if folder else Format.MD)
     try:
         return Format(wanted)
     except ValueError:
@@ -114,7 +115,9 @@ def _form(named: str | None, output: Path | None) -> Format:
 def _written(its: Reporting, app: str | None, week: Week, *, again: bool) -> Iterator[Written]:
     apps = its.apps(week) if app is None else [app]
     if not apps:
-        raise WrongSettings(f"no app has answers in {week.name} or the week before")
+        raise WrongSettings(
+            f"no app has answers in {week.name} or the week before; --week names another one, the running one too"
+        )
     return (its.written(name, week, again=again) for name in apps)
 
 
@@ -126,6 +129,8 @@ def _write(its: Reporting, found: list[Written], output: Path, form: Format) -> 
             sys.stdout.buffer.write(its.rendered(one, form))
         sys.stdout.flush()
         return
+    if len(found) > 1 and not output.suffix:
+        output.mkdir(parents=True, exist_ok=True)
     if len(found) > 1 and not output.is_dir():
         names = ", ".join(readable(one.app) for one in found)
         raise WrongSettings(f"several apps have a report ({names}): name one with --app, or a folder with --output")

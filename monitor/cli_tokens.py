@@ -34,7 +34,7 @@ def tokens_create(
     by: _By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one. It is printed this once, and kept nowhere."""
+    """Make one. It is printed this once, and kept nowhere. The first one shuts a dashboard that was open."""
     from monitor.app import Application
     from monitor.store.access import Access
     from monitor.web.access import Role
@@ -46,9 +46,18 @@ def tokens_create(
     length = None if expires is None else _length(expires)
     with Application(load_settings()) as application:
         application.migrate()
-        now = application.now()
-        token, secret = Access(application.engine).make_token(
+        now, access, oidc = application.now(), Access(application.engine), application.settings.web.oidc.issuer
+        opened = oidc is None and not access.closed()
+        token, secret = access.make_token(
             name.strip(), role, by=_who(by), now=now, expires_at=None if length is None else now + length
+        )
+        led = oidc is not None or any(its.role == Role.ADMIN and its.holds(now) for its in access.tokens())
+    if opened:
+        typer.echo("this is the first token: the dashboard is no longer open, everybody signs in from now on", err=True)
+    if not led:
+        typer.echo(
+            "the dashboard now asks for a token, and none of an admin holds: monitor tokens create NAME --role admin",
+            err=True,
         )
     if as_json:
         print_json({**_shown(token, now), "token": secret})

@@ -23,12 +23,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from hashlib import sha256
 from importlib.resources import files
 from typing import IO, BinaryIO
 
 from monitor.audit.canonical import canonical
-from monitor.audit.index_page import SHOWN, Shown, Summary, index_page
+from monitor.audit.index_page import SHOWN, Differing, Shown, Summary, index_page
 from monitor.audit.note import opened
 from monitor.audit.record import portable
 from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
@@ -38,18 +39,31 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
 _UNIX, _MODE = 3, 0o100644 << 16
 
 
+class Stored(StrEnum):
+    """What the row that a leaf tells of is now."""
+
+    SAME = "same"
+    DIFFERS = "differs"  # and nothing that people or the program did accounts for it
+    REVISED = "revised"  # a later leaf tells of it
+    ERASED = "erased"
+    REMOVED = "removed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedRecord:
     """One leaf with its proof against the last checkpoint.
 
     `body` is the leaf's own text. `disclosed` is what opens its commitments, as `record.disclosed` gives it, and None
-    where nothing is: it was erased, is withheld, or has no commitments.
+    where nothing is: it was erased, is withheld, or has no commitments. `stored` is the state of its row, None where it
+    tells of none, and `differs` says in sentences how that row is not what was sealed.
     """
 
     index: int
     body: str
     proof: Sequence[bytes]
     disclosed: Mapping[str, Mapping[str, Json]] | None
+    stored: Stored | None = None
+    differs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +93,12 @@ class _Counts:
 
     records: int = 0
     disclosed: int = 0
-    erased: int = 0
+    partly: int = 0
+    withheld: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     first: list[Shown] = field(default_factory=list)
+    differs: list[Differing] = field(default_factory=list)
 
 
 def write_export(
@@ -96,6 +112,8 @@ def write_export(
     about: ExportAbout,
 ) -> Mapping[str, Json]:
     """Writes the ZIP to `out` and gives its manifest. Records are written as they come and not kept.
+
+    The manifest has under `differs` the records whose rows are not what was sealed; they are proved all the same.
 
     `records` come by index, the least first; `checkpoints` are signed notes by size, at least one; `consistency` has
     one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and `definition`; of
@@ -128,7 +146,7 @@ def write_export(
         verifier = files("monitor.audit").joinpath("standalone.py").read_bytes()
         summary = Summary(
             about=asked, checkpoint=head, kinds=counts.kinds, verdicts=counts.verdicts, disclosed=counts.disclosed,
-            erased=counts.erased, verifier_key=about.verifier_key,
+            partly=counts.partly, withheld=counts.withheld, differs=counts.differs, verifier_key=about.verifier_key,
         )  # fmt: skip
         for name, content in (
             (CHECKPOINTS, "\n".join(checkpoints).encode()),
@@ -149,9 +167,14 @@ def write_export(
                 "records": counts.records,
                 "kinds": dict(counts.kinds),
                 "disclosed": counts.disclosed,
-                "erased": counts.erased,
+                "partly": counts.partly,
+                "withheld": counts.withheld,
                 "checkpoints": len(checkpoints),
             },
+            "differs": [
+                {"index": one.index, "kind": one.kind, "app": one.app, "id": one.id, "how": list(one.how)}
+                for one in counts.differs
+            ],
             "files": dict(sorted(writer.written.items())),
         }
         with writer.file(MANIFEST) as file:
@@ -202,13 +225,23 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         said = json.loads(record.body)
         counts.records += 1
         counts.kinds[said["kind"]] += 1
-        counts.disclosed += bool(record.disclosed)
-        counts.erased += bool(said.get("committed")) and record.disclosed is None
+        committed = said.get("committed") or {}
+        opened_ = len(record.disclosed or {})
+        counts.disclosed += 0 < opened_ == len(committed)
+        counts.partly += 0 < opened_ < len(committed)
+        counts.withheld += bool(committed) and not opened_
+        if record.stored is Stored.DIFFERS:
+            counts.differs.append(
+                Differing(
+                    index=record.index, kind=said["kind"], app=said["app"], id=said["id"], how=tuple(record.differs)
+                )
+            )
         if "verdict" in said:
             counts.verdicts[said["verdict"]] += 1
         if len(counts.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (record.disclosed or {}).items()}
-            counts.first.append(Shown(index=record.index, said=said, values=values))
+            differs = record.stored is Stored.DIFFERS
+            counts.first.append(Shown(index=record.index, said=said, values=values, differs=differs))
         disclosed: Json = None
         if record.disclosed is not None:
             disclosed = {name: dict(of) for name, of in record.disclosed.items()}

@@ -35,12 +35,27 @@ is <code>records.jsonl</code>.</p>
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Differing:
+    """A record whose stored row is not what was sealed, and how: sentences."""
+
+    index: int
+    kind: str
+    app: str
+    id: str
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One record of the table: its place, what its leaf says, and the values that are disclosed of it."""
+    """One record of the table: its place, what its leaf says, the values that are disclosed of it.
+
+    `differs`: the stored row is not what was sealed.
+    """
 
     index: int
     said: Mapping[str, Json]
     values: Mapping[str, Json]
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +67,9 @@ class Summary:
     kinds: Mapping[str, int]
     verdicts: Mapping[str, int]
     disclosed: int
-    erased: int
+    partly: int
+    withheld: int
+    differs: Sequence[Differing]
     verifier_key: str
 
 
@@ -67,9 +84,12 @@ def index_page(summary: Summary, first: Sequence[Shown]) -> str:
         "Checkpoint": f"{summary.checkpoint['size']} leaves, root {summary.checkpoint['root']}",
         "Public key": summary.verifier_key,
         "Records": records,
-        "With disclosed fields": summary.disclosed,
-        "Erased or withheld": summary.erased,
+        "Disclosed in full": summary.disclosed,
+        "Disclosed in part": summary.partly,
+        "Erased or withheld": summary.withheld,
+        "Not stored as sealed": len(summary.differs),
     }
+    differing = [(one.index, one.kind, one.app, one.id, "; ".join(one.how)) for one in summary.differs]
     columns = ("Leaf", "Kind", "App", "Id", "When", "What", "Question", "Answer")
     return "\n".join((
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -77,6 +97,7 @@ def index_page(summary: Summary, first: Sequence[Shown]) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         f"<title>Audit export</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
         _table("What this is", ("What", "Value"), asked.items()),
+        *([_table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
         _table("Records by kind", ("Kind", "Records"), sorted(summary.kinds.items())),
         _table("Assessments by verdict", ("Verdict", "Assessments"), sorted(summary.verdicts.items())),
         _HOW,
@@ -89,7 +110,8 @@ def _cells(shown: Shown) -> tuple[object, ...]:
     said, values = shown.said, shown.values
     when = said.get("occurred_at") or ""
     committed = said.get("committed")
-    withheld = "(erased or withheld)" if isinstance(committed, dict) and "question" in committed else ""
+    why = "(not shown: the stored row is not what was sealed)" if shown.differs else "(erased or withheld)"
+    withheld = why if isinstance(committed, dict) and "question" in committed else ""
     texts = (_text(values[name]) if name in values else withheld for name in ("question", "answer"))
     return (shown.index, said["kind"], said["app"], said["id"], when, _what(said), *texts)
 

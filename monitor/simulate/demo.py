@@ -100,6 +100,7 @@ def play_demo(
             told = _play(application, scenario, assess, seed=seed, console=console)
         if application.language_models.judge is not None:
             tell_judgements(console, application)
+        application.auditing.sealer.turn(application.now())
         elsewhere = settings.database_url is not None
         _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
 
@@ -236,8 +237,10 @@ def _conclude(
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
     shown = next((t.assessment.interaction.id for t in told if t.truth is not t.assessment.verdict), "demo-00000")
     nexts = (
+        ("look at it all in a browser; one hour shows the outage best", f"{here} {command} serve"),
         ("the alert that came and went", f"{here} {command} alerts list"),
         ("an answer that was misjudged", f"{here} {command} explain {shown}"),
+        ("nothing was changed since it was stored", f"{here} {command} audit verify"),
         *([("what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
         ("is everything there for your own?", f"{command} doctor"),
         ("your own answers; docs/events.md has the format", f"{command} replay answers.jsonl"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,13 @@ from sqlalchemy import Engine, select, text
 from monitor.audit.export import ConsistencyProof, ExportedRecord
 from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
-from monitor.audit.record import disclosed, opens
 from monitor.model import Json
 from monitor.store.audit import driver
 from monitor.store.audit_acts import told_acts
+from monitor.store.audit_doubt import Accounts, accounts_of
 from monitor.store.audit_queue import STORED, Act, Kind, queue_act
 from monitor.store.audit_range import Leaf, occurred
-from monitor.store.audit_rows import SECRET, read_rows
+from monitor.store.audit_stored import stored_rows
 from monitor.store.audit_tree import stored_tree
 from monitor.store.database import retriable
 from monitor.store.tables import profile
@@ -102,6 +102,7 @@ class Proofs:
                 raw=raw, size=last[0], note=last[1], node=stored_tree(raw).node,
                 profiles={hash_: _definition(row) for hash_, row in profiles.items()},
                 rules=[body for index, body in rules if index < last[0]],
+                accounts=cache(lambda: accounts_of(told_acts(connection, (Kind.ERASURE, Kind.RETENTION)))),
             )  # fmt: skip
 
 
@@ -115,6 +116,7 @@ class Proved:
     node: Node
     profiles: dict[str, dict[str, Json]]
     rules: list[dict[str, Any]]
+    accounts: Callable[[], Accounts]  # for what is not stored as it was sealed
 
     def about(self, id_: str, app: str | None, *, disclose: bool) -> list[ExportedRecord]:
         """The leaves about an interaction, or anything else of that id."""
@@ -143,29 +145,13 @@ class Proved:
         ]
 
     def _records(self, leaves: Sequence[Leaf], *, disclose: bool) -> Iterator[ExportedRecord]:
-        opening = self._openings(leaves) if disclose else {}
+        found = stored_rows(self.raw, leaves, self.accounts, disclose=disclose)
         for leaf in leaves:
-            proof = inclusion_proof(leaf.number, self.size, self.node)
-            yield ExportedRecord(index=leaf.number, body=leaf.body, proof=proof, disclosed=opening.get(leaf.number))
-
-    def _openings(self, leaves: Sequence[Leaf]) -> dict[int, dict[str, dict[str, Json]]]:
-        """What opens the commitments of each leaf that the stored row still opens."""
-        found = {}
-        for kind in STORED:
-            its = [leaf for leaf in leaves if leaf.kind == kind]
-            rows = read_rows(self.raw, kind, [(leaf.app, leaf.subject, leaf.part) for leaf in its])
-            for leaf in its:
-                row, record = rows.get((leaf.app, leaf.subject, leaf.part)), json.loads(leaf.body)
-                committed = record.get("committed")
-                if row is None or row[SECRET] is None or not committed:
-                    continue
-                keys = disclosed(row, bytes(row[SECRET]), committed)
-                opened_ = {
-                    name: its for name, its in keys.items() if opens(record, name, str(its["key"]), its["value"])
-                }
-                if opened_:
-                    found[leaf.number] = opened_
-        return found
+            its, proof = found.get(leaf.number), inclusion_proof(leaf.number, self.size, self.node)
+            yield ExportedRecord(
+                index=leaf.number, body=leaf.body, proof=proof, disclosed=its.disclosed if its else None,
+                stored=its.stored if its else None, differs=its.differs if its else (),
+            )  # fmt: skip
 
 
 def _definition(row: dict[str, Any]) -> dict[str, Json]:

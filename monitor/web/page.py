@@ -90,7 +90,7 @@ def _when(moment: datetime | None) -> Markup | str:
 
 
 def _share(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{value:.{digits}%}".replace("%", " %")
+    return "–" if value is None else f"{value:.{digits}%}".replace("%", "\u00a0%")
 
 
 def _figure(value: float | None, digits: int = 2) -> str:

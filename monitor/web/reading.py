@@ -112,6 +112,11 @@ def shown_sentences(row: Row, *, clear: bool) -> list[Shown]:
     return [_shown(row, s, conceal, clear=clear, alone=alone) for s in found]
 
 
+def first_wrong(found: Sequence[Shown]) -> int | None:
+    """The place, from 0, of the first sentence that is not carried, is contradicted or holds a fact of no document."""
+    return next((number for number, its in enumerate(found) if its.colour == "bad"), None)
+
+
 def _shown(row: Row, s: ReadSentence, conceal: Callable[[str], str], *, clear: bool, alone: bool) -> Shown:
     pair, note = s.pair, ""
     sign, words, colour = ("·", "not compared", "")

@@ -29,6 +29,14 @@ def checkpoints(monitor) -> list[str]:
     return [line for line in file.read_text().splitlines() if line.startswith("\u2014 ")] if file.exists() else []
 
 
+def test_before_anything_is_sealed_that_is_said(monitor, event):
+    monitor.settings |= HASH
+    monitor.run("replay", "-", stdin=event("a").encode())
+    said = monitor.run("audit", "status").stdout
+    assert "nobody has sealed yet: `monitor run` does, or `monitor audit seal`" in said
+    assert "is being sealed" not in said
+
+
 def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, rows):
     found = trail.json("audit", "verify")
     assert (found["size"], found["signed"], found["findings"]) == (5, 5, [])  # the profile too
@@ -52,7 +60,34 @@ def test_a_proof_discloses_texts_only_when_asked_and_that_is_sealed(trail, rows)
     trail.run("audit", "seal")
     [(body,)] = rows("SELECT body::jsonb -> 'body' FROM audit_leaf WHERE kind = 'look'")
     assert body["by"] == "ann"
-    assert trail.run("audit", "prove", "nobody").returncode == 1
+    nobody = trail.run("audit", "prove", "nobody")
+    assert (nobody.returncode, nobody.stdout) == (1, "")
+    assert "no such interaction is sealed: 'nobody'" in nobody.stderr
+
+
+def test_a_proof_is_found_by_app_and_id_as_elsewhere(trail, rows):
+    found = trail.json("audit", "prove", "support-bot/b", "--disclose")
+    assert (found["id"], found["proved"], found["stored"], len(found["records"])) == ("b", True, "same", 2)
+    assert rows("SELECT app, subject FROM audit_queue WHERE kind = 'look'") == [("support-bot", "b")]
+    assert trail.run("audit", "prove", "other/b").returncode == 1
+
+
+@pytest.mark.parametrize("disclose", [(), ("--disclose",)])
+def test_a_row_that_was_changed_is_said_where_its_leaf_is_proved(trail, rows, tmp_path, disclose):
+    rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")
+    how = "answer: the stored value is not the sealed one"
+    ended = trail.run("audit", "prove", "b", *disclose)
+    proof = json.loads(ended.stdout)
+    assert (ended.returncode, proof["proved"], proof["stored"]) == (1, True, "differs")
+    assert [(its["stored"], its["differs"]) for its in proof["records"]] == [("differs", [how]), ("same", [])]
+    assert "answer" not in (proof["records"][0]["disclosed"] or {})
+    assert f"not stored as sealed: b, leaf 3: {how}" in ended.stderr
+    exported = trail.run("audit", "export", "-o", "all.zip", *disclose)
+    assert exported.returncode == 1
+    assert exported.stderr == f"not stored as sealed: support-bot/b, leaf 3: {how}\n"
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert [its["id"] for its in json.loads(archive.read("manifest.json"))["differs"]] == ["b"]
+    assert trail.run("audit", "prove", "a").returncode == 0
 
 
 def test_an_export_is_checked_with_python_alone(trail, tmp_path):

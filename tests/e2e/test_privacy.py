@@ -71,12 +71,18 @@ def test_erasing_a_conversation(monitor, replayed, event, rows):
     would = monitor.json(*this, "--dry-run")
     assert [one["id"] for one in would["interactions"]] == ["q-1", "q-2"]
     assert (would["erased"], len(would["dead_letters"])) == (0, 1)
+    shown = monitor.run(*this, "--dry-run").stdout
+    assert [line.split("  ")[1] for line in shown.splitlines() if line.startswith("  ")] == [
+        "support-bot/q-1", "support-bot/q-2",
+    ]  # fmt: skip
+    assert "is sealed" not in shown
     unasked = monitor.run(*this)
     assert (unasked.returncode, "say --yes" in unasked.stderr) == (2, True)
     assert rows("SELECT count(*) FROM interaction WHERE question <> ''") == [(3,)]
     done = monitor.run(*this, "--yes", "--dead-letters", "--reason", f"asked for by {MAIL}")
     assert done.returncode == 0, done.stderr
     assert "2 interactions erased" in done.stdout
+    assert "is sealed within 60 s by `monitor run`, or now by `monitor audit seal`" in done.stdout
     assert "1 dead letters that named them deleted" in done.stdout
     assert rows("SELECT id FROM interaction WHERE question <> ''") == [("q-3",)]
     assert rows("SELECT count(*) FROM dead_letter") == [(0,)]

@@ -63,3 +63,11 @@ def test_a_port_that_is_taken_is_said(installation):
         refused = installation.run("serve", WEB__PORT=str(taken.getsockname()[1]))
     assert refused.returncode == 2
     assert "cannot listen" in refused.stderr
+
+
+def test_with_the_embedded_database_what_is_done_here_is_sealed_here(fresh):
+    running, _ = serving(fresh, WEB__PORT="0", AUDIT__EVERY="0.2")
+    assert fresh.run("tokens", "create", "ada", "--role", "admin").returncode == 0
+    until("the making of the token is sealed", lambda: fresh.json("audit", "status")["signed"])
+    assert running.terminate() == 0
+    assert fresh.run("audit", "verify").returncode == 0

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.rules_file import load_rules
+from monitor.audit.export import Stored
 from monitor.audit.finding import Fault
 from monitor.audit.merkle import root_of, verify_consistency
 from monitor.audit.note import Signer, opened
@@ -47,6 +48,11 @@ def checked(trail, **over):
 
 def findings(trail, **over):
     return [(one.fault, one.sentence) for one in checked(trail, **over).findings]
+
+
+def states(trail, id_):
+    with Proofs(trail.engine).reading() as proved:
+        return [record.stored for record in proved.about(id_, APP, disclose=False)]
 
 
 def test_what_is_stored_becomes_leaves_in_its_order_and_verifies(trail, rows):
@@ -117,6 +123,7 @@ def test_a_revision_is_a_new_leaf_and_what_was_before_holds(trail, rows):
     trail.turn()
     assert [row[1] for row in rows(LEAVES)] == ["interaction", "assessment", "assessment"]
     assert findings(trail) == []
+    assert states(trail, "q-1") == [Stored.SAME, Stored.REVISED, Stored.SAME]
 
 
 def test_a_change_that_is_queued_as_if_it_were_a_revision_is_found(trail):
@@ -143,6 +150,8 @@ def test_what_was_erased_still_proves_and_its_secret_is_gone(trail, rows):
     with Proofs(trail.engine).reading() as proved:
         assert {record.disclosed for record in proved.about("b", APP, disclose=True)} == {None}
         assert all(record.disclosed for record in proved.about("a", APP, disclose=True))
+        stored = {id_: {its.stored for its in proved.about(id_, APP, disclose=False)} for id_ in "ab"}
+        assert stored == {"a": {Stored.SAME}, "b": {Stored.ERASED, None}}  # the act is no row
 
 
 def test_what_is_erased_before_it_is_sealed_is_sealed_as_gone(trail, rows):
@@ -160,6 +169,7 @@ def test_an_erasure_that_nobody_told_of_is_found(trail):
     with trail.engine.begin() as connection:
         connection.execute(text("DELETE FROM audit_secret"))
     assert {fault for fault, _ in findings(trail)} == {Fault.SECRET}
+    assert states(trail, "q-1") == [Stored.DIFFERS, Stored.DIFFERS]
 
 
 def test_what_is_erased_and_filled_again_is_found(trail):
@@ -172,6 +182,7 @@ def test_what_is_erased_and_filled_again_is_found(trail):
     [(fault, sentence)] = findings(trail)
     assert fault is Fault.CHANGED
     assert sentence.endswith("was erased, and has again: answer")
+    assert states(trail, "q-1")[:2] == [Stored.DIFFERS, Stored.ERASED]
 
 
 def test_retention_accounts_for_what_it_removed_and_for_no_more(trail):
@@ -181,10 +192,12 @@ def test_retention_accounts_for_what_it_removed_and_for_no_more(trail):
     trail.retain(NOON - timedelta(days=1), verdict="grounded")
     trail.turn()
     assert findings(trail) == []
+    assert states(trail, "a") == [Stored.REMOVED, Stored.REMOVED]
     with trail.engine.begin() as connection:
         for table in ("interaction", "assessment", "audit_secret"):
             connection.execute(text(f"DELETE FROM {table} WHERE id = 'c'"))  # noqa: S608
     assert [fault for fault, _ in findings(trail)] == [Fault.MISSING, Fault.MISSING]
+    assert states(trail, "c") == [Stored.DIFFERS, Stored.DIFFERS]
 
 
 def test_retention_by_verdict_excuses_neither_other_verdicts_nor_more_than_it_removed(trail):

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
 from monitor.app import Application
+from monitor.redact import redact
 from monitor.store.alert_board import AlertBoard, Listed
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Limit, Moment, Text
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
-from monitor.web.api.shape import Answer, Question, rounded
+from monitor.web.api.shape import Answer, Question, masked, rounded
 from monitor.web.guard import Needs
 
 router = APIRouter(tags=["alerts"])
@@ -133,9 +134,11 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> History:
     explanation = alerting.explanations.of(its.alert.episode)
     return History(
         **dict(_alert(its)),
-        events=[Event(**row) for row in alerting.history.events([fingerprint])],
-        actions=[Action(**row) for row in alerting.history.actions([fingerprint])],
-        changed=list(explanation.sentences()) if explanation else [],
+        events=[Event(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
+        actions=[
+            Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
+        ],
+        changed=list(map(redact, explanation.sentences())) if explanation else [],
     )
 
 
@@ -164,16 +167,17 @@ def _found(application: Application, fingerprint: str) -> Listed:
 
 
 def _alert(its: Listed) -> Alert:
+    """Foreign texts and comments masked, as on the pages."""
     a = its.alert
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
-        *("below", "unit", "samples", "acknowledged_by", "acknowledged_at", "detail", "note"),
+        *("below", "unit", "samples", "acknowledged_by", "acknowledged_at"),
     )
     return Alert(
         **{name: getattr(a, name) for name in names},
         state=a.state,
-        labels=dict(a.labels),
-        annotations=dict(a.annotations),
+        labels={name: redact(value) for name, value in a.labels.items()},
+        annotations={name: redact(value) for name, value in a.annotations.items()},
         receivers=list(a.receivers),
         value=rounded(a.value),
         lower=round(a.lower, 6),
@@ -181,4 +185,6 @@ def _alert(its: Listed) -> Alert:
         bound=a.bound,
         window_seconds=a.window.total_seconds(),
         silenced_until=its.silence.ends_at if its.silence else None,
+        detail=None if a.detail is None else redact(a.detail),
+        note=None if a.note is None else redact(a.note),
     )

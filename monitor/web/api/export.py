@@ -13,6 +13,7 @@ from monitor.store.browse import Browse
 from monitor.store.listing import Filters
 from monitor.web.access import Identity, Permission
 from monitor.web.api.interactions import asked
+from monitor.web.api.looking import keep_export
 from monitor.web.api.problem import problems
 from monitor.web.guard import Needs
 from monitor.web.listing_export import MOST, as_csv, as_json_lines
@@ -32,14 +33,15 @@ _FILE = {
 )  # fmt: skip
 def export(
     request: Request,
-    _: Viewer,
+    who: Viewer,
     filters: Annotated[Filters, Depends(asked)],
     format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002  its name in the address
 ) -> StreamingResponse:
-    """Newest first, whole texts; personal data is masked, for everybody."""
+    """Newest first, whole texts; personal data is masked, for everybody. The audit trail has that it was taken."""
     application: Application = request.app.state.application
     rows = Browse(application.engine).every(filters, MOST)
     first = next(rows, None)  # what is wrong from the beginning is a problem, not a line
+    keep_export(request, who, app=filters.app, form=format)
     found = chain(() if first is None else (first,), rows)
     if format == "csv":
         return StreamingResponse(as_csv(found), media_type=_CSV)

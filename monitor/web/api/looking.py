@@ -1,4 +1,4 @@
-"""Personal data in clear: who may see it, and that every look is in the audit trail first."""
+"""Who may see personal data in clear; and that each look, and each list taken away, is in the audit trail first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Query, Request
 
 from monitor.app import Application
+from monitor.model import Json
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.looks import keep_act
 from monitor.web.access import Identity, Permission
@@ -34,4 +35,16 @@ def keep_look(request: Request, who: Identity, *, app: str, subject: str, fields
     act = Act(
         kind=Kind.LOOK, by=who.name, at=application.now(), app=app, subject=subject, body={"fields": list(fields)}
     )
+    keep_act(application.engine, act)
+
+
+def keep_export(request: Request, who: Identity, *, app: str | None, form: str) -> None:
+    """Queues that they are about to take a list of interactions away, masked; what they searched for is not kept.
+
+    Raises:
+        Retriable: the database is out of reach; nothing may be sent then.
+    """
+    application: Application = request.app.state.application
+    body: dict[str, Json] = {"form": form, "masked": True}
+    act = Act(kind=Kind.EXPORT, by=who.name, at=application.now(), app=app or "", subject="interactions", body=body)
     keep_act(application.engine, act)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from monitor.alert.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app import Application
+from monitor.redact import redact
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Flag, Name, Text, whole
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
@@ -41,7 +43,7 @@ class NewSilence(Question):
 
 
 class Held(Answer):
-    """A silence; matchers are written as `app="shop"`."""
+    """A silence; matchers are written as `app="shop"`, and masked, as its comment is."""
 
     id: str
     matchers: list[str]
@@ -69,7 +71,7 @@ def silences(
     """With who made each, and why."""
     application: Application = request.app.state.application
     rows = application.alerting.history.silences(application.now(), ended=ended)
-    return Silences(items=[Held(**row) for row in rows])
+    return Silences(items=[_held(**row) for row in rows])
 
 
 @router.post(
@@ -86,7 +88,7 @@ def add_silence(request: Request, who: Actor, wanted: NewSilence) -> Held:
     except ValueError as error:
         raise HTTPException(CONFLICT, f"not silenced: {error}") from None
     application.alerting.responses.silence(made, now=now)
-    return Held(
+    return _held(
         id=made.id, matchers=list(map(str, made.matchers)), starts_at=made.starts_at, ends_at=made.ends_at,
         created_by=made.created_by, comment=made.comment,
     )  # fmt: skip
@@ -101,3 +103,8 @@ def end_silence(request: Request, who: Actor, id: Annotated[Name, Path()]) -> No
     application: Application = request.app.state.application
     if not application.alerting.responses.unsilence(id, by=who.name, now=application.now()):
         raise HTTPException(NOT_FOUND, "no such silence holds")
+
+
+def _held(*, matchers: Sequence[str], comment: str, **more: Any) -> Held:
+    """As on the pages: what somebody typed is masked."""
+    return Held(matchers=list(map(redact, matchers)), comment=redact(comment), **more)

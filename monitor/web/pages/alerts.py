@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
@@ -28,6 +29,7 @@ from monitor.web.rule_figures import Latest, latest
 router = APIRouter()
 MOST, MOST_RESOLVED = 200, 50  # alerts of a list
 LOOKED_BACK = timedelta(days=7)
+SENDING = timedelta(minutes=2)  # for which a message may wait before it is worth an alarm
 LENGTHS = ("1h", "4h", "1d", "7d")
 SAID = {
     "silenced": "Silenced: nobody is told of what matches.",
@@ -45,6 +47,7 @@ class Evaluated:
 
     rule: Rule
     state: dict[str, Any] | None
+    otherwise_at: datetime | None  # when a rule of that name that measures something else was evaluated
     latest: Latest | None
 
 
@@ -65,9 +68,15 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
     application: Application = request.app.state.application
     now, alerting, board = application.now(), application.alerting, AlertBoard(application.engine)
     states = {row["rule_digest"]: dict(row) for row in alerting.history.rules()}
+    by_name = {row["rule"]: row["evaluated_at"] for row in sorted(states.values(), key=itemgetter("evaluated_at"))}
     in_use = kept(request).rules()
     evaluated = [
-        Evaluated(rule=rule, state=states.get(rule.digest), latest=latest(rule, alerting.store, now))
+        Evaluated(
+            rule=rule,
+            state=states.get(rule.digest),
+            otherwise_at=by_name.get(rule.name),
+            latest=latest(rule, alerting.store, now),
+        )
         for rule in (in_use.rules.rules if in_use.rules else ())
     ]
     active = board.active(now, most=MOST)
@@ -85,8 +94,9 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
         rules=evaluated,
         rules_problem=in_use.problem,
         last_evaluated=last,
+        these_evaluated=max((its.state["evaluated_at"] for its in evaluated if its.state), default=None),
         unwatched=last is not None and last < now - UNWATCHED,
-        unsent=alerting.history.unsent(),
+        unsent=[row for row in alerting.history.unsent() if row["lost"] or row["since"] < now - SENDING],
         silences=alerting.history.silences(now),
         draft=Draft(matchers="", length="4h", comment=""),
         lengths=LENGTHS,

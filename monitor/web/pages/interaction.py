@@ -86,6 +86,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
     profiles = {its["profile_hash"]: application.queries.profile(its["profile_hash"]) for its in rows}
     profile = profiles[row["profile_hash"]]
     beside = Beside(application.engine)
+    sentences = reading.shown_sentences(row, clear=clear)
     conversation = row["conversation_id"]
     return page(
         request,
@@ -97,7 +98,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
         others=rows[1:],
         path=path_of(app, id_),
         shown=reading.mask(clear=clear),
-        sentences=reading.shown_sentences(row, clear=clear),
+        hidden=reading.mask(clear=False),  # for the other turns: the look is at this one alone
+        sentences=sentences,
+        opened=reading.first_wrong(sentences),
         documents=reading.shown_documents(row, clear=clear),
         support=reading.shown_support(row, clear=clear),
         origins=reading.ORIGINS,

@@ -12,11 +12,13 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app import Application
 from monitor.explain import REASON_WORDS
+from monitor.redact import redact
 from monitor.store.browse import READ, Browse
 from monitor.store.listing import Listed, Listing
 from monitor.store.quick import TakesTooLong
 from monitor.web import asked as forms
 from monitor.web.access import Identity, Permission
+from monitor.web.api.looking import keep_export
 from monitor.web.asked import Asked, asked
 from monitor.web.cursor import from_cursor, to_cursor
 from monitor.web.guard import Needs
@@ -61,7 +63,10 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         more=not {*its.fields} <= _ALWAYS_SHOWN,
         older=_on(its, "older", listing),
         newer=_on(its, "newer", listing),
-        labels=application.overview.labels("app", "environment", "model", "topic"),
+        labels={
+            name: [value for value in values if redact(value) == value]  # masked, it would find nothing
+            for name, values in application.overview.labels("app", "environment", "model", "topic").items()
+        },
         forms=forms,
         spans=SPANS,
         reasons=REASON_WORDS,
@@ -71,14 +76,18 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
 
 
 @router.get("/interactions.{form}")
-def export(request: Request, form: str, _: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> StreamingResponse:
-    """All that match, up to `MOST`, masked for everybody. What is wrong from the beginning is said as a page."""
+def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> StreamingResponse:
+    """All that match, up to `MOST`, masked for everybody, once that is queued for the audit trail.
+
+    What is wrong from the beginning is said as a page.
+    """
     if form not in _FORMS:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no list as {form}: take csv or jsonl")
     application: Application = request.app.state.application
     its = asked(request.query_params.multi_items(), application.now())
     rows = Browse(application.engine).every(its.filters, MOST)
     first = next(rows, None)
+    keep_export(request, who, app=its.filters.app, form=form)
     lines, media = _FORMS[form]
     found = lines(() if first is None else chain([first], rows))
     name = f"interactions-{its.filters.until:%Y%m%dT%H%MZ}.{form}"

@@ -63,7 +63,6 @@ def overview(
         app=app,
         apps=labels["app"],
         start=start,
-        end=end,
         whole=whole,
         by_app=groups(cells, start, lambda cell: (cell.app, cell.model)),
         by_environment=_several(groups(cells, start, lambda cell: (cell.environment,))),

@@ -82,6 +82,9 @@ function peeking(its) {
 
 // Runs for the page as it came and again after each refresh.
 function prepare() {
+  if (!matchMedia("(min-width: 62rem)").matches) {
+    for (const its of main.querySelectorAll("details[data-peek]")) delete its.dataset.peek; // a tap closes it
+  }
   for (const its of main.querySelectorAll("details.sentence")) peeking(its);
   for (const form of main.querySelectorAll("form[data-confirm]")) {
     form.addEventListener("submit", (event) => {

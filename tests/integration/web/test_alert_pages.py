@@ -245,3 +245,20 @@ def test_said_is_no_way_to_say_anything(site, save):
     client = site.by_token("viewer")
     for path in ("/alerts", f"/alerts/{FIRING.fingerprint}"):
         assert "pwned" not in client.get(path, params={"said": "pwned"}).text
+
+
+def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
+    PostgresAlertStore(engine).save(
+        Round(rule="negative-rate", rule_digest="another", at=at(0), memory=RuleMemory(), transitions=())
+    )
+    text = site.by_token("viewer").get("/alerts").text
+    assert "as such none was evaluated yet" in text
+    assert "last evaluated" not in text
+    assert "never evaluated</span> as it is configured here; last in another form <time" in text
+
+
+@pytest.mark.parametrize(("minutes", "lost", "alarm"), [(1, False, False), (3, False, True), (1, True, True)])
+def test_a_receiver_is_an_alarm_only_when_something_is_late_or_lost(site, monkeypatch, minutes, lost, alarm):
+    row = {"receiver": "slack", "waiting": 1, "lost": int(lost), "since": at(-minutes), "last_error": None}
+    monkeypatch.setattr("monitor.store.alert_history.AlertHistory.unsent", lambda _: [row])
+    assert ("slack cannot be told" in site.by_token("viewer").get("/alerts").text) is alarm

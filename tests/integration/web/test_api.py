@@ -361,6 +361,27 @@ def test_a_silence_is_made_seen_and_ended(operator, viewer, rows):
     assert len(got(viewer, "silences", ended="true")["items"]) == 1
 
 
+def test_alerts_and_silences_are_masked_as_on_the_pages(operator, viewer, rows):
+    rows(ALERT, PRINT, "e-1", "firing", NOON)
+    rows(
+        "UPDATE alert SET labels = jsonb_build_object('topic', %s::text), detail = %s, note = %s,"
+        " annotations = jsonb_build_object('summary', %s::text)",
+        *(SECRET for _ in range(4)),
+    )
+    operator.post(f"/api/v1/alerts/{PRINT}/acknowledge", json={"comment": SECRET})
+    body = {"matchers": [{"label": "topic", "operator": "=", "value": SECRET}], "seconds": 60, "comment": SECRET}
+    made = operator.post("/api/v1/silences", json=body).json()
+    (listed,), shown = got(operator, "alerts")["items"], got(viewer, f"alerts/{PRINT}")
+    for its in (listed, shown):
+        assert (its["labels"], its["annotations"]) == ({"topic": MASKED}, {"summary": MASKED})
+        assert (its["detail"], its["note"]) == (MASKED, MASKED)
+    assert [its["comment"] for its in shown["actions"]] == [MASKED]
+    (held,) = got(viewer, "silences")["items"]
+    assert held == made
+    assert (held["comment"], held["matchers"]) == (MASKED, [f'topic="{MASKED}"'])
+    assert rows("SELECT comment FROM silence") == [(SECRET,)]
+
+
 @pytest.mark.parametrize(
     ("matcher", "status"),
     [

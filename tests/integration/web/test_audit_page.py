@@ -41,6 +41,8 @@ def test_nothing_yet(site):
     text = site.by_token("viewer").get("/audit").text
     assert "None is signed yet." in text
     assert "the audit key is not on this machine" in text
+    assert "Nobody has sealed yet" in text
+    assert "is being sealed" not in text
     assert not (site.application.settings.state_dir / "audit" / "key").exists()  # looking makes no key
 
 
@@ -96,6 +98,17 @@ def test_a_leaf_that_was_changed_is_not_proved(sealed, rows):
     rows('UPDATE audit_leaf SET body = replace(body, \'"app":"shop"\', \'"app":"shoq"\') WHERE kind = \'interaction\'')
     text = sealed.by_token("auditor").get("/audit/proof", params={"app": "shop", "id": "q/1"}).text
     assert text.count("✗ not proved") == 1
+
+
+def test_a_row_that_was_changed_is_a_fault_though_its_leaf_is_proved(sealed, rows):
+    client, where = sealed.by_token("auditor"), {"app": "shop", "id": "q/1"}
+    assert "not stored as sealed" not in client.get("/audit/proof", params=where).text
+    rows("UPDATE interaction SET answer = 'Tampered' WHERE id = 'q/1'")
+    text = client.get("/audit/proof", params=where).text
+    assert text.count("✓ proved") == 4
+    assert text.count("✗ not stored as sealed") == 1
+    assert "answer: the stored value is not the sealed one" in text
+    assert "Tampered" not in text
 
 
 def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):

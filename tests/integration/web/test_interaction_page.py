@@ -150,3 +150,35 @@ def test_erased_texts_leave_a_page(site, stored, rows):  # noqa: ARG001
     answer = site.by_token("viewer").get(PATH)
     assert answer.status_code == 200
     assert "Its texts were deleted" in answer.text
+
+
+def test_a_look_at_one_turn_leaves_the_others_masked(site, stored, writer):  # noqa: ARG001
+    writer.write(
+        a_batch(
+            an_assessment(id="q-9", app=APP, conversation_id="c-1", turn=3, question="I am grace@example.org"),
+            received=1,
+        )
+    )
+    client, csrf = site.signed_in("operator")
+    text = client.post(f"{PATH}/clear", data={"csrf": csrf}).text
+    assert "ada@example.org" in text
+    assert "I am [e-mail]" in text
+    assert "grace@example.org" not in text
+
+
+def test_bars_have_the_colour_of_what_they_tell_and_the_first_wrong_sentence_is_open(site, stored, rows):  # noqa: ARG001
+    profile = site.application.profile
+    site.application.queries.keep_profile(profile, NOON)
+    rows("UPDATE assessment SET profile_hash = %s, sdq = 0.01, sdrd = -0.5", profile.hash)
+    text = site.by_token("viewer").get(PATH).text
+    for verdict in Verdict:
+        assert f'<svg class="bar {verdict}"' in text
+    assert text.count('<rect class="mark"') == 5
+    assert re.search(
+        r'<svg class="bar below"[^>]*><rect class="ground"[^>]*/><rect class="filled" y="2" width="0.0"', text
+    )
+    assert "<meter" not in text
+    assert "style=" not in text
+    assert "Point at a sentence" in text
+    opened = re.findall(r'<details class="sentence (\w+)"[^>]* open data-peek>', text)
+    assert opened == ["bad"] or (not opened and 'class="sentences roomy"' not in text)

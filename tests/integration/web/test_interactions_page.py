@@ -7,6 +7,7 @@ import io
 import json
 import re
 
+import psycopg
 import pytest
 
 from monitor.model import Reason, Verdict
@@ -118,3 +119,27 @@ def test_a_list_that_takes_too_long_says_what_to_narrow(client, monkeypatch):
     answer = client.get("/interactions?words=x")
     assert answer.status_code == 503
     assert "choose a shorter span" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/interactions.csv?", "/api/v1/interactions/export?format=csv&"])
+def test_a_list_taken_away_is_in_the_audit_trail_first(client, rows, monkeypatch, path):
+    assert client.get(f"{path}app=shop+%26+co&words=secret").status_code == 200
+    ((app, subject, body),) = rows("SELECT app, subject, body FROM audit_queue WHERE kind = 'export'")
+    assert (app, subject) == ("shop & co", "interactions")
+    assert {name: body[name] for name in set(body) - {"by", "at"}} == {"form": "csv", "masked": True}
+    assert body["by"].startswith("token:viewer")
+
+    def broken(*_, **__):
+        raise psycopg.OperationalError("gone")
+
+    monkeypatch.setattr("monitor.store.looks.queue_act", broken)
+    assert client.get(path).status_code == 503
+
+
+def test_no_personal_data_is_offered_as_a_filter(site, writer):
+    tagged = an_assessment(tags={"topic": "ada@example.org"}, model="grace@example.org", occurred_at=at(-1))
+    writer.write(a_batch(tagged, an_assessment(id="q-2", tags={"topic": "refunds"}, occurred_at=at(-1)), received=2))
+    text = site.by_token("admin").get("/interactions").text
+    assert '<option value="refunds">' in text
+    assert "ada@example.org" not in text
+    assert "grace@example.org" not in text

@@ -40,10 +40,11 @@ def stored(writer):
 def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site, stored):  # noqa: ARG001
     text = site.by_token("viewer").get("/").text
     assert text.count("<h1>") == 1
-    assert "40.0 %" in text  # negative
-    assert "30.0 %" in text
+    assert "40.0\u00a0%" in text  # negative
+    assert "30.0\u00a0%" in text
     assert "/interactions?span=24h&amp;app=bank+%26+co&amp;model=large&amp;verdict=refusal" in text
     assert text.count("<svg") == 2
+    assert " to now)" in text  # the last bin ends later, which is nobody's question
     assert "no answer" not in text.lower()
 
 

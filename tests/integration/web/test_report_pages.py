@@ -52,7 +52,7 @@ def test_last_week_s_report_is_written_when_somebody_asks(site, answered, rows):
     text = client.get("/reports").text
     assert "1 reports of 2025-W46 are there" in text
     assert f'href="{PATH}"' in text
-    assert "66.7 %" in text
+    assert "66.7\u00a0%" in text
     assert "shop/&lt;eu&gt;" in text
     assert client.get("/reports?app=other").text.count("2025-W46</a>") == 0
 
@@ -191,7 +191,7 @@ def test_enough_labels_give_charts_with_their_numbers(site, used, writer, engine
     assert "40 labelled answers, 20 of them negative" in text
     assert "Drawn at random" in text
     assert text.count("<svg") == 2
-    assert "90.0 %" in text  # the verdict is wrong on 4 of 40
+    assert "90.0\u00a0%" in text  # the verdict is wrong on 4 of 40
     assert "n = 40" in text
 
 
@@ -219,7 +219,7 @@ def test_two_profiles_on_the_same_answers(site, used, writer, rows):
     client = site.by_token("viewer")
     both = rows("SELECT count(*) FROM assessment WHERE profile_hash = 'other'")[0][0]
     text = client.get("/profiles/compare", params={"first": used.hash, "second": "other"}).text
-    assert "<strong>0.0 %</strong> the same verdict" in text
+    assert "<strong>0.0\u00a0%</strong> the same verdict" in text
     assert f"{both} answers up to" in text
     assert text.count('href="/interactions/shop/p-') == both
     none = client.get(

@@ -122,5 +122,5 @@ def test_agreement_is_of_what_was_drawn_at_random(site, stored, rows):  # noqa: 
     ((labels, agreeing),) = at_random
     text = client.get("/review").text
     assert f'class="number">{labels} <span class="quiet">(too few)' in text
-    assert f"{agreeing / labels:.0%}".replace("%", " %") in text
+    assert f"{agreeing / labels:.0%}".replace("%", "\u00a0%") in text
     assert ("left out: 1 labelled ones" in text) is (labels == 1)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from itertools import pairwise
@@ -18,7 +19,7 @@ import pytest
 from monitor.audit import standalone
 from monitor.audit.canonical import canonical
 from monitor.audit.commitment import field_key
-from monitor.audit.export import ConsistencyProof, ExportAbout, ExportedRecord, write_export
+from monitor.audit.export import ConsistencyProof, ExportAbout, ExportedRecord, Stored, write_export
 from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, Signer
 from monitor.audit.record import (
@@ -137,7 +138,8 @@ def test_an_export_is_proved_and_says_what_it_holds(verify):
     assert code == 0, said
     assert "12 records (5 assessment, 5 interaction, 1 profile, 1 rules) of support-bot" in said
     assert f"at {SIZES[-1]} leaves" in said
-    assert "9 with disclosed fields, 1 erased or withheld" in said
+    assert "9 disclosed in full, 0 in part, 1 withheld or erased" in said
+    assert "note:" not in said
     assert "3 checkpoints" in said
     assert "0 profiles and 0 sets of rules without a record" in said
 
@@ -375,7 +377,7 @@ def _deep(files):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_resigned, "is not signed by monitor.example/audit"),
+        (_resigned, f"you gave {SIGNER.name}+{SIGNER.id.hex()}: the wrong key, or not this log"),
         (_rewritten, "consistency.json from 4 to 7: the larger checkpoint did not grow out of the smaller"),
         (_reordered, "is not larger than the one before"),
         (_fewer, "is not proved"),
@@ -447,10 +449,50 @@ def test_a_wrong_key_is_wrong_use(verify, key, capsys):
     assert "name+hash+base64" in capsys.readouterr().err
 
 
-def test_another_key_proves_nothing(verify):
-    code, faults = verify(EXPORT, key=Signer("other.example", bytes(32)).verifier_key)
+def test_another_key_proves_nothing_and_that_is_all_that_is_said(verify):
+    other = Signer("other.example", bytes(32))
+    code, faults = verify(EXPORT, key=other.verifier_key)
     assert code == 1
-    assert "is not signed by other.example" in faults
+    assert faults == (
+        f"fault: the export: signed by {SIGNER.name}+{SIGNER.id.hex()}, you gave {other.name}+{other.id.hex()}: "
+        "the wrong key, or not this log\n"
+    )
+
+
+def test_a_checkpoint_of_another_among_ours_is_one_fault_and_the_rest_is_checked(verify):
+    files, other = unpacked(), Log(map(json.loads, LOG.bodies), Signer("other.example", bytes(32)))
+    notes = [other.note(SIZES[0]), *(LOG.note(size) for size in SIZES[1:])]
+    code, faults = verify(packed(files | {"checkpoints.txt": "\n".join(notes).encode()}))
+    assert code == 1
+    assert "checkpoints.txt checkpoint 1: signed by other.example" in faults
+    assert "consistency.json: 2 proofs for 1 steps" in faults
+
+
+def test_a_record_whose_row_is_not_what_was_sealed_is_proved_and_named(verify):
+    how = "answer: the stored value is not the sealed one"
+
+    def records():
+        for record in the_records():
+            if record.index == 2:
+                opened = {name: its for name, its in record.disclosed.items() if name != "answer"}
+                yield replace(record, disclosed=opened, stored=Stored.DIFFERS, differs=(how,))
+            else:
+                yield record
+
+    content = an_export(records=records())
+    code, said = verify(content)
+    assert code == 0
+    assert "8 disclosed in full, 1 in part, 1 withheld or erased" in said
+    assert "note: leaf 2 (interaction 'q-0'): not disclosed: answer\n" in said
+    assert f"note: leaf 2 (interaction 'q-0'): the database does not hold what was sealed: {how}\n" in said
+    files = unpacked(content)
+    assert json.loads(files["manifest.json"])["differs"] == [
+        {"index": 2, "kind": "interaction", "app": "support-bot", "id": "q-0", "how": [how]}
+    ]
+    page = files["index.html"].decode()
+    assert "<caption>Not stored as sealed</caption>" in page
+    assert how in page
+    assert "(not shown: the stored row is not what was sealed)" in page
 
 
 def test_an_export_that_is_not_there_is_wrong_use(tmp_path):

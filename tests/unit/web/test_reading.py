@@ -3,7 +3,17 @@ from __future__ import annotations
 import pytest
 
 from monitor.model import Reason
-from monitor.web.reading import Piece, mask, metrics, pieces, shown_documents, shown_sentences, shown_support, why
+from monitor.web.reading import (
+    Piece,
+    first_wrong,
+    mask,
+    metrics,
+    pieces,
+    shown_documents,
+    shown_sentences,
+    shown_support,
+    why,
+)
 from tests.unit.explain.rows import ROW
 
 CARD = "4111 1111 1111 1111"
@@ -23,6 +33,12 @@ def test_each_sentence_has_what_carries_it():
     assert gate.facts == ["name “Elm Street”", "number “7”"]
     assert [piece.text for piece in gate.pieces if piece.mark == "fact"] == ["Elm Street", "7"]
     assert text_of(gate.pieces) == "The Elm Street gate opens at 7."
+
+
+def test_the_first_sentence_that_is_not_carried_is_named():
+    found = shown_sentences(ROW, clear=False)
+    assert first_wrong(found) == 2
+    assert first_wrong(found[:2]) is None
 
 
 def test_documents_have_their_passages_marked():

@@ -1,0 +1,62 @@
+"""Checkpoints where the database's owner cannot take them back: a real Kafka, and Slack's API as scripted."""
+
+from __future__ import annotations
+
+import pytest
+from kafka import KafkaConsumer
+from pydantic import SecretStr
+
+from monitor.audit.note import Checkpoint, Signer, opened, signed
+from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.sections import KafkaSettings
+from monitor.sections_alerts import SlackSettings
+from monitor.witnesses import KafkaWitness, SlackWitness
+from tests.kafka_cluster import create_topic, new_topic_name
+from tests.slack_server.server import BROKEN, CHANNEL, TOKEN
+from tests.slack_server.serving import slack_server
+
+SIGNER = Signer("monitor", bytes(range(32)))
+CHECKPOINT = Checkpoint(origin="monitor", size=3, root=bytes(32))
+NOTE = signed(CHECKPOINT, SIGNER)
+
+
+def test_a_topic_gives_back_the_note_that_was_signed(kafka):
+    topic = new_topic_name()
+    create_topic(kafka, topic)
+    KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), topic).publish(NOTE)
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=kafka, auto_offset_reset="earliest", consumer_timeout_ms=20_000, metrics_enabled=False
+    )
+    try:
+        message = next(iter(consumer))
+    finally:
+        consumer.close()
+    assert opened(message.value.decode(), SIGNER.verifier_key) == CHECKPOINT
+
+
+def test_a_topic_that_is_not_there_is_said(kafka):
+    with pytest.raises((Retriable, Fatal)):
+        KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), new_topic_name()).publish(NOTE)
+
+
+@pytest.mark.parametrize("by_webhook", [False, True])
+def test_slack_shows_the_note_that_was_signed(by_webhook):
+    with slack_server() as slack:
+        settings = (
+            SlackSettings(webhook_url=SecretStr(slack.hook))
+            if by_webhook
+            else SlackSettings(bot_token=SecretStr(TOKEN), channel=CHANNEL, api_url=slack.url)
+        )
+        witness = SlackWitness(settings)
+        slack.script.append(BROKEN)
+        with pytest.raises(Retriable):
+            witness.publish(NOTE)
+        witness.publish(NOTE)
+        (message,) = slack.roots()
+    shown = message.payload["text"].split("```")[1]
+    assert opened(shown, SIGNER.verifier_key) == CHECKPOINT
+
+
+def test_slack_without_a_place_to_post_to_is_a_wrong_setting():
+    with pytest.raises(WrongSettings, match="WITNESS_SLACK"):
+        SlackWitness(SlackSettings())
