@@ -47,10 +47,10 @@ check: $(READY_DEV) ## ruff, import-linter, mypy, unit and contract tests
 	$(BIN)/python -m pytest -n 2 tests/unit tests/contract
 
 integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/integration tests/golden
+	$(BIN)/python -m pytest -n 3 --dist loadfile tests/integration tests/golden
 
 e2e: $(READY_DEV) ## the whole program, as a user runs it
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/e2e
+	$(BIN)/python -m pytest -n 3 --dist loadfile tests/e2e
 
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in replay scoring embedding verdicts refusals facts robustness study/squad study/cloud_faq consume faults judge rules alerts web audit; do $(BIN)/python benchmarks/$$script.py --short; done

@@ -66,7 +66,7 @@ def test_a_proof_discloses_texts_only_when_asked_and_that_is_sealed(trail, rows)
 
 
 def test_a_proof_is_found_by_app_and_id_as_elsewhere(trail, rows):
-    found = trail.json("audit", "prove", "support-bot/b", "--disclose")
+    found = json.loads(trail.run("audit", "prove", "support-bot/b", "--disclose").stdout)
     assert (found["id"], found["proved"], found["stored"], len(found["records"])) == ("b", True, "same", 2)
     assert rows("SELECT app, subject FROM audit_queue WHERE kind = 'look'") == [("support-bot", "b")]
     assert trail.run("audit", "prove", "other/b").returncode == 1
