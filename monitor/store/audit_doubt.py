@@ -14,12 +14,11 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record, portable
 from monitor.model import Json, Mark
 from monitor.store.audit_queue import Kind
-from monitor.store.audit_rows import SECRET, Key, leaf_body, part_of, row_record
+from monitor.store.audit_rows import SECRET, Key, Leaf, leaf_body, part_of, row_record
 
 if TYPE_CHECKING:
     import psycopg
 
-    from monitor.store.audit_range import Leaf
 
 _NEWEST = """
     SELECT w.app, w.subject, w.part, max(l.index)

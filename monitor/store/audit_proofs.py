@@ -20,7 +20,8 @@ from monitor.store.audit import driver
 from monitor.store.audit_acts import told_acts
 from monitor.store.audit_doubt import Accounts, accounts_of
 from monitor.store.audit_queue import STORED, Act, Kind, queue_act
-from monitor.store.audit_range import Leaf, occurred
+from monitor.store.audit_range import occurred
+from monitor.store.audit_rows import Leaf
 from monitor.store.audit_stored import stored_rows
 from monitor.store.audit_tree import stored_tree
 from monitor.store.database import retriable

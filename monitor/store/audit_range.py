@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
@@ -14,7 +14,7 @@ from monitor.audit.tiles import TILE
 from monitor.store.audit import opened_by
 from monitor.store.audit_doubt import Accounts, Doubt, doubted, malformed
 from monitor.store.audit_queue import STORED
-from monitor.store.audit_rows import SECRET, leaf_body, read_rows, row_record
+from monitor.store.audit_rows import SECRET, Leaf, leaf_body, read_rows, row_record
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,19 +31,6 @@ _CHECKPOINTS = """
 # Rows are looked up one by one, by an index: for the few that a range has the planner might read all there are.
 _ONE_BY_ONE = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
 _OCCURRED = ',"occurred_at":"'  # no text in a body has it: its quotes are written with a backslash
-
-
-class Leaf(NamedTuple):
-    """A row of `audit_leaf`."""
-
-    number: int
-    kind: str
-    app: str
-    subject: str
-    part: str
-    sealed_at: datetime
-    body: str
-    hash: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

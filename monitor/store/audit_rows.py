@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
@@ -69,6 +69,19 @@ _STATES = f"""
     JOIN interaction r ON r.app = w.app AND r.id = w.id
     LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
 """  # noqa: S608
+
+
+class Leaf(NamedTuple):
+    """A row of `audit_leaf`."""
+
+    number: int
+    kind: str
+    app: str
+    subject: str
+    part: str
+    sealed_at: datetime
+    body: str
+    hash: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

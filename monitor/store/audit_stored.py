@@ -12,8 +12,8 @@ from monitor.audit.record import Record, disclosed, opens
 from monitor.model import Json
 from monitor.store.audit_doubt import Accounts, Doubt, doubted
 from monitor.store.audit_queue import STORED
-from monitor.store.audit_range import Leaf, occurred
-from monitor.store.audit_rows import SECRET, leaf_body, read_rows, row_record
+from monitor.store.audit_range import occurred
+from monitor.store.audit_rows import SECRET, Leaf, leaf_body, read_rows, row_record
 
 if TYPE_CHECKING:
     import psycopg
