@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from pydantic import Field
 
 from monitor.app import Application
+from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
 from monitor.store.audit_proofs import Proofs
 from monitor.web.access import Identity, Permission
@@ -42,6 +43,8 @@ class Leaf(Answer):
     index: int
     body: str = Field(description="canonical JSON; SHA-256 of a zero byte and this is the leaf's hash")
     proof: list[str]
+    stored: Stored | None = Field(description="how its row stands to it now; null where it is of no row")
+    differs: list[str] = Field(description="what is stored now and is not what was sealed")
     disclosed: dict[str, dict[str, Any]] | None = Field(description="by field the key and value of its commitment")
 
 
@@ -108,6 +111,8 @@ def prove(
             index=record.index,
             body=record.body,
             proof=[b64encode(step).decode() for step in record.proof],
+            stored=record.stored,
+            differs=list(record.differs),
             disclosed=record.disclosed,
         )
         for record in records

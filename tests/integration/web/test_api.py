@@ -11,6 +11,7 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import text
 
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import opened
@@ -514,6 +515,11 @@ def test_an_auditor_gets_the_checkpoint_and_the_proof_of_an_interaction(auditor,
     disclosed = got(auditor, "audit/proofs/support-bot/q-1", disclose="true")
     assert disclosed["leaves"][0]["disclosed"]["answer"]["value"] == SECRET
     assert len(looks()) == 1
+    assert {leaf["stored"] for leaf in proof["leaves"]} == {"same"}
+    with site.application.engine.begin() as connection:
+        connection.execute(text("UPDATE interaction SET answer = 'Tampered.'"))
+    told = {leaf["stored"]: leaf["differs"] for leaf in got(auditor, "audit/proofs/support-bot/q-1")["leaves"]}
+    assert told == {"same": [], "differs": ["answer: the stored value is not the sealed one"]}
     problem(auditor.get("/api/v1/audit/proofs/support-bot/none"), 404)
     problem(viewer.get("/api/v1/audit"), 403)
 
