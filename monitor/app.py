@@ -1,4 +1,7 @@
-"""The composition root: the only place that chooses adapters. Each part is built when it is first asked for."""
+"""The composition root: the only place that chooses adapters. Each part is built when it is first asked for.
+
+It is imported then too: a command that only reads is not to wait for what assesses.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,27 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
-from monitor.alerting import Alerting
 from monitor.auditing import Auditing
-from monitor.classify.profile import Profile, load_profile
-from monitor.complete.extractive import ExtractiveCompleter
-from monitor.ingest.decode import Decoder, TopicDecoder
-from monitor.language_models import LanguageModels
-from monitor.model import Batch, Tally
-from monitor.pipeline import Pipeline
-from monitor.ports import Completer, Embedder, Source, Store, TokenEncoder
-from monitor.providers import embedder, token_encoder
-from monitor.retry import Retry
+from monitor.ports import TokenEncoder
 from monitor.sections import TopicSettings
 from monitor.settings import Settings
-from monitor.stages import Stages
 from monitor.store.database import connect, migrate
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.alerting import Alerting
+    from monitor.classify.profile import Profile
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
+    from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.span import Span
+    from monitor.language_models import LanguageModels
+    from monitor.model import Batch, Tally
+    from monitor.pipeline import Pipeline
+    from monitor.ports import Completer, Embedder, Source, Store
     from monitor.redaction.redactor import Redactor
+    from monitor.stages import Stages
     from monitor.store.group import Group
     from monitor.store.overview import OverviewStore
     from monitor.store.queries import Queries
@@ -136,6 +137,8 @@ class Application:
 
     @cached_property
     def _uncached_embedder(self) -> Embedder:
+        from monitor.providers import embedder  # noqa: PLC0415
+
         return embedder(self.settings, self.cache_dir, self._closing)
 
     @cached_property
@@ -149,6 +152,7 @@ class Application:
     def encoder(self) -> TokenEncoder:
         """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
         from monitor.embed.cache import CachedTokenEncoder  # noqa: PLC0415
+        from monitor.providers import token_encoder  # noqa: PLC0415
 
         inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
         own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
@@ -170,6 +174,8 @@ class Application:
     @cached_property
     def profile(self) -> Profile:
         """What verdicts are given by."""
+        from monitor.classify.profile import load_profile  # noqa: PLC0415
+
         detector_model = None if self.detector is None else self.detector.model
         return load_profile(
             self.settings.profile, self.embedder.model, self.encoder.token_model, detector_model=detector_model
@@ -182,6 +188,8 @@ class Application:
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
         """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
+        from monitor.pipeline import Pipeline  # noqa: PLC0415
+
         return Pipeline(
             completer=self._completer(patience),
             encoder=self.encoder,
@@ -191,6 +199,8 @@ class Application:
         )
 
     def _completer(self, patience: float | None) -> Completer:
+        from monitor.complete.extractive import ExtractiveCompleter  # noqa: PLC0415
+
         sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()
         if sidecar.mode == "off":
             return extractive
@@ -209,10 +219,14 @@ class Application:
     @cached_property
     def language_models(self) -> LanguageModels:
         """The sidecar's generator, the judge and what both may use."""
+        from monitor.language_models import LanguageModels  # noqa: PLC0415
+
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
     def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
         """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
+        from monitor.ingest.decode import Decoder, TopicDecoder  # noqa: PLC0415
+
         ingest = self.settings.ingest
 
         def decoder(topic: TopicSettings) -> Decoder:
@@ -289,6 +303,9 @@ class Application:
 
         What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
         """
+        from monitor.retry import Retry  # noqa: PLC0415
+        from monitor.stages import Stages  # noqa: PLC0415
+
         ingest = self.settings.ingest
         return Stages(
             source=source,
@@ -307,4 +324,6 @@ class Application:
     @cached_property
     def alerting(self) -> Alerting:
         """Rules, receivers, and what people do about alerts."""
+        from monitor.alerting import Alerting  # noqa: PLC0415
+
         return Alerting(self.settings, lambda: self.engine, lambda: self.embedder, self._closing, self.now)

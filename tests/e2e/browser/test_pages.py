@@ -13,10 +13,7 @@ from tests.e2e.browser.stock import APP, HOSTILE, INTERACTIONS
 
 PAGES = {
     "overview": "/",
-    "overview-28d": "/?span=28d",
-    "interactions": "/interactions",
-    "interactions-refused": "/interactions?verdict=refusal&span=7d",
-    "interactions-search": "/interactions?words=warranty&span=28d",
+    "interactions": "/interactions?verdict=refusal&span=7d&words=documents",
     "interaction": "/interactions/{app}/demo-00160",
     "alerts": "/alerts",
     "alert": "/alerts/{fingerprint}",
@@ -50,7 +47,9 @@ def test_page(name, visit: Callable[..., Visit], places):
         assert its.page.locator("h1").count() == 1
         assert its.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"too wide for {size}"
         its.keep(f"{name}-{'phone' if size == PHONE else 'desktop'}-{scheme}")
-        faults = Axe().run(its.page).response["violations"]
+        # what the phone shows differs by its layout and its colours; the elements are those that were looked at before
+        options = None if scheme == "light" else {"runOnly": ["color-contrast", "target-size"]}
+        faults = Axe().run(its.page, options=options).response["violations"]
         assert [(f["id"], [n["html"] for n in f["nodes"]]) for f in faults if f["impact"] in SERIOUS] == []
 
 
@@ -86,3 +85,45 @@ def test_what_a_chatbot_says_is_text(path, visit, places):
         "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes]).filter(a => /^on/.test(a.name)).length"
     )
     assert its.page.evaluate(handlers) == 0
+
+
+# --- at three in the morning, on a phone, with the keyboard ---
+
+
+def tab_to(its: Visit, selector: str) -> None:
+    """Presses Tab until what is wanted has the focus."""
+    for _ in range(150):
+        its.page.keyboard.press("Tab")
+        if its.page.evaluate("s => document.activeElement.matches(s)", selector):
+            return
+    raise AssertionError(f"no key leads to {selector}")
+
+
+def test_from_slack_to_the_acknowledgement(visit, site, places):
+    its = visit(PHONE)
+    its.goto(f"/alerts/{places['fingerprint']}")
+    assert "negative-rate" in its.page.locator("h1").inner_text()
+    its.keep("on-call-1-alert")
+
+    tab_to(its, "main a[href^='/interactions/']")
+    its.page.keyboard.press("Enter")
+    its.page.wait_for_url("**/interactions/**")
+    tab_to(its, "[data-sentence]")
+    passage = its.page.locator("[data-passage]:visible")
+    if passage.count() == 0:  # the first sentence that is not carried is open from the beginning
+        its.page.keyboard.press("Enter")
+    passage.first.wait_for()
+    assert passage.first.inner_text().strip()
+    its.keep("on-call-2-answer")
+
+    its.page.go_back()
+    its.page.wait_for_url("**/alerts/**")
+    tab_to(its, "form[action$='/acknowledge'] [name=comment]")
+    its.page.keyboard.type("looking at it")
+    its.page.keyboard.press("Enter")
+    its.page.wait_for_load_state("load")
+    assert "local (looking at it)" in its.page.locator("main").inner_text()
+    its.keep("on-call-3-acknowledged")
+    with psycopg.connect(site.database) as connection:
+        query = "SELECT acknowledged_by FROM alert WHERE fingerprint = %s"
+        assert connection.execute(query, [places["fingerprint"]]).fetchone() == ("local (looking at it)",)
