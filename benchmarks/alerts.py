@@ -32,13 +32,13 @@ from alert_paths import WEEK
 from alert_trials import Run, Way
 from figures import finish, options
 
-from monitor.alert.duration import format_duration
 from monitor.alert.methods.burn_rate import BurnRate, Preset
 from monitor.alert.methods.change import Change
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.target import Target
 from monitor.alert.window import MINUTE
+from monitor.core.duration import format_duration
 from monitor.simulate.rates import (
     BURSTING_TOPIC,
     USUAL_RATE,

@@ -19,9 +19,9 @@ from typing import Any
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
-from monitor.model import Batch, Tally
-from monitor.sections import EmbeddingSettings, KafkaSettings
-from monitor.settings import Settings
+from monitor.core.model import Batch, Tally
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings, KafkaSettings
 
 ORDER = ("poll", "decode", "assess", "write")
 EVERY = 0.005  # seconds

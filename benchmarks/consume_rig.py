@@ -21,8 +21,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from fault_rig import ROOT, until
 from kafka import KafkaConsumer, TopicPartition
 
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import connected
-from monitor.sections import KafkaSettings
 from monitor.store.embedded import embedded_database
 
 PARTITIONS = 4

@@ -25,9 +25,9 @@ from labelled import DATA, assess, kept_pipeline, read, with_documents
 from numpy.typing import NDArray
 
 from monitor.classify.refusal import refusal_kind
+from monitor.core.model import Assessment, RefusalKind, Verdict
+from monitor.core.ports import TokenEncoder
 from monitor.evaluate.statistics import auc
-from monitor.model import Assessment, RefusalKind, Verdict
-from monitor.ports import TokenEncoder
 from monitor.score.alignment import Source
 from monitor.score.features import passages_of
 

@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 
 from monitor.classify.profile import MetricRules, compared
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.model import Document, Interaction, Support
+from monitor.core.settings.load import load_settings
 from monitor.embed.batch import embed_batch
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.minilm import MiniLMEmbedder
-from monitor.model import Document, Interaction, Support
 from monitor.score.adaptability import adaptability
-from monitor.settings import load_settings
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions")

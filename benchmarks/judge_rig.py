@@ -25,23 +25,17 @@ from platformdirs import user_cache_path
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
+from monitor.core.model import Batch
+from monitor.core.ports import Budget
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.hashing import HashEmbedder
 from monitor.judge.judge import Judge
 from monitor.judge.metric import Judgement
 from monitor.llm.exchange import Purpose, Spend
-from monitor.model import Batch
 from monitor.pending.workers import work_off
-from monitor.ports import Budget
 from monitor.providers import chat_model
-from monitor.sections import (
-    BudgetSettings,
-    EmbeddingSettings,
-    JudgeSettings,
-    LLMSettings,
-    SampleSettings,
-)
-from monitor.settings import Settings
 from tests.llm_server import KEY, MODEL, llm_server
 
 CHAT = "gpt-4o-mini"  # ragas asks for another form of answers where a name begins with gpt-5 or o1

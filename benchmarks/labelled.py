@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from monitor.classify.profile import Profile, load_profile
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.message import Message, Position
+from monitor.core.model import Assessment, Verdict
+from monitor.core.settings.load import load_settings
 from monitor.embed.cache import content_key
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.embed.tokens import Tokens
 from monitor.evaluate.labels import Labelled
 from monitor.ingest.decode import Decoder
-from monitor.message import Message, Position
-from monitor.model import Assessment, Verdict
 from monitor.pipeline import Pipeline
-from monitor.settings import load_settings
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 DEV = (

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from monitor.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.classify.refusal import Role, read_answer
+from monitor.core.model import RefusalKind
+from monitor.core.ports import Embedder
+from monitor.core.settings.load import load_settings
 from monitor.embed.minilm import MiniLMEmbedder
-from monitor.model import RefusalKind
-from monitor.ports import Embedder
-from monitor.settings import load_settings
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 WORDING = ("manual_dev", "assistants_dev")

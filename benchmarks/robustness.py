@@ -18,9 +18,9 @@ import numpy as np
 from figures import finish, options
 from labelled import DATA, assess, kept_pipeline, read
 
+from monitor.core.model import Verdict
+from monitor.core.text.sentences import sentences
 from monitor.evaluate.statistics import auc
-from monitor.model import Verdict
-from monitor.sentences import sentences
 
 SEED = 20261121
 FILES = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/short_answers")

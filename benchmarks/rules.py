@@ -34,7 +34,7 @@ from psycopg import sql
 
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import HOUR, MINUTE, Span
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.store.counts import SpanCounts
 from monitor.store.database import connect, migrate
 from monitor.store.embedded import embedded_database

@@ -36,14 +36,14 @@ from traffic import SEED
 
 from monitor.classify.profile import load_profile
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.model import Interaction
+from monitor.core.settings.load import load_settings
 from monitor.embed.batch import embed_batch, encode_batch
 from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.embed.graph_cache import Build
 from monitor.embed.minilm import MiniLMEmbedder
-from monitor.model import Interaction
 from monitor.pipeline import Pipeline
 from monitor.score.adaptability import adaptability
-from monitor.settings import load_settings
 
 FULL = {"interactions": 189, "rounds": 9}
 SHORT = {"interactions": 30, "rounds": 2}

@@ -11,8 +11,8 @@ from typing import Any
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Role, read_answer
 from monitor.classify.rules import classify
+from monitor.core.model import Interaction, Metrics, Support
 from monitor.embed.batch import Encoded
-from monitor.model import Interaction, Metrics, Support
 from monitor.score import features
 from monitor.score.alignment import Source
 from monitor.score.facts import FactIndex

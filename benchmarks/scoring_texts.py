@@ -13,8 +13,8 @@ from random import Random
 
 from traffic import SEED, interactions
 
-from monitor.model import Document, Interaction
-from monitor.sentences import sentences
+from monitor.core.model import Document, Interaction
+from monitor.core.text.sentences import sentences
 
 CONTEXT_WORDS, ANSWER_WORDS = 300, 150
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from monitor.app import Application
-from monitor.model import Assessment, Interaction
+from monitor.core.model import Assessment, Interaction
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
 from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row

@@ -35,10 +35,10 @@ from monitor.calibrate.run import rows_of
 from monitor.calibrate.thresholds import fitted_rules
 from monitor.classify.profile import Profile
 from monitor.classify.rules import PRIMARY
+from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.reliability import ece, expected_ece_of_perfect
 from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
-from monitor.model import Assessment, Verdict
 
 SEED = 20261121
 STUDY_TAU = 0.54

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import psycopg
 
-from monitor.model import Reason
+from monitor.core.model import Reason
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
 
 DAYS = 88

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from monitor.errors import InvalidMessage, MonitorError, OutOfReach, Retriable, WrongSettings
+from monitor.core.errors import InvalidMessage, MonitorError, OutOfReach, Retriable, WrongSettings
 
 DONE, FAILED, WRONG_USE, UNREACHABLE = 0, 1, 2, 3
 # Batches hold tens of thousands of objects and no cycles: looking for some every 700 would cost a tenth of the time.

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from rich.cells import cell_len
 from rich.table import Table
 
-from monitor.alert.duration import format_duration
 from monitor.alert.rule import Rule
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import amount, moment, signal_words
+from monitor.core.duration import format_duration
 from monitor.rehearsing import Rehearsed, Simulated
 from monitor.terminal import literal
 

@@ -17,10 +17,10 @@ from monitor.alert.ports import Receiver
 from monitor.alert.reload import WatchedRules
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules_file import load_rules
-from monitor.errors import WrongSettings
-from monitor.ports import Embedder
+from monitor.core.errors import WrongSettings
+from monitor.core.ports import Embedder
+from monitor.core.settings.load import Settings
 from monitor.schedule import AlertLoop
-from monitor.settings import Settings
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -14,9 +14,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from monitor.auditing import Auditing
-from monitor.ports import TokenEncoder
-from monitor.sections import TopicSettings
-from monitor.settings import Settings
+from monitor.core.ports import TokenEncoder
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import TopicSettings
 from monitor.store.database import connect, migrate
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from monitor.alerting import Alerting
     from monitor.classify.profile import Profile
+    from monitor.core.model import Batch, Tally
+    from monitor.core.ports import Completer, Embedder, Source, Store
     from monitor.detect.onnx import OnnxDetector
     from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.span import Span
     from monitor.language_models import LanguageModels
-    from monitor.model import Batch, Tally
     from monitor.pipeline import Pipeline
-    from monitor.ports import Completer, Embedder, Source, Store
     from monitor.redaction.redactor import Redactor
     from monitor.stages import Stages
     from monitor.store.group import Group
@@ -303,7 +303,7 @@ class Application:
 
         What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
         """
-        from monitor.retry import Retry  # noqa: PLC0415
+        from monitor.core.retry import Retry  # noqa: PLC0415
         from monitor.stages import Stages  # noqa: PLC0415
 
         ingest = self.settings.ingest

@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.audit.note import Signer
+    from monitor.core.settings.load import Settings
     from monitor.sealing import Sealer
-    from monitor.settings import Settings
 
 
 class Auditing:

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from threading import Event, Thread
 from typing import TypeAlias
 
-from monitor.errors import MonitorError
-from monitor.settings import Settings
+from monitor.core.errors import MonitorError
+from monitor.core.settings.load import Settings
 from monitor.terminal import log_to_stderr
 
 log = logging.getLogger(__name__)

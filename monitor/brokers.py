@@ -10,12 +10,12 @@ from datetime import datetime
 
 from kafka import KafkaConsumer
 
-from monitor.errors import OutOfReach, Retriable, WrongSettings
+from monitor.core.errors import OutOfReach, Retriable, WrongSettings
+from monitor.core.ports import GroupOffsets
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.consumer import KafkaSource
 from monitor.ingest.kafka import connected
 from monitor.ingest.span import Span, bounds, partitions_of
-from monitor.ports import GroupOffsets
-from monitor.sections import KafkaSettings
 
 log = logging.getLogger(__name__)
 

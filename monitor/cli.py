@@ -23,9 +23,9 @@ from monitor.cli_report import report_app
 from monitor.cli_review import review_app
 from monitor.cli_rules import rules_app
 from monitor.cli_tokens import tokens_app
-from monitor.errors import WrongSettings
-from monitor.model import Verdict
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, flat, ledger_line, literal, log_to_stderr, print_json, progress_bar, stopping
 
 app = typer.Typer(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ def alerts_silence(
 ) -> None:
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
     from monitor.alert.actions import new_silence
-    from monitor.alert.duration import parse_duration
     from monitor.alert.wording import moment
     from monitor.app import Application
+    from monitor.core.duration import parse_duration
 
     wanted = _matchers(matchers)
     with Application(load_settings()) as application:

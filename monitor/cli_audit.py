@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:

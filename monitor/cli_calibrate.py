@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.cli_labelled import assessed
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, readable, stopping
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _chosen(ids: list[int] | None, *, everything: bool, among: Wanted) -> Wanted
 
 
 def _duration(text: str) -> timedelta:
-    from monitor.alert.duration import parse_duration
+    from monitor.core.duration import parse_duration
 
     try:
         return parse_duration(text)

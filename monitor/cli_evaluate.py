@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli_labelled import assessed
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from monitor.evaluate.figures import Evaluated, Positive
 from monitor.terminal import AsJson, print_json
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from monitor.retry import Interrupted, Retry
-from monitor.settings import Settings, load_settings
+from monitor.core.retry import Interrupted, Retry
+from monitor.core.settings.load import Settings, load_settings
 from monitor.terminal import stopping
 
 if TYPE_CHECKING:
     from monitor.classify.profile import Profile
+    from monitor.core.model import Assessment
     from monitor.evaluate.labels import Labelled
-    from monitor.model import Assessment
 
 PATIENCE = 300.0  # seconds of waiting for a provider before giving up
 

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.model import Work
-from monitor.settings import load_settings
+from monitor.core.model import Work
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:
+    from monitor.core.settings.audit import AuditSettings
     from monitor.erasing import Found
-    from monitor.sections_audit import AuditSettings
     from monitor.store.erasure import Wanted
 
 SHOWN = 20  # interactions and dead letters that are named
@@ -76,9 +76,9 @@ def retention(
 ) -> None:
     """Remove what has been kept as long as MONITOR_RETENTION__… says; `monitor run` does it once a day."""
     from monitor.app import Application
+    from monitor.core.retry import Interrupted, Retry
     from monitor.retaining import PATIENCE, due, remove, retention_json, retention_table
     from monitor.retention import policy_of
-    from monitor.retry import Interrupted, Retry
     from monitor.reviewing import login_name, person
     from monitor.store.retention import Retention
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.errors import WrongSettings
-from monitor.model import Verdict
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, print_json, readable
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
 
 
 def _duration(text: str) -> timedelta:
-    from monitor.alert.duration import parse_duration
+    from monitor.core.duration import parse_duration
 
     try:
         return parse_duration(text)

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from monitor.cli_alerts import alerts_app
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, print_json
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _rules(file: Path | None) -> RuleSet:
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
-    from monitor.alert.duration import parse_duration
     from monitor.alert.window import MINUTE, window_at
     from monitor.app import Application
+    from monitor.core.duration import parse_duration
     from monitor.rehearsing import on_history
 
     try:

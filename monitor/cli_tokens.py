@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.errors import WrongSettings
-from monitor.settings import load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _who(by: str | None) -> str:
 
 
 def _length(text: str) -> timedelta:
-    from monitor.alert.duration import parse_duration
+    from monitor.core.duration import parse_duration
 
     try:
         length = parse_duration(text, longest=_LONGEST_LIFE)

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from monitor.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.span import Span
 from monitor.ingest.times import instant
-from monitor.sections import KafkaSettings
-from monitor.settings import Settings
 
 BEGINNING, NOW = "beginning", "now"
 

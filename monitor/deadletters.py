@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from threading import Event
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
-from monitor.message import DeadLetter
-from monitor.model import Assessment
-from monitor.retry import Interrupted, Retry
+from monitor.core.errors import WrongSettings
+from monitor.core.message import DeadLetter
+from monitor.core.model import Assessment
+from monitor.core.retry import Interrupted, Retry
 from monitor.store.dead_letters import DeadLetters, Letter, Wanted, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up

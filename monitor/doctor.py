@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from monitor.app import Application
 from monitor.complete.sidecar import PROMPTS
-from monitor.errors import Fatal, MonitorError
+from monitor.core.errors import Fatal, MonitorError
+from monitor.core.settings.load import Settings, unknown_names
 from monitor.llm.exchange import Block, Purpose, Request, Spend
 from monitor.providers import chat_model
-from monitor.settings import Settings, unknown_names
 from monitor.store.audit_proofs import Proofs
 from monitor.store.database import retriable, schema_state
 

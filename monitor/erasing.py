@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from threading import Event
 
 from monitor.app import Application
-from monitor.errors import MonitorError
-from monitor.retry import Interrupted, Retry
+from monitor.core.errors import MonitorError
+from monitor.core.retry import Interrupted, Retry
 from monitor.store.audit import Sealing
 from monitor.store.dead_letters import purge
 from monitor.store.erasure import BATCH, Erasable, Erasure, Wanted

@@ -8,11 +8,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from monitor.core.model import Assessment, Work
+from monitor.core.ports import Budget, Embedder, LanguageModel
+from monitor.core.settings.load import Settings
 from monitor.llm.exchange import Purpose
-from monitor.model import Assessment, Work
-from monitor.ports import Budget, Embedder, LanguageModel
 from monitor.providers import chat_model, limits, sampling
-from monitor.settings import Settings
 from monitor.store.database import connect
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from monitor.message import Skip
+from monitor.core.message import Skip
 from monitor.store.ledger import LedgerRow, Recount
 from monitor.store.tables import LEDGER
 from monitor.terminal import literal

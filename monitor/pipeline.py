@@ -9,12 +9,12 @@ from monitor.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Reading, Role, read_answer
 from monitor.classify.rules import classify
+from monitor.core.evidence import Evidence
+from monitor.core.model import Assessment, Interaction, Scores, Support
+from monitor.core.ports import Completer, Detector, Embedder, TokenEncoder
+from monitor.core.text.marks import prose, without
 from monitor.detect.detection import Claim
 from monitor.embed.batch import EmbeddedBatch, embed_batch, encode_batch
-from monitor.evidence import Evidence
-from monitor.marks import prose, without
-from monitor.model import Assessment, Interaction, Scores, Support
-from monitor.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.score.adaptability import adaptability
 from monitor.score.features import Judged, evidence
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import Event, Thread
 
-from monitor.errors import MonitorError
-from monitor.message import Progress
-from monitor.ports import Source
+from monitor.core.errors import MonitorError
+from monitor.core.message import Progress
+from monitor.core.ports import Source
 
 log = logging.getLogger(__name__)
 EVERY = 3.0  # seconds

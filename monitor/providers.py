@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.ports import Budget, Embedder, TokenEncoder
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
 from monitor.judge.sampling import Sample, SamplingPolicy
 from monitor.llm.endpoint import DEFAULT_BASE_URL
 from monitor.llm.exchange import Purpose
-from monitor.ports import Budget, Embedder, TokenEncoder
-from monitor.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
-from monitor.settings import Settings
 
 if TYPE_CHECKING:
     from monitor.embed.minilm import MiniLMEmbedder

@@ -11,10 +11,10 @@ from threading import Event
 from typing import TextIO
 
 from monitor.app import Application
-from monitor.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.model import Batch, Tally, Verdict
+from monitor.core.wire import assessment_json, encode, rejection
 from monitor.ingest.files import FileSource
-from monitor.model import Batch, Tally, Verdict
-from monitor.wire import assessment_json, encode, rejection
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 SHOWN = 10  # rejected lines that are named at the end

@@ -11,15 +11,15 @@ from enum import StrEnum
 
 from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
 from monitor.app import Application
-from monitor.errors import MonitorError, WrongSettings
-from monitor.model import Json
+from monitor.core.errors import MonitorError, WrongSettings
+from monitor.core.model import Json
+from monitor.core.settings.report import ReportSettings
 from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import FIRST_MONDAY, Week, due_week, last_week, week_named, week_of
 from monitor.schedule import repeated
-from monitor.sections_report import ReportSettings
 from monitor.store.reports import Reports
 from monitor.store.weekly import Weekly
 

@@ -14,8 +14,8 @@ from typing import Any
 from rich.table import Table
 
 from monitor.app import Application
+from monitor.core.retry import Interrupted, Retry
 from monitor.retention import CutOff, Policy, policy_of
-from monitor.retry import Interrupted, Retry
 from monitor.schedule import repeated
 from monitor.store.retention import Due, Retention
 from monitor.terminal import literal

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from monitor.alert.duration import parse_duration
-from monitor.errors import WrongSettings
-from monitor.model import Verdict
-from monitor.sections_privacy import RetentionSettings
+from monitor.core.duration import parse_duration
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.settings.privacy import RetentionSettings
 
 FOREVER = "forever"
 _LONGEST = timedelta(days=36_500)

@@ -21,7 +21,7 @@ from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Alert, Transition
 from monitor.alert.wording import plain
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from monitor.audit.note import Signer
-from monitor.errors import MonitorError, WrongSettings
+from monitor.core.errors import MonitorError, WrongSettings
 from monitor.store.audit import Sealing
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from monitor.app import Application
 from monitor.beside import beside
-from monitor.errors import MonitorError
-from monitor.settings import Settings
+from monitor.core.errors import MonitorError
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 _GRACE = 30.0  # seconds for the batch at hand

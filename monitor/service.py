@@ -12,12 +12,13 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Batch, Tally
+from monitor.core.ports import Source, Store
+from monitor.core.wire import rejection
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
-from monitor.model import Batch, Tally
 from monitor.pending.process import worked_beside
-from monitor.ports import Source, Store
 from monitor.progress import noted
 from monitor.reporting import reported_beside
 from monitor.retaining import retained_beside
@@ -28,7 +29,6 @@ from monitor.store.telemetry import TelemetryStore
 from monitor.store.writer import GROUP
 from monitor.telemetry import StoreCollector, served
 from monitor.terminal import ledger_line, readable
-from monitor.wire import rejection
 
 if TYPE_CHECKING:
     from monitor.ingest.span import Span

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
-from monitor.errors import Fenced, MonitorError, OutOfReach
-from monitor.message import DeadLetter, Message, Offset
-from monitor.model import Assessment, Batch, Interaction, Tally
-from monitor.ports import Source, Store
-from monitor.retry import Interrupted, Retry
+from monitor.core.errors import Fenced, MonitorError, OutOfReach
+from monitor.core.message import DeadLetter, Message, Offset
+from monitor.core.model import Assessment, Batch, Interaction, Tally
+from monitor.core.ports import Source, Store
+from monitor.core.retry import Interrupted, Retry
 
 Decode = Callable[[Sequence[Message]], tuple[list[Interaction], list[DeadLetter]]]
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]

@@ -18,8 +18,8 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
-from monitor.errors import MonitorError, WrongSettings
-from monitor.message import Skip
+from monitor.core.errors import MonitorError, WrongSettings
+from monitor.core.message import Skip
 from monitor.store.telemetry import Figures
 
 log = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
+    from monitor.core.model import Tally
     from monitor.ingest.files import FileSource
-    from monitor.model import Tally
 
 _BETWEEN_LINES = 10.0  # seconds
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

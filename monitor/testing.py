@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from monitor.errors import Fenced
+from monitor.core.errors import Fenced
+from monitor.core.message import DeadLetter
+from monitor.core.model import Assessment, Batch, Interaction, Tally
 from monitor.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
-from monitor.message import DeadLetter
-from monitor.model import Assessment, Batch, Interaction, Tally
 
 T = TypeVar("T", bound=Form)
 

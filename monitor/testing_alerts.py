@@ -12,7 +12,7 @@ from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

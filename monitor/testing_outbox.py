@@ -12,8 +12,8 @@ from typing import ClassVar
 from monitor.alert.dispatch import Group
 from monitor.alert.notification import Notification
 from monitor.alert.silence import Silence
-from monitor.errors import Retriable
-from monitor.model import Json
+from monitor.core.errors import Retriable
+from monitor.core.model import Json
 
 
 @dataclass(slots=True, kw_only=True)

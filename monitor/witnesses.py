@@ -9,10 +9,10 @@ from kafka import KafkaProducer
 
 from monitor.alert.receivers.slack.client import SlackClient, WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
-from monitor.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.settings.alert import SlackSettings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import client_options, kafka_errors
-from monitor.sections import KafkaSettings
-from monitor.sections_alerts import SlackSettings
 
 _SECONDS = 30.0  # for a broker to take one
 _BLOCK_MS = 5_000

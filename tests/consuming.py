@@ -9,11 +9,11 @@ from threading import Event, Thread
 from typing import Any
 
 from monitor.app import Application
+from monitor.core.model import Tally
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.ingest.span import Span
-from monitor.model import Tally
-from monitor.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.service import consume
-from monitor.settings import Settings
 from tests.waiting import PATIENCE
 
 QUICK = {

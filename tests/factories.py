@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from monitor.evidence import AlignedSentence, Evidence
-from monitor.judge.metric import Judgement, Outcome
-from monitor.llm.exchange import Spend
-from monitor.message import DeadLetter, Message, Position
-from monitor.model import (
+from monitor.core.evidence import AlignedSentence, Evidence
+from monitor.core.message import DeadLetter, Message, Position
+from monitor.core.model import (
     Assessment,
     Batch,
     Document,
@@ -27,6 +25,8 @@ from monitor.model import (
     SupportingDocument,
     Verdict,
 )
+from monitor.judge.metric import Judgement, Outcome
+from monitor.llm.exchange import Spend
 from monitor.score.features import FEATURES
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)

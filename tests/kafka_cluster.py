@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import pytest
 
-from monitor.errors import Fatal
+from monitor.core.errors import Fatal
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from tests.conftest import missing
 

@@ -10,9 +10,9 @@ from random import Random
 import psycopg
 from psycopg.types.json import Jsonb
 
-from monitor.evidence import AlignedSentence, Evidence
-from monitor.message import Offset, Position
-from monitor.model import (
+from monitor.core.evidence import AlignedSentence, Evidence
+from monitor.core.message import Offset, Position
+from monitor.core.model import (
     Assessment,
     Batch,
     Document,

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.study.questions import Question
+from monitor.core.ports import Embedder
+from monitor.core.text.sentences import sentences
 from monitor.evaluate.statistics import Bools, Counts, Floats, best_threshold, ratio, recall_of
-from monitor.ports import Embedder
-from monitor.sentences import sentences
 
 NEVER = -math.inf  # a floor below which nothing is
 REFUSALS = (

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from benchmarks.study.extractive import Answered
 from benchmarks.study.questions import Question
+from monitor.core.pool import Pool
+from monitor.core.ports import LanguageModel
 from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
-from monitor.pool import Pool
-from monitor.ports import LanguageModel
 
 
 class Answer(Form):

@@ -12,11 +12,11 @@ from benchmarks.study.extractive import Answered
 from benchmarks.study.questions import Question
 from monitor.classify.refusal import refusal_kind
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.model import Document, Interaction, RefusalKind, SupportingDocument
+from monitor.core.ports import Embedder
 from monitor.embed.batch import embed_batch
 from monitor.evaluate.measured import METRICS, Strings
 from monitor.evaluate.statistics import Bools, Floats
-from monitor.model import Document, Interaction, RefusalKind, SupportingDocument
-from monitor.ports import Embedder
 from monitor.score.adaptability import adaptability
 
 BATCH = 256

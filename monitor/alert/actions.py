@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from monitor.alert.duration import format_duration
 from monitor.alert.ports import Responses
 from monitor.alert.silence import Matcher, Silence
 from monitor.alert.state import Alert
+from monitor.core.duration import format_duration
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")  # in a pattern; a hyphen is not
 OVER = "this is over: nothing of it fires any more"

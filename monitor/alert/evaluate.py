@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from monitor.alert.duration import format_duration
 from monitor.alert.memory import Remembered, Round, RuleMemory
 from monitor.alert.methods.method import Memory
 from monitor.alert.ports import AlertStore, Counting
@@ -15,7 +14,8 @@ from monitor.alert.rule import Rule
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
 from monitor.alert.target import LEARNT_OVER, Baseline, HourSums, learn
 from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span, gone_by
-from monitor.errors import Fatal, MonitorError, Retriable
+from monitor.core.duration import format_duration
+from monitor.core.errors import Fatal, MonitorError, Retriable
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
-from monitor.model import Json
+from monitor.core.model import Json
 
 Severity: TypeAlias = Literal["critical", "warning", "info"]
 Unit: TypeAlias = Literal["share", "number", "seconds"]

@@ -16,7 +16,7 @@ from random import Random
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Outbox, Receiver
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from math import isfinite
 from types import NoneType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from monitor.alert.duration import parse_duration
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.target import Target, parse_target
+from monitor.core.duration import parse_duration
 
 T = TypeVar("T")
 KeyPath: TypeAlias = tuple[int | str, ...]

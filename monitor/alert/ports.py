@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from monitor.model import Json
+from monitor.core.model import Json
 
 if TYPE_CHECKING:
     from monitor.alert.dispatch import Group

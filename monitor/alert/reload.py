@@ -8,7 +8,7 @@ from pathlib import Path
 
 from monitor.alert.rule import RuleSet
 from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 log = logging.getLogger(__name__)
 

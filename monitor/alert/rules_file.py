@@ -15,7 +15,7 @@ from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.parameters import UNKNOWN_KEY, KeyPath, WrongParameters, parse_parameters
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules_form import KEYS, RuleForm, RulesForm
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 DEFAULT_RULES = "default_rules.yaml"
 Problem: TypeAlias = tuple[KeyPath, str]

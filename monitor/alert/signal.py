@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 
 Label: TypeAlias = Literal["app", "environment", "model", "topic", "source"]
 

@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 from statistics import NormalDist
 
 from monitor.alert.window import CONFIDENCE, Count, wilson
-from monitor.model import Json
+from monitor.core.model import Json
 
 LEARNT_OVER = timedelta(days=28)
 LEAST_HOURS = 24  # with fewer hours of answers, or fewer answers, nothing is learnt

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from unicodedata import category
 
-from monitor.alert.duration import format_duration
 from monitor.alert.notification import Example, Notification, Status, Told, Unit
+from monitor.core.duration import format_duration
 
 ELLIPSIS = "…"
 NOTHING = "(empty)"

@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from monitor.model import Json
+from monitor.core.model import Json
 
 LARGEST_INTEGER = 2**53  # beyond it a double, which RFC 8785 has numbers be, does not hold every integer
 _POSITIONAL = 21  # digits before the point up to which ECMAScript writes no exponent

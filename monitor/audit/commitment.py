@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from monitor.audit.canonical import canonical
-from monitor.model import Json
+from monitor.core.model import Json
 
 SECRET_BYTES = 32
 _BLOCK = 64  # bytes that SHA-256 works on

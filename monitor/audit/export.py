@@ -33,7 +33,7 @@ from monitor.audit.index_page import SHOWN, Differing, Shown, Summary, index_pag
 from monitor.audit.note import opened
 from monitor.audit.record import portable
 from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
-from monitor.model import Json
+from monitor.core.model import Json
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
 _UNIX, _MODE = 3, 0o100644 << 16

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from monitor.model import Json
+from monitor.core.model import Json
 
 SHOWN = 500  # records in the table
 _LONGEST = 600  # characters of a text in it

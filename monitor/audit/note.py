@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from monitor.audit.merkle import HASH_BYTES
-from monitor.errors import MonitorError, WrongSettings
+from monitor.core.errors import MonitorError, WrongSettings
 
 KEY_BYTES = 32  # of a private key's seed and of a public key
 _ED25519 = b"\x01"

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from monitor.audit.canonical import LARGEST_INTEGER, canonical
 from monitor.audit.commitment import commitment, field_key
-from monitor.model import Json
+from monitor.core.model import Json
 
 VERSION = 1
 INTERACTION, ASSESSMENT, JUDGEMENT = "interaction", "assessment", "judgement"

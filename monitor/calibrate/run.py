@@ -14,10 +14,10 @@ from monitor.calibrate.crossval import CrossValidated, cross_validated, turning
 from monitor.calibrate.fit import FOLDS, Rows, fit
 from monitor.calibrate.thresholds import fitted_rules
 from monitor.classify.profile import Calibration, Groundedness, Profile
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Assessment, RefusalKind, Verdict
 from monitor.evaluate.labels import Labelled, data_hash
 from monitor.evaluate.statistics import Objective, f_objective, recall_at_precision
-from monitor.model import Assessment, RefusalKind, Verdict
 from monitor.score.features import FEATURES
 
 LEAST = 20  # rows of each class without which nothing can be fitted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from monitor.classify.lexicon.wording import Wording
-from monitor.sentences import Span
+from monitor.core.text.sentences import Span
 
 LEAST_CLAUSE = 3  # words of a clause that is told from its neighbour
 

@@ -18,8 +18,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
-from monitor.errors import WrongSettings
-from monitor.model import Metrics, Scores
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Metrics, Scores
 from monitor.score.features import FEATURES, FEATURES_VERSION
 
 LONGEST_NAME = 100

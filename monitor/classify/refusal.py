@@ -17,8 +17,8 @@ from monitor.classify.lexicon import BARE, CUE_PIECES, CUES, OPENER_PIECES, OPEN
 from monitor.classify.lexicon.examples import EXAMPLES
 from monitor.classify.lexicon.wording import Wording
 from monitor.classify.pointing import points_elsewhere
-from monitor.model import RefusalKind
-from monitor.sentences import sentence_spans
+from monitor.core.model import RefusalKind
+from monitor.core.text.sentences import sentence_spans
 
 SHARE = 0.4  # of the words
 OPENING_CONTENT = 2.0  # words of content for each refusing word, after an opening refusal

@@ -14,8 +14,18 @@ from typing import NamedTuple
 
 from monitor.classify.profile import Profile, sigmoid
 from monitor.classify.refusal import Reading, Role
-from monitor.evidence import Evidence
-from monitor.model import Interaction, Metrics, Origin, Probabilities, Reason, Refusal, RefusalKind, Support, Verdict
+from monitor.core.evidence import Evidence
+from monitor.core.model import (
+    Interaction,
+    Metrics,
+    Origin,
+    Probabilities,
+    Reason,
+    Refusal,
+    RefusalKind,
+    Support,
+    Verdict,
+)
 
 PRIMARY = ("sdq", "sdrd", "sda")
 BELOW = {

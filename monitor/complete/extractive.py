@@ -14,10 +14,10 @@ from itertools import chain
 from math import fsum, log1p
 
 from monitor.complete.locate import locate
-from monitor.model import Document, Interaction, Match, Origin, Support, SupportingDocument
-from monitor.recurring import recurring
-from monitor.sentences import Span, sentence_spans
-from monitor.words import stems
+from monitor.core.model import Document, Interaction, Match, Origin, Support, SupportingDocument
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import Span, sentence_spans
+from monitor.core.text.words import stems
 
 MOST_SENTENCES = 5
 QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question

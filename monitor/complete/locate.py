@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from monitor.model import Document, Match, SupportingDocument
+from monitor.core.model import Document, Match, SupportingDocument
 
 LEAST_LIKENESS = 85.0  # per cent of characters in common, as rapidfuzz's partial ratio counts them
 SHORTEST_FUZZY = 20  # characters: shorter pieces are like something in any long text

@@ -17,11 +17,11 @@ from time import monotonic
 from typing import Literal
 
 from monitor.complete.locate import locate
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
+from monitor.core.model import Interaction, Origin, SidecarCall, StandIn, Support, SupportingDocument
+from monitor.core.pool import Pool
+from monitor.core.ports import Completer, LanguageModel
 from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
-from monitor.model import Interaction, Origin, SidecarCall, StandIn, Support, SupportingDocument
-from monitor.pool import Pool
-from monitor.ports import Completer, LanguageModel
 
 log = logging.getLogger(__name__)
 MOST_PIECES = 20

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.errors import WrongSettings
+from monitor.core.text.sentences import Span, sentence_spans
 from monitor.detect.detection import Claim
 from monitor.detect.pairs import Feed, PairTokenizer
 from monitor.detect.reading import Group, Probabilities, Reading
 from monitor.embed.windows import token_windows
-from monitor.errors import WrongSettings
-from monitor.sentences import Span, sentence_spans
 
 # What LettuceDetect was trained on, word for word, and so what it has to be given: RAGTruth's prompts for questions and
 # for summaries (Niu et al., 2024; https://github.com/KRLabsOrg/LettuceDetect, qa_prompt_en.txt, summary_prompt_en.txt).

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
+from monitor.core.errors import WrongSettings
 from monitor.embed.weights import file_sha256
-from monitor.errors import WrongSettings
 
 Kind = Literal["token classifier", "cross-encoder"]
 

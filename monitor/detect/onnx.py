@@ -15,12 +15,12 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from monitor.core.errors import Retriable, WrongSettings
 from monitor.detect.classifiers import Classifier, CrossEncoder, TokenClassifier
 from monitor.detect.detection import Claim, Detection
 from monitor.detect.folder import ModelFolder, model_folder
 from monitor.detect.pairs import Feed, PairTokenizer
 from monitor.detect.reading import Input, Probabilities, Reading, conclude
-from monitor.errors import Retriable, WrongSettings
 
 Device = Literal["auto", "cpu", "cuda"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from monitor.core.errors import WrongSettings
+from monitor.core.text.sentences import Span
 from monitor.detect.reading import Input, TokenIds
 from monitor.embed.windows import well_formed
-from monitor.errors import WrongSettings
-from monitor.sentences import Span
 
 _OF_THE_MODEL = "take the one that was exported with the model"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.text.sentences import Span
 from monitor.detect.detection import DetectedSpan, Detection
-from monitor.sentences import Span
 
 TokenIds = NDArray[np.int32]
 Probabilities = NDArray[np.float32]

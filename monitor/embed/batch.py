@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.model import Interaction, Support
+from monitor.core.ports import Embedder, TokenEncoder
 from monitor.embed.tokens import Tokens
-from monitor.model import Interaction, Support
-from monitor.ports import Embedder, TokenEncoder
 
 Indices = NDArray[np.int64]
 

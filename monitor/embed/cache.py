@@ -12,9 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.ports import Embedder, TokenEncoder
 from monitor.embed.tokens import Tokens
 from monitor.embed.windows import Vectors
-from monitor.ports import Embedder, TokenEncoder
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias, cast
 
+from monitor.core.errors import WrongSettings
 from monitor.embed.weights import WEIGHTS_SHA256, Safetensors, file_sha256
-from monitor.errors import WrongSettings
 
 GRAPH_VERSION = 3  # part of the files' names: raise it with every change of minilm_graph.py or minilm_int8.py
 

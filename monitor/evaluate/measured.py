@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.classify.rules import PRIMARY
+from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.statistics import Bools, Floats
-from monitor.model import Assessment, Verdict
 
 METRICS = (*PRIMARY, "qrd", "qa")
 RANDOM = "random"  # how `monitor review` marks rows that nothing but chance has chosen

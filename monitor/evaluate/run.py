@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from monitor.classify.profile import Profile
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Assessment, Interaction
 from monitor.evaluate.figures import Evaluated, Positive, ProfileUsed
 from monitor.evaluate.labels import Labelled, data_hash
 from monitor.evaluate.measured import RANDOM, Measured, measure
 from monitor.evaluate.tables import Resampling, evaluate
-from monitor.model import Assessment, Interaction
 
 BATCH = 128  # rows: small enough for a progress that moves
 

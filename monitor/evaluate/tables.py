@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.classify.rules import PRIMARY
+from monitor.core.model import Verdict
 from monitor.evaluate.bootstrap import bootstrap_over_groups
 from monitor.evaluate.figures import (
     Calibration,
@@ -50,7 +51,6 @@ from monitor.evaluate.statistics import (
     weighted_auc,
     weighted_average_precision,
 )
-from monitor.model import Verdict
 
 TAUS = (0.50, 0.55, 0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
 COMBINATIONS: Mapping[str, tuple[str, ...]] = {

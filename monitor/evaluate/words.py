@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from monitor.core.model import Verdict
 from monitor.evaluate.figures import Evaluated, Positive
 from monitor.evaluate.measured import RANDOM
-from monitor.model import Verdict
 
 FEW_GROUPS = 20
 POSITIVE: Mapping[Positive, str] = {

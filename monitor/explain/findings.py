@@ -13,8 +13,8 @@ from typing import Any
 
 from monitor.classify.profile import Profile, sigmoid
 from monitor.classify.refusal import Role, Sentence, read_answer
-from monitor.evidence import AlignedSentence, MissingFact
-from monitor.model import Reason, RefusalKind
+from monitor.core.evidence import AlignedSentence, MissingFact
+from monitor.core.model import Reason, RefusalKind
 from monitor.score.features import FEATURES
 
 # Of the single-sentence answers of dev/attribution and dev/dialogue (1,522; both sets and both labels weighing alike)

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Role
-from monitor.evidence import AlignedSentence
+from monitor.core.evidence import AlignedSentence
+from monitor.core.model import Match, Origin, Reason, RefusalKind
 from monitor.explain.findings import (
     REASON_WORDS,
     Carried,
@@ -24,7 +25,6 @@ from monitor.explain.findings import (
     start_probability,
 )
 from monitor.judgements import judgement_table
-from monitor.model import Match, Origin, Reason, RefusalKind
 from monitor.score.features import FEATURES
 from monitor.terminal import readable
 

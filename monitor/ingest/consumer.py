@@ -16,7 +16,10 @@ from typing import Any
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
 from kafka.structs import MemberState
 
-from monitor.errors import Fenced, Retriable
+from monitor.core.errors import Fenced, Retriable
+from monitor.core.message import Message, Offset, Progress
+from monitor.core.ports import GroupOffsets
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import kafka_errors, message_of, topics_seen
 from monitor.ingest.logs import Logs
 from monitor.ingest.offsets import Partition, Places
@@ -24,9 +27,6 @@ from monitor.ingest.reading import Reading
 from monitor.ingest.rebalance import Listener
 from monitor.ingest.start import Refused, start_of
 from monitor.ingest.unreadable import Unreadable
-from monitor.message import Message, Offset, Progress
-from monitor.ports import GroupOffsets
-from monitor.sections import KafkaSettings
 
 log = logging.getLogger(__name__)
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from kafka import KafkaProducer, errors
 
-from monitor.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.message import DeadLetter, Position
+from monitor.core.model import Batch, Tally
+from monitor.core.ports import Store
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import client_options, kafka_errors
-from monitor.message import DeadLetter, Position
-from monitor.model import Batch, Tally
-from monitor.ports import Store
-from monitor.sections import KafkaSettings
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic that the ratio is taken over

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from monitor.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.message import DeadLetter, Message
+from monitor.core.model import Interaction, Mark
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
-from monitor.message import DeadLetter, Message
-from monitor.model import Interaction, Mark
 from monitor.redaction.redactor import Redactor
 
 AUTO = "auto"

@@ -20,8 +20,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Protocol, cast
 
-from monitor.errors import Fatal, Fenced, WrongSettings
-from monitor.message import Message, Offset, Position, Progress
+from monitor.core.errors import Fatal, Fenced, WrongSettings
+from monitor.core.message import Message, Offset, Position, Progress
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -16,9 +16,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 
-from monitor.errors import Fatal, Fenced, WrongSettings
+from monitor.core.errors import Fatal, Fenced, WrongSettings
+from monitor.core.message import Message, Offset, Position, Progress
 from monitor.ingest.reading import InOrder
-from monitor.message import Message, Offset, Position, Progress
 
 DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
 _CHUNK_BYTES = 256 * 1024

@@ -22,9 +22,9 @@ from kafka import KafkaConsumer, errors
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from monitor.errors import Fatal, Retriable, WrongSettings
-from monitor.message import Message, Position
-from monitor.sections import KafkaSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.core.message import Message, Position
+from monitor.core.settings.sections import KafkaSettings
 
 _SAME_NAME = (
     *("security_protocol", "ssl_ciphers", "ssl_check_hostname", "sasl_mechanism", "sasl_plain_username"),

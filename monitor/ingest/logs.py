@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafka import KafkaConsumer, TopicPartition
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
+from monitor.core.message import Offset
 from monitor.ingest.kafka import kafka_errors
 from monitor.ingest.start import Log
-from monitor.message import Offset
 
 log = logging.getLogger(__name__)
 _LOOK_UP_MS = 2_000

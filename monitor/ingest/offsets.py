@@ -12,7 +12,7 @@ from datetime import datetime
 from threading import Condition
 from typing import TypeAlias
 
-from monitor.message import Offset, Skip
+from monitor.core.message import Offset, Skip
 
 Partition: TypeAlias = tuple[str, int]  # topic and number
 

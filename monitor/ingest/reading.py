@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
+from monitor.core.message import Offset, Progress
 from monitor.ingest.offsets import Partition
-from monitor.message import Offset, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from kafka import KafkaConsumer, TopicPartition
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import kafka_errors, topics_seen
 from monitor.ingest.offsets import Partition
-from monitor.sections import KafkaSettings
 
 _LOOK_UP_MS = 15_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from monitor.errors import WrongSettings
-from monitor.message import StoredOffset
+from monitor.core.errors import WrongSettings
+from monitor.core.message import StoredOffset
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Json
 from monitor.ingest.parse import kind, shown
-from monitor.model import Json
 
 # Seconds reach this in the year 5138, milliseconds passed it in 1973: so a larger number counts milliseconds.
 _MILLISECONDS_FROM = 1e11

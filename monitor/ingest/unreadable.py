@@ -9,8 +9,8 @@ from datetime import datetime
 
 from kafka import KafkaConsumer, TopicPartition, errors
 
-from monitor.errors import Fatal, Retriable
-from monitor.message import Message, Position
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.message import Message, Position
 
 log = logging.getLogger(__name__)
 _TRIES = 3  # the bytes may have been damaged on their way

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Final
 
+from monitor.core.text.sentences import sentence_spans
 from monitor.judge.inputs import documents, missing, numbered_line, question, undefined
 from monitor.judge.metric import Asking, Case, Outcome
 from monitor.llm.exchange import Block, Form, load_prompt
-from monitor.sentences import sentence_spans
 
 
 class Choice(Form):

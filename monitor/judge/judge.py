@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, TypeAlias
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.ports import Embedder, LanguageModel
 from monitor.judge.combined import PROMPT, TOGETHER, Combined, combined_outcomes, combined_request, shares
 from monitor.judge.inputs import undefined
 from monitor.judge.metric import Asking, Case, Judgement, Outcome
 from monitor.judge.metrics import METRICS
 from monitor.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
-from monitor.ports import Embedder, LanguageModel
 
 Mode: TypeAlias = Literal["separate", "combined"]
 Task: TypeAlias = Callable[[], list[Judgement]]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from monitor.core.model import Json
+from monitor.core.ports import Embedder, LanguageModel
 from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, Spend, prompts_hash
-from monitor.model import Json
-from monitor.ports import Embedder, LanguageModel
 
 T = TypeVar("T", bound=Form)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from monitor.model import Assessment
+from monitor.core.model import Assessment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TypeVar
 
+from monitor.core.model import Json
 from monitor.judge.inputs import undefined
 from monitor.judge.metric import Outcome
 from monitor.llm.exchange import Form
-from monitor.model import Json
 
 
 class Numbered(Form):

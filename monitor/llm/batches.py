@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import openai
 
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from monitor.llm.endpoint import DEFAULT_BASE_URL
 
 DISCOUNT = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 
 
 class LeftAlone(Retriable):

@@ -13,15 +13,15 @@ from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any, TypeVar
 
-from monitor.errors import Fatal, MonitorError, Retriable
+from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.ports import Budget
+from monitor.core.retry import delay_before
 from monitor.llm.breaker import Breaker, LeftAlone
 from monitor.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.llm.endpoint import check_key
 from monitor.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.llm.reading import Completion, Unfit, completion_of, read
 from monitor.llm.transport import Refused, Transport, Unanswered
-from monitor.ports import Budget
-from monitor.retry import delay_before
 
 T = TypeVar("T", bound=Form)
 log = logging.getLogger(__name__)

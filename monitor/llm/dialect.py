@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from monitor.core.wire import storable
 from monitor.llm.exchange import Request
-from monitor.wire import storable
 
 ChatMessage: TypeAlias = dict[str, str]
 

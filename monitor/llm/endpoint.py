@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from monitor.errors import MonitorError, Retriable
+from monitor.core.errors import MonitorError, Retriable
 
 
 class Purpose(StrEnum):

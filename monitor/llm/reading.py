@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
+from monitor.core.wire import storable
 from monitor.llm.exchange import Form
-from monitor.wire import storable
 
 T = TypeVar("T", bound=Form)
 _MOST_PROBLEMS = 3  # that are named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import openai
 
-from monitor.errors import OutOfReach, WrongSettings
+from monitor.core.errors import OutOfReach, WrongSettings
 
 
 def served_models(base_url: str, api_key: str) -> list[str]:

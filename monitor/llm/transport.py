@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from monitor.errors import MonitorError, Retriable
+from monitor.core.errors import MonitorError, Retriable
+from monitor.core.retry import retry_after
+from monitor.core.wire import storable
 from monitor.llm.endpoint import DEFAULT_BASE_URL
-from monitor.retry import retry_after
-from monitor.wire import storable
 
 _LARGEST_BODY = 16 * 2**20
 _LONGEST_QUOTE = 300  # characters of a server's words that a message repeats

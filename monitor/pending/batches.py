@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from monitor.errors import MonitorError, Retriable
+from monitor.core.errors import MonitorError, Retriable
+from monitor.core.model import Work
+from monitor.core.ports import Budget
 from monitor.judge.judge import Judge
 from monitor.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.llm.client import ChatModel
 from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
-from monitor.model import Work
 from monitor.pending.judging import JudgingWorker, case_of
 from monitor.pending.queue import Queue
-from monitor.ports import Budget
 from monitor.store.finish import finish_judged
 from monitor.store.llm_batches import SentBatch, SentBatches
 from monitor.store.pending import Claim

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import TypeAlias
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
+from monitor.core.model import Work
+from monitor.core.pool import Pool
 from monitor.judge.judge import Judge
 from monitor.judge.metric import Case, Judgement
 from monitor.llm.exchange import BudgetSpent
-from monitor.model import Work
 from monitor.pending.queue import LEASE, Queue
-from monitor.pool import Pool
 from monitor.store.finish import finish_judged
 from monitor.store.pending import Claim
 from monitor.store.writer import Writer

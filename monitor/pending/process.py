@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from monitor.app import Application
 from monitor.beside import beside
+from monitor.core.settings.load import Settings
 from monitor.pending.workers import GRACE, working
-from monitor.settings import Settings
 from monitor.store.pending import Pending
 
 

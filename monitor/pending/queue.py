@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from monitor.errors import MonitorError, Retriable
+from monitor.core.errors import MonitorError, Retriable
+from monitor.core.model import Work
 from monitor.llm.exchange import BudgetSpent
-from monitor.model import Work
 from monitor.store.pending import Claim, Pending
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from monitor.message import DeadLetter
-from monitor.model import Document, Interaction, Json, Mark, SupportingDocument
-from monitor.recurring import recurring
+from monitor.core.message import DeadLetter
+from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocument
+from monitor.core.text.recurring import recurring
 from monitor.redaction import forms
 from monitor.redaction.kind import Kind
 from monitor.redaction.pattern import pattern

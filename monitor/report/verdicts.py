@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monitor.alert.window import wilson
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from monitor.model import Probabilities, Verdict
+from monitor.core.model import Probabilities, Verdict
 from monitor.review.label import Drawn
 
 UNSUPPORTED = 0.5  # faithfulness below which the judge speaks against `grounded`

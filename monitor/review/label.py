@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from monitor.model import Probabilities, Verdict
+from monitor.core.model import Probabilities, Verdict
 
 
 class Drawn(StrEnum):

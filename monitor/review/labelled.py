@@ -6,9 +6,9 @@ import hashlib
 import unicodedata
 from datetime import UTC, datetime
 
-from monitor.model import Document, Interaction
+from monitor.core.model import Document, Interaction
+from monitor.core.wire import piece_json
 from monitor.review.label import Consensus
-from monitor.wire import piece_json
 
 
 def labelled_json(it: Interaction, said: Consensus) -> dict[str, object]:

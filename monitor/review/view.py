@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH, Agreement, Pair, Week
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn

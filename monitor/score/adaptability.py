@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.model import Metrics, Scores
 from monitor.embed.batch import EmbeddedBatch, Indices, Ragged
-from monitor.model import Metrics, Scores
 
 Floats = NDArray[np.float32]
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.core.text.sentences import Span
 from monitor.embed.tokens import Tokens
-from monitor.sentences import Span
 
 Floats = NDArray[np.float32]
 

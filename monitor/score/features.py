@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
+from monitor.core.model import Interaction, Metrics, Support
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import Span, sentence_spans
 from monitor.embed.batch import Encoded
 from monitor.embed.tokens import Tokens
-from monitor.evidence import AlignedSentence, Evidence, MissingFact
-from monitor.model import Interaction, Metrics, Support
-from monitor.recurring import recurring
 from monitor.score.alignment import SentenceAlignment, Source
 from monitor.score.facts import Fact, FactIndex, FactKind, conflicts, missing
 from monitor.score.facts.negation import contradicts
 from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.score.overlap import overlap
 from monitor.score.reach import within_reach
-from monitor.sentences import Span, sentence_spans
 
 # Raise it with every change of what a feature means, be it by how answers are read (refusals, courtesy, sentences,
 # facts): a profile belongs to one version.

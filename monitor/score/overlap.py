@@ -14,9 +14,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.recurring import recurring
+from monitor.core.text.recurring import recurring
+from monitor.core.text.words import STEM, stems
 from monitor.score.facts.language import listed
-from monitor.words import STEM, stems
 
 T = TypeVar("T")
 

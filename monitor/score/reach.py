@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from monitor.core.text.sentences import Span
+from monitor.core.text.words import stems
 from monitor.embed.tokens import Tokens
-from monitor.sentences import Span
-from monitor.words import stems
 
 MOST_CELLS: Final = 400_000_000  # answer tokens times document tokens: some three seconds on one core
 

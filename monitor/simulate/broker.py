@@ -24,7 +24,7 @@ from typing import Self
 
 from platformdirs import user_cache_path
 
-from monitor.errors import OutOfReach, WrongSettings
+from monitor.core.errors import OutOfReach, WrongSettings
 
 JAVA = 17  # the oldest that Kafka 4 runs on
 ADVICE = (

@@ -22,9 +22,9 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rules_file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app import Application
+from monitor.core.model import Assessment, Batch, Interaction, Verdict
+from monitor.core.settings.load import Settings
 from monitor.explain import COLOURS, explanation
-from monitor.model import Assessment, Batch, Interaction, Verdict
-from monitor.settings import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.slack_preview import SlackPreview
 from monitor.simulate.traffic import play

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

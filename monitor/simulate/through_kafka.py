@@ -13,13 +13,13 @@ from uuid import uuid4
 from kafka import KafkaAdminClient, KafkaProducer
 
 from monitor.app import Application
-from monitor.errors import OutOfReach
+from monitor.core.errors import OutOfReach
+from monitor.core.model import Assessment, Batch, Interaction, Tally
+from monitor.core.settings.sections import KafkaSettings
+from monitor.core.wire import encode
 from monitor.ingest.kafka import client_options, kafka_errors
-from monitor.model import Assessment, Batch, Interaction, Tally
-from monitor.sections import KafkaSettings
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event
-from monitor.wire import encode
 
 PARTITIONS = 3
 PATIENCE = 120.0  # seconds for a step of the demo

@@ -13,7 +13,7 @@ from importlib import resources
 from random import Random
 from typing import Any
 
-from monitor.model import Document, Interaction, TokenUsage, Verdict
+from monitor.core.model import Document, Interaction, TokenUsage, Verdict
 from monitor.simulate.scenarios import Phase, Scenario
 
 RETRIEVED = 3  # documents for a question

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Work
+from monitor.core.settings.load import Settings
 from monitor.llm.served import served_models
-from monitor.model import Work
 from monitor.pending.workers import work_off, working
-from monitor.settings import Settings
 from monitor.store.pending import Pending
 from monitor.terminal import literal, stopping
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine, delete, exists, insert, or_, select, update
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables_audit import api_token, web_session

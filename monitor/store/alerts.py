@@ -16,7 +16,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Counts, Span
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.counts import SpanCounts
 from monitor.store.database import bounded, retriable
 from monitor.store.progress import ReadingStore

@@ -19,8 +19,8 @@ from monitor.audit.commitment import new_secret
 from monitor.audit.merkle import frontier_of, leaf_hash
 from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
 from monitor.audit.record import Record, Row, act_record
-from monitor.errors import Fatal
-from monitor.model import Mark
+from monitor.core.errors import Fatal
+from monitor.core.model import Mark
 from monitor.store.audit_backfill import queue_missing
 from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
 from monitor.store.audit_rows import SECRET, Key, gone_record, leaf_body, read_rows, row_record, states

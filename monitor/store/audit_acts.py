@@ -12,7 +12,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection, Engine, select
 
 from monitor.alert.rule import RuleSet
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.queries import profile_act

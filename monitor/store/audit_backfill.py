@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, delete, insert, select, text
 
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.audit_acts import act_key, stored_acts, told_acts
 from monitor.store.audit_queue import STORED, Kind, queue_act
 from monitor.store.audit_rows import PART, WAITS

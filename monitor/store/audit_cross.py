@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, text
 
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
-from monitor.model import Mark
+from monitor.core.model import Mark
 from monitor.store.audit_acts import ActKey, act_key, stored_acts, told_acts
 from monitor.store.audit_backfill import ACTS
 from monitor.store.audit_queue import STORED, Act, Kind

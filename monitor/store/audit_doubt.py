@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from monitor.audit.canonical import canonical
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record, portable
-from monitor.model import Json, Mark
+from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, Leaf, leaf_body, part_of, row_record
 

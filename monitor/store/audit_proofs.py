@@ -15,7 +15,7 @@ from sqlalchemy import Engine, select, text
 from monitor.audit.export import ConsistencyProof, ExportedRecord
 from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.audit import driver
 from monitor.store.audit_acts import told_acts
 from monitor.store.audit_doubt import Accounts, accounts_of

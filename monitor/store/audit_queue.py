@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, insert, select
 
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.tables_audit import audit_queue
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from monitor.audit.record import (
     judgement_record,
     portable,
 )
-from monitor.model import Mark
+from monitor.core.model import Mark
 from monitor.store.audit_queue import Kind
 from monitor.store.tables import assessment, interaction, judgement
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitor.audit.export import Stored
 from monitor.audit.record import Record, disclosed, opens
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.audit_doubt import Accounts, Doubt, doubted
 from monitor.store.audit_queue import STORED
 from monitor.store.audit_range import occurred

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from monitor.audit.merkle import HASH_BYTES, Frontier, frontier_of
 from monitor.audit.tiles import TileTree, new_tiles
-from monitor.errors import Fatal
+from monitor.core.errors import Fatal
 from monitor.store.rows import copy_rows
 
 if TYPE_CHECKING:

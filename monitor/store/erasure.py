@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, bindparam, select, tex
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 
 from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
-from monitor.model import Json, Mark
+from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
 from monitor.store.quotations import blank_erased, hold_alerting

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.core.wire import encode
 from monitor.judge.metric import Judgement
-from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.audit_queue import Kind, judgement_part, queue_rows
 from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.partitions import Partitions
@@ -21,7 +22,6 @@ from monitor.store.rollup import Counted
 from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row
 from monitor.store.tables import METRICS
 from monitor.store.writer import Writer
-from monitor.wire import encode
 
 if TYPE_CHECKING:
     import psycopg

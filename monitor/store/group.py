@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects import postgresql
 
-from monitor.errors import WrongSettings
-from monitor.message import Offset, StoredOffset
+from monitor.core.errors import WrongSettings
+from monitor.core.message import Offset, StoredOffset
 from monitor.store.database import retriable
 from monitor.store.tables import consumer_offset
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
-from monitor.message import Position
-from monitor.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
+from monitor.core.message import Position
+from monitor.core.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
 
 
 def interaction_of(row: Mapping[str, Any]) -> Interaction:

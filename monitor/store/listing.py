@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 
 
 class Labelled(StrEnum):

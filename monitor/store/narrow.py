@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, func, literal, select, true
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.store.rollup import OTHER
 from monitor.store.tables import verdict_minute
 from monitor.store.tables_signals import verdict_hour

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from monitor.errors import Fenced
-from monitor.message import Offset, Position, Skip
+from monitor.core.errors import Fenced
+from monitor.core.message import Offset, Position, Skip
 
 if TYPE_CHECKING:
     import psycopg

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, select, true
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.store.audit_queue import STORED
 from monitor.store.quick import quick
 from monitor.store.tables import assessment, interaction

@@ -15,8 +15,8 @@ from sqlalchemy.dialects import postgresql
 from monitor.alert.dispatch import Group
 from monitor.alert.notification import Notification
 from monitor.alert.silence import Silence, parse_matcher
-from monitor.errors import Retriable
-from monitor.model import Json
+from monitor.core.errors import Retriable
+from monitor.core.model import Json
 from monitor.store.alerts import advisory_lock
 from monitor.store.database import retriable
 from monitor.store.tables_alerts import alert_group, notification, silence

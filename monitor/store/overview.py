@@ -10,7 +10,7 @@ from threading import Lock
 
 from sqlalchemy import Engine, func, literal, select
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.store.quick import quick
 from monitor.store.tables import rollup_label, verdict_minute
 from monitor.store.tables_audit import audit_checkpoint

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
-from monitor.model import Interaction, Mark
+from monitor.core.model import Interaction, Mark
 
 if TYPE_CHECKING:
     import psycopg

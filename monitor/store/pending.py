@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, and_, func, select, text, tuple_, update
 
-from monitor.model import Assessment, Interaction, Reason, Work
+from monitor.core.model import Assessment, Interaction, Reason, Work
+from monitor.core.wire import storable
 from monitor.store.database import retriable
 from monitor.store.interactions import interaction_of
 from monitor.store.tables import assessment, interaction, pending
-from monitor.wire import storable
 
 if TYPE_CHECKING:
     import psycopg

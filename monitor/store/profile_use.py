@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, text
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Opinion, consensus
 from monitor.store.quick import quick
 

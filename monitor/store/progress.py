@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Engine, delete, func, select
 from sqlalchemy.dialects import postgresql
 
 from monitor.alert.window import Count, Counts
-from monitor.message import Progress
+from monitor.core.message import Progress
 from monitor.store.database import bounded, retriable
 from monitor.store.ledger import Ledger, of_topic
 from monitor.store.rollup import source_of

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.audit.canonical import canonical
 from monitor.classify.profile import Profile
-from monitor.model import Work
+from monitor.core.model import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables import (

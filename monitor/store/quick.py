@@ -9,7 +9,7 @@ import psycopg
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.database import retriable
 
 # The planner's costs of wide rows look large; compiling and starting workers would take longer than the statement does.

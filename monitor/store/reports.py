@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, select, text, update
 from sqlalchemy.dialects import postgresql
 
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.report.weekly.content import digest
 from monitor.store.alerts import advisory_lock
 from monitor.store.database import retriable

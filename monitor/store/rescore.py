@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from monitor.model import Assessment
+from monitor.core.model import Assessment
 from monitor.store.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, key
 
 if TYPE_CHECKING:

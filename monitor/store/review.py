@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Engine, RowMapping, insert, select, text
 from sqlalchemy.dialects import postgresql
 
-from monitor.model import Interaction, Probabilities, Verdict
+from monitor.core.model import Interaction, Probabilities, Verdict
 from monitor.review.draw import Candidate, Offer
 from monitor.review.label import Drawn, Label, Opinion, Standing
 from monitor.store.audit_queue import Act, Kind, queue_act

@@ -10,8 +10,8 @@ from datetime import datetime
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from monitor.message import Position
-from monitor.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.core.message import Position
+from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.tables import HISTOGRAM_BINS, METRICS
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
-from monitor.model import Assessment, Document, Interaction, Metrics, Scores
+from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
+from monitor.core.wire import encode, evidence_json, piece_json, storable, support_json
 from monitor.store.tables import METRICS
-from monitor.wire import encode, evidence_json, piece_json, storable, support_json
 
 if TYPE_CHECKING:
     import psycopg

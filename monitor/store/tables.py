@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from monitor.message import Skip
-from monitor.model import Reason, Verdict
+from monitor.core.message import Skip
+from monitor.core.model import Reason, Verdict
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # What became of a partition's messages; then over how many offsets its reader went and why some gave no message; and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.store.tables import METRICS, metadata
 
 _time = DateTime(timezone=True)

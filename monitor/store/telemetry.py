@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, func, select
 
-from monitor.message import Skip
-from monitor.model import Verdict
+from monitor.core.message import Skip
+from monitor.core.model import Verdict
 from monitor.store.database import retriable
 from monitor.store.ledger import Ledger
 from monitor.store.pending import Pending

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from monitor.alert.window import Span
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS

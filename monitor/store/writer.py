@@ -11,9 +11,10 @@ from typing import Any
 
 import psycopg
 
-from monitor.errors import Fatal, Fenced, Retriable
-from monitor.message import DeadLetter, Position
-from monitor.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.core.errors import Fatal, Fenced, Retriable
+from monitor.core.message import DeadLetter, Position
+from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.core.wire import storable
 from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import plain_url, retriable
 from monitor.store.halted import end_halted
@@ -30,7 +31,6 @@ from monitor.store.rows import (
     interaction_row,
     key,
 )
-from monitor.wire import storable
 
 # A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
 # ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from monitor.alert.dispatch import told_of
-from monitor.alert.duration import format_duration
 from monitor.alert.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.notification import Course, Told
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import amount, name_of, signal_words
-from monitor.model import Reason, Verdict
+from monitor.core.duration import format_duration
+from monitor.core.model import Reason, Verdict
 from monitor.report.charts import course_svg
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its colour

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from monitor.app import Application
-from monitor.errors import MonitorError, Retriable, WrongSettings
+from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.quick import TakesTooLong
 from monitor.web import health, metrics, signin, signin_oidc
 from monitor.web.api import PREFIX as API

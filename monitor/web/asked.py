@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
+from monitor.core.model import Reason, Verdict
+from monitor.core.wire import storable
 from monitor.explain import METRIC_NAMES, REASON_WORDS
-from monitor.model import Reason, Verdict
 from monitor.store.listing import Filters, Labelled, Range, RefusalKnown
 from monitor.store.tables import METRICS
 from monitor.web.rates import SPANS, USUAL
-from monitor.wire import storable
 
 LONGEST = 1_000  # characters of a value
 NEGATIVE = "negative"

@@ -13,8 +13,8 @@ from monitor.app import Application
 from monitor.audit.export import ExportAbout, ExportedRecord, write_export
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import Checkpoint, NotProved
-from monitor.errors import WrongSettings
-from monitor.model import Json
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Json
 from monitor.sealing import notes_at
 from monitor.store.audit import opened_by
 from monitor.store.audit_proofs import Proofs, Proved

@@ -6,9 +6,9 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.wire import storable
 from monitor.store.listing import Place
-from monitor.wire import storable
 
 _LONGEST = 4_000
 

@@ -8,7 +8,7 @@ from threading import Condition, Thread
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
-from monitor.errors import MonitorError, Retriable
+from monitor.core.errors import MonitorError, Retriable
 
 PATIENCE = 2.0  # seconds that `/readyz` waits
 router = APIRouter(include_in_schema=False)

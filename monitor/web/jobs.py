@@ -9,7 +9,7 @@ from datetime import datetime
 from threading import Event, Lock, Thread
 from typing import TypeAlias
 
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from fastapi import Request
 from monitor.alert.rule import RuleSet
 from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app import Application
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
 from monitor.store.audit_reader import Verified
 from monitor.web.jobs import Jobs
 from monitor.web.sitting import Sittings

@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
+from monitor.core.wire import encode
 from monitor.redact import redact
 from monitor.store.listing import Listed
 from monitor.store.tables import METRICS
-from monitor.wire import encode
 
 MOST = 100_000  # rows
 COLUMNS = (

@@ -25,8 +25,8 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from monitor.errors import MonitorError, Retriable, WrongSettings
-from monitor.sections_web import OidcSettings
+from monitor.core.errors import MonitorError, Retriable, WrongSettings
+from monitor.core.settings.web import OidcSettings
 from monitor.store.access import Session
 from monitor.web.access import Role
 

@@ -14,8 +14,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from monitor.alert.duration import format_duration
-from monitor.model import Verdict
+from monitor.core.duration import format_duration
+from monitor.core.model import Verdict
 from monitor.redact import redact
 from monitor.web.access import Identity, Permission
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from monitor.classify.profile import Profile
+from monitor.core.model import Verdict
 from monitor.evaluate.standing import Row, Standing, enough, standing
-from monitor.model import Verdict
 from monitor.report.charts import reliability_chart, roc_chart
 from monitor.review.agreement import Agreement, agreement
 from monitor.score.features import FEATURES

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from math import log10, sqrt
 
 from monitor.alert.window import wilson
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.report.rates import Answers, RatePoint
 from monitor.report.verdicts import Verdicts
 from monitor.store.overview import Cell

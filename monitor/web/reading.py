@@ -13,9 +13,9 @@ from typing import Any
 
 from monitor.classify.profile import Profile
 from monitor.classify.refusal import Role
+from monitor.core.model import Match, Origin, Reason
 from monitor.explain import METRIC_NAMES, REASON_WORDS
 from monitor.explain.findings import Carried, Moved, ReadSentence, compared, moved, refusal_words, sentences
-from monitor.model import Match, Origin, Reason
 from monitor.redact import redact
 from monitor.score.features import FEATURES
 from monitor.web.visible import visible

@@ -11,7 +11,7 @@ from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.window import Counts, window_at
 from monitor.alert.wording import amount
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

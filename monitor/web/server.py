@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from monitor.report.rates import warmed
 from monitor.sealing_process import sealed_beside
 from monitor.store.access import Access

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from monitor.errors import Retriable, WrongSettings
-from monitor.settings import Settings
+from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.settings.load import Settings
 from monitor.web.guard import Guard
 from monitor.web.leaving import LONGEST, sealed, unsealed
 from monitor.web.oidc import Begun, NotLetIn, Provider

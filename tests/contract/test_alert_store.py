@@ -14,8 +14,8 @@ from monitor.alert.signal import RATES, Signal, SignalKind
 from monitor.alert.state import State, Transition
 from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Count, Span
-from monitor.errors import Retriable
-from monitor.model import Reason, Verdict
+from monitor.core.errors import Retriable
+from monitor.core.model import Reason, Verdict
 from monitor.store import database
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.database import connect

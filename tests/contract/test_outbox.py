@@ -9,7 +9,7 @@ import pytest
 
 from monitor.alert.dispatch import Group
 from monitor.alert.notification import Description, Notification
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.database import connect
 from monitor.store.outbox import PostgresOutbox
 from monitor.store.responses import PostgresResponses

@@ -26,7 +26,7 @@ from monitor.alert.receivers.email import Email
 from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from monitor.testing_outbox import MemoryReceiver
 from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
 from tests.slack_server.bench import slack_bot, slack_webhook

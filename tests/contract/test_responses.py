@@ -9,7 +9,7 @@ import pytest
 from monitor.alert.dispatch import Group
 from monitor.alert.memory import Round, RuleMemory
 from monitor.alert.state import State, Transition
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.alert_history import AlertHistory
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.database import connect

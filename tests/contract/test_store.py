@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monitor.errors import Fenced
-from monitor.message import Offset
-from monitor.model import Tally
-from monitor.ports import Store
+from monitor.core.errors import Fenced
+from monitor.core.message import Offset
+from monitor.core.model import Tally
+from monitor.core.ports import Store
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, a_dead_letter, an_assessment
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.message import Offset, Skip
+from monitor.core.message import Offset, Skip
 from monitor.store.access import Access
 from monitor.store.listing import Place
 from monitor.web.access import Role

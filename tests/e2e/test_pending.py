@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from monitor.model import Work
+from monitor.core.model import Work
 from monitor.store.writer import Writer
 from tests.factories import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
 from tests.llm_server import CHAT_MODEL, KEY, llm_server, refusal
@@ -15,7 +15,7 @@ from tests.llm_server import CHAT_MODEL, KEY, llm_server, refusal
 @pytest.fixture
 def hashing(monitor):
     """The installation with embeddings that cost nothing."""
-    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
+    monitor.core.settings.load["EMBEDDING__PROVIDER"] = "hash"
     return monitor
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.model import Origin, Reason, RefusalKind, Verdict
+from monitor.core.model import Origin, Reason, RefusalKind, Verdict
 from monitor.score.features import FEATURES
 
 if sys.version_info >= (3, 14):

@@ -10,11 +10,11 @@ from typing import Any
 
 from monitor.classify.profile import load_profile
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.message import Message, Position
+from monitor.core.model import Assessment, Interaction
 from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.decode import Decoder
-from monitor.message import Message, Position
-from monitor.model import Assessment, Interaction
 from monitor.pipeline import Pipeline
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 
-from monitor.settings import load_settings
+from monitor.core.settings.load import load_settings
 from tests.golden.assessing import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
 from tests.golden.test_verdicts import BLIND_SPOTS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.store.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
 from tests.integration.alert_rounds import LIFE, at

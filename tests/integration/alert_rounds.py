@@ -27,7 +27,7 @@ from typing import Any
 from monitor.alert.describe import Describer
 from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.rules_file import parse_rules
-from monitor.errors import MonitorError
+from monitor.core.errors import MonitorError
 from monitor.schedule import AlertLoop
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.changed import Changed

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import psycopg
 
-from monitor.message import Position
-from monitor.model import Assessment, SupportingDocument
+from monitor.core.message import Position
+from monitor.core.model import Assessment, SupportingDocument
 from tests.factories import an_assessment
 
 SECRET = "Ask Jane Doe of Quillmere about it"  # stands in every text of what is stored

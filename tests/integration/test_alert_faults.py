@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from monitor.alert.notify import Patience
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.database import connect, migrate
 from tests.conftest import embedded
 from tests.integration.alert_channel import Channel, answers

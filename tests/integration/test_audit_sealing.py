@@ -16,11 +16,11 @@ from monitor.audit.finding import Fault
 from monitor.audit.merkle import root_of, verify_consistency
 from monitor.audit.note import Signer, opened
 from monitor.classify.profile import load_profile
-from monitor.errors import Fatal
-from monitor.model import Mark, Verdict, Work
+from monitor.core.errors import Fatal
+from monitor.core.model import Mark, Verdict, Work
+from monitor.core.retry import Retry
 from monitor.retaining import remove
 from monitor.retention import Keeping, Policy
-from monitor.retry import Retry
 from monitor.sealing import Sealer
 from monitor.store.audit import Sealing
 from monitor.store.audit_acts import RulesKept

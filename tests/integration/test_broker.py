@@ -16,7 +16,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from monitor.errors import OutOfReach, WrongSettings
+from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.simulate import broker
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from tests import kafka_cluster as given

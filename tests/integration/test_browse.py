@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.model import Metrics, Reason, Refusal, RefusalKind, Verdict
+from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store import browse as browse_module
 from monitor.store.browse import Browse

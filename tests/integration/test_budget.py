@@ -17,11 +17,11 @@ import pytest
 from sqlalchemy import create_engine
 
 from monitor.app import Application
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
+from monitor.core.model import Work
+from monitor.core.settings.load import load_settings
 from monitor.llm.exchange import BudgetSpent, Purpose, Spend
-from monitor.model import Work
 from monitor.pending.workers import work_off
-from monitor.settings import load_settings
 from monitor.store.usage import Limit, PostgresBudget, usage_since
 from monitor.store.writer import Writer
 from tests.factories import A_STAND_IN, a_batch, an_assessment, clock

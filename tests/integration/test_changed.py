@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import event
 
 from monitor.alert.window import Span
-from monitor.errors import Retriable
-from monitor.model import Document, Reason, Verdict
+from monitor.core.errors import Retriable
+from monitor.core.model import Document, Reason, Verdict
 from monitor.store import changed
 from monitor.store.changed import Changed, thin_slices
 from monitor.store.rollup import OTHER

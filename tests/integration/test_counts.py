@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from monitor.alert.signal import MEANS, Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span, interval
-from monitor.errors import Retriable
-from monitor.message import Position
-from monitor.model import Metrics, Reason, Verdict
+from monitor.core.errors import Retriable
+from monitor.core.message import Position
+from monitor.core.model import Metrics, Reason, Verdict
 from monitor.store.counts import SpanCounts
 from monitor.store.database import connect
 from monitor.store.rollup import LONGEST_SOURCE, OTHER, source_of

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.app import Application
+from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.message import Offset, Position, Skip
+from monitor.core.settings.load import load_settings
 from monitor.deadletters import Retried, check_known, purge_all, retry
-from monitor.errors import Retriable, WrongSettings
 from monitor.ingest.decode import Decoder
-from monitor.message import Offset, Position, Skip
-from monitor.settings import load_settings
 from monitor.store.dead_letters import Amount, DeadLetters, Wanted, purge, settle
 from monitor.store.ledger import Ledger
 from monitor.store.writer import Writer

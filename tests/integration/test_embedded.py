@@ -88,7 +88,7 @@ def test_a_state_directory_that_cannot_be_made_is_told_so(tmp_path):
     (tmp_path / "file").write_text("in the way")
     code = (
         "import sys; from pathlib import Path; from monitor.store.embedded import embedded_database; "
-        "from monitor.errors import OutOfReach\n"
+        "from monitor.core.errors import OutOfReach\n"
         "try: embedded_database(Path(sys.argv[1]))\n"
         "except OutOfReach as error: print(error)"
     )

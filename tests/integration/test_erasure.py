@@ -11,8 +11,8 @@ import pytest
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Telling
 from monitor.alert.notification import Notification
+from monitor.core.model import Mark, Verdict, Work
 from monitor.explain import explanation, findings_json
-from monitor.model import Mark, Verdict, Work
 from monitor.redact import redact
 from monitor.store.erasure import FIELDS, Erasure, Wanted
 from monitor.store.finish import finish_assessed

@@ -9,7 +9,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from monitor.model import Origin, Support, SupportingDocument, Verdict, Work
+from monitor.core.model import Origin, Support, SupportingDocument, Verdict, Work
 from monitor.retention import CutOff
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.erasure import Erasure, Wanted

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from monitor.app import Application
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.model import Verdict
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
 from monitor.llm.batches import BatchEndpoint
-from monitor.model import Verdict
 from monitor.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue
-from monitor.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
-from monitor.settings import Settings
 from monitor.store.llm_batches import SentBatches
 from monitor.store.pending import Pending
 from monitor.store.usage import usage_since

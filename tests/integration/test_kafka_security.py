@@ -11,9 +11,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka import client_options, connected
-from monitor.sections import KafkaSettings
 from tests.consuming import answers, consuming, settings_for
 from tests.kafka_cluster import (
     KEY_PASSWORD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.message import Offset, Position, Skip
+from monitor.core.message import Offset, Position, Skip
 from monitor.store.ledger import Ledger, LedgerRow, Recount
 from monitor.store.writer import Writer
 from tests.factories import a_batch, a_dead_letter, an_assessment, clock

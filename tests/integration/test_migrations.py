@@ -20,7 +20,7 @@ import monitor.store.tables_audit
 import monitor.store.tables_privacy
 import monitor.store.tables_review
 import monitor.store.tables_signals  # noqa: F401
-from monitor.errors import Fatal, OutOfReach
+from monitor.core.errors import Fatal, OutOfReach
 from monitor.store import database as database_module
 from monitor.store.database import _alembic, connect, migrate, schema_state
 from monitor.store.tables import LATER_REASONS, METRICS, metadata, verdict_minute

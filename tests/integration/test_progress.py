@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from monitor.alert.window import Count, Counts
 from monitor.cli_alerts import alerts_app
-from monitor.errors import Retriable, WrongSettings
-from monitor.message import Offset, Position, Progress, Skip
+from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.store.database import connect
 from monitor.store.progress import FORGOTTEN, ReadingStore
 from monitor.store.writer import Writer

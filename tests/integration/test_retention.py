@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import insert
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.message import Offset
+from monitor.core.model import Mark, Verdict
+from monitor.core.retry import Retry
+from monitor.core.settings.load import load_settings
 from monitor.ledger import complaints
-from monitor.message import Offset
-from monitor.model import Mark, Verdict
 from monitor.retaining import due, remove, retained_beside, whole_months
 from monitor.retention import Keeping, Policy
-from monitor.retry import Retry
-from monitor.settings import load_settings
 from monitor.store import retention as of_store
 from monitor.store.ledger import Ledger
 from monitor.store.reports import Reports

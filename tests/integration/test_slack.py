@@ -12,8 +12,8 @@ import pytest
 
 from monitor.alert.receivers.slack.bot import SlackBot, from_settings
 from monitor.alert.receivers.slack.webhook import SlackWebhook
-from monitor.errors import Fatal, Retriable, WrongSettings
-from monitor.settings import Settings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.core.settings.load import Settings
 from tests.slack_server import (
     APP_TOKEN,
     BOT_ID,

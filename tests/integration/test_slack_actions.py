@@ -10,8 +10,8 @@ from threading import Event
 import pytest
 
 from monitor.alert.receivers.slack.actions import SlackActions, actions_from_settings
-from monitor.errors import Retriable
-from monitor.settings import Settings
+from monitor.core.errors import Retriable
+from monitor.core.settings.load import Settings
 from tests.slack_server import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown, slack_server
 from tests.slack_server.bench import Stepping
 from tests.waiting import until

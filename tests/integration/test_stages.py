@@ -7,10 +7,10 @@ from threading import Event, Thread
 
 import pytest
 
-from monitor.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
-from monitor.message import DeadLetter, Offset
-from monitor.model import Tally
-from monitor.retry import Retry
+from monitor.core.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
+from monitor.core.message import DeadLetter, Offset
+from monitor.core.model import Tally
+from monitor.core.retry import Retry
 from monitor.stages import Stages
 from monitor.testing import MemoryStore
 from tests.factories import a_message, an_assessment, an_interaction

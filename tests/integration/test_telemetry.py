@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.message import Offset, Position, Progress, Skip
-from monitor.model import Verdict
+from monitor.core.message import Offset, Position, Progress, Skip
+from monitor.core.model import Verdict
 from monitor.store.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
 from monitor.store.writer import Writer

@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from monitor.app import Application
-from monitor.errors import Retriable, WrongSettings
+from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.report.weekly.content import canonical, content, digest
 from monitor.report.weekly.week import Week
 from monitor.reporting import Format, Reporting, chosen_week, file_name, reporting
-from monitor.settings import load_settings
 from monitor.store import weekly_rows
 from monitor.store.database import connect
 from monitor.store.erasure import Erasure, Wanted

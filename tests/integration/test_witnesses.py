@@ -7,9 +7,9 @@ from kafka import KafkaConsumer
 from pydantic import SecretStr
 
 from monitor.audit.note import Checkpoint, Signer, opened, signed
-from monitor.errors import Fatal, Retriable, WrongSettings
-from monitor.sections import KafkaSettings
-from monitor.sections_alerts import SlackSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.core.settings.alert import SlackSettings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.witnesses import KafkaWitness, SlackWitness
 from tests.kafka_cluster import create_topic, new_topic_name
 from tests.slack_server.server import BROKEN, CHANNEL, TOKEN

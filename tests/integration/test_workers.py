@@ -22,16 +22,16 @@ import psycopg
 import pytest
 
 from monitor.app import Application, utc_now
-from monitor.errors import Fatal
-from monitor.message import Offset, Position
-from monitor.model import Tally, Work
+from monitor.core.errors import Fatal
+from monitor.core.message import Offset, Position
+from monitor.core.model import Tally, Work
+from monitor.core.settings.load import Settings, load_settings
 from monitor.pending import queue
 from monitor.pending import workers as working_off
 from monitor.pending.assessing import AssessingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue
 from monitor.pending.workers import work_off, working
-from monitor.settings import Settings, load_settings
 from monitor.store.ledger import Ledger
 from monitor.store.pending import Pending
 from monitor.store.writer import Writer

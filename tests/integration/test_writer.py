@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg import sql
 
-from monitor.errors import Fatal, Retriable
-from monitor.message import Offset
-from monitor.model import (
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.message import Offset
+from monitor.core.model import (
     Document,
     Mark,
     Metrics,

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from monitor.consume import chosen, span_between
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.span import Span
-from monitor.sections import KafkaSettings
-from monitor.settings import Settings
 
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
 ALL = Span(start=None, end=None)

@@ -5,12 +5,12 @@ import pytest
 
 from monitor.classify.profile import load_profile
 from monitor.complete.extractive import ExtractiveCompleter
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.model import Origin, Reason, RefusalKind, SupportingDocument, Verdict
+from monitor.core.wire import assessment_json, encode
 from monitor.detect.detection import Detection
 from monitor.embed.hashing import HashEmbedder
-from monitor.errors import Fatal, Retriable
-from monitor.model import Origin, Reason, RefusalKind, SupportingDocument, Verdict
 from monitor.pipeline import Pipeline
-from monitor.wire import assessment_json, encode
 from tests.unit.builders import interaction, profile
 
 DOCUMENTS = [

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from threading import Event
 
-from monitor.errors import Retriable
-from monitor.message import Progress
+from monitor.core.errors import Retriable
+from monitor.core.message import Progress
 from monitor.progress import noted
 from tests.factories import NOON, clock
 from tests.waiting import PATIENCE

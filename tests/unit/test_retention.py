@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.errors import WrongSettings
-from monitor.model import Verdict
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.settings.privacy import RetentionSettings
 from monitor.retaining import retention_json, whole_months
 from monitor.retention import CutOff, Policy, policy_of
-from monitor.sections_privacy import RetentionSettings
 from monitor.store.retention import Due
 from tests.factories import NOON
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from monitor.errors import WrongSettings
-from monitor.model import Verdict
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
 from monitor.reviewing import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person, replacing
 
 G = Verdict.GROUNDED

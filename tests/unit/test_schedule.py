@@ -9,7 +9,7 @@ import pytest
 from monitor.alert.notification import Description
 from monitor.alert.notify import Delivery
 from monitor.alert.rule import Grouping, RuleSet
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.schedule import AlertLoop, repeated, scheduled
 from monitor.testing_alerts import MemoryAlertStore
 from monitor.testing_outbox import MemoryOutbox, MemoryReceiver

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.sealing import Sealer, key_at, notes_at
 from monitor.store.audit import Sealed
 from monitor.witnesses import FileWitness

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from monitor.errors import Retriable, WrongSettings
+from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.telemetry import Figures
 from monitor.telemetry import FRESH, Answers, MetricName, StoreCollector, served
 from tests.factories import NOON, at, clock

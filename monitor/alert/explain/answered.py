@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from monitor.model import Probabilities
+from monitor.core.model import Probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

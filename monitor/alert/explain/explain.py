@@ -17,7 +17,7 @@ from monitor.alert.explain.finding import Cluster, Kind
 from monitor.alert.explain.lift import lifts
 from monitor.alert.explain.telling import telling
 from monitor.alert.explain.wording import LONGEST_QUESTION
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors, shape (n, d)
 

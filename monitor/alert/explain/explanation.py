@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from monitor.alert.explain.finding import Cluster, Finding, Part, Telling
 from monitor.alert.explain.said import tell
-from monitor.model import Json
+from monitor.core.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

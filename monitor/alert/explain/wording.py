@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import log, sqrt
 from unicodedata import normalize
 
-from monitor.words import STEM
+from monitor.core.text.words import STEM
 
 MOST_WORDS = 4
 LONGEST_QUESTION = 500  # characters that are read

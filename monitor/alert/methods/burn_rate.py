@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias
 
-from monitor.alert.duration import format_duration
 from monitor.alert.methods.method import Memory, WrongParameter, require_least, require_share, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
+from monitor.core.duration import format_duration
 
 Preset: TypeAlias = Literal["page", "ticket"]
 

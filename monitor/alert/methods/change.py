@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from math import atan, cos, pi, sin, sqrt
 from typing import ClassVar, NamedTuple
 
-from monitor.alert.explain.proportions import Share, greater
 from monitor.alert.methods.method import Memory, WrongParameter, require_chance, require_least, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
+from monitor.core.proportions import Share, greater
 
 LEAST_WEEKS = 2
 _WEEK = timedelta(days=7)

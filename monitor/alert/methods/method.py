@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, TypeAlias
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import MINUTE, Counts, Observation, Span
-from monitor.model import Json
+from monitor.core.model import Json
 
 Memory: TypeAlias = Mapping[str, Json]  # what a method keeps of one set of labels between evaluations; as JSON
 

@@ -15,7 +15,7 @@ from monitor.alert.methods.wealth import CAP, NOTHING, Floats, advance, log_stat
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Observation, Outcome, Span, interval, window_at
-from monitor.model import Json
+from monitor.core.model import Json
 
 SETTLED = timedelta(minutes=30)  # what arrives later than this after its time is not counted
 LONGEST_GAP = timedelta(days=1)  # of a longer pause, only the last day is caught up with

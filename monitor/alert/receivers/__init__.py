@@ -8,7 +8,7 @@ from monitor.alert.ports import Receiver
 from monitor.alert.receivers import alertmanager, console, email, pagerduty, webhook
 from monitor.alert.receivers.builder import Builder, Draw
 from monitor.alert.receivers.slack import bot as slack
-from monitor.settings import Settings
+from monitor.core.settings.load import Settings
 
 RECEIVERS: Mapping[str, Builder] = {
     "console": console.from_settings,

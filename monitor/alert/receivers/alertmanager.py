@@ -17,11 +17,11 @@ from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, label_set, timestamp
 from monitor.alert.wording import http_url
-from monitor.errors import Fatal, Retriable
-from monitor.model import Json
-from monitor.sections_alerts import AlertmanagerSettings
-from monitor.settings import Settings
-from monitor.wire import encode
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.model import Json
+from monitor.core.settings.alert import AlertmanagerSettings
+from monitor.core.settings.load import Settings
+from monitor.core.wire import encode
 
 log = logging.getLogger(__name__)
 

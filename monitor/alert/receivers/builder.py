@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from monitor.alert.notification import Course
 from monitor.alert.ports import Receiver
-from monitor.settings import Settings
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.text import render
-from monitor.errors import Fatal, Retriable
-from monitor.settings import Settings
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.settings.load import Settings
 
 
 def from_settings(settings: Settings, draw: Draw | None) -> Receiver:  # noqa: ARG001  every builder is called alike

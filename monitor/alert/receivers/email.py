@@ -21,8 +21,8 @@ from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw, drawn
 from monitor.alert.receivers.email_message import message
 from monitor.alert.wording import plain
-from monitor.errors import Fatal, Retriable
-from monitor.settings import Settings
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Interaction, Json, Mark
+from monitor.core.wire import storable
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,
@@ -27,8 +29,6 @@ from monitor.ingest.dialects.dialect import (
 )
 from monitor.ingest.parse import JsonObject, kind, parse_object, shown
 from monitor.ingest.times import instant
-from monitor.model import Interaction, Json, Mark
-from monitor.wire import storable
 
 SOURCE_TAG = "ce_source"
 _MEDIA_TYPE = b"application/cloudevents"

@@ -10,11 +10,11 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.message import Position
+from monitor.core.model import Interaction, Json, Mark
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range
-from monitor.message import Position
-from monitor.model import Interaction, Json, Mark
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 

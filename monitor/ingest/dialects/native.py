@@ -7,7 +7,8 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage
 from monitor.ingest.dialects.dialect import (
     Context,
     Count,
@@ -27,7 +28,6 @@ from monitor.ingest.dialects.dialect import (
     validated,
 )
 from monitor.ingest.parse import JsonObject, kind, path_of
-from monitor.model import Document, Interaction, Json, SupportingDocument, TokenUsage
 
 MAX_TAGS = 64
 MAX_TAG_NAME_CHARS = 128

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Document, Interaction
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,
@@ -24,7 +25,6 @@ from monitor.ingest.dialects.dialect import (
     validated,
 )
 from monitor.ingest.parse import JsonObject
-from monitor.model import Document, Interaction
 
 # What makes a sample itself; the id is a hash of these, so columns added later (scores, say) make no new interaction.
 _IDENTITY = ("user_input", "retrieved_contexts", "retrieved_context_ids", "reference_contexts", "response", "reference")

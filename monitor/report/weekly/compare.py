@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from monitor.alert.explain.proportions import Share, greater
 from monitor.alert.window import wilson
-from monitor.model import Json
+from monitor.core.model import Json
+from monitor.core.proportions import Share, greater
 
 CLEAR = 0.05  # a difference that chance would give in fewer of the weeks is clear
 _DECIMALS = 6

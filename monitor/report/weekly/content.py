@@ -9,9 +9,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from monitor.alert.explain.proportions import Share
 from monitor.alert.wording import shortened
-from monitor.model import Json, Verdict
+from monitor.core.model import Json, Verdict
+from monitor.core.proportions import Share
 from monitor.redact import redact
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from monitor.model import Tally, Verdict
+from monitor.core.model import Tally, Verdict
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from monitor.alert.explain.proportions import Share, adjusted, greater
-from monitor.model import Json
+from monitor.core.model import Json
+from monitor.core.proportions import Share, adjusted, greater
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share, significant, two_sided
 from monitor.report.weekly.facts import Both, DocumentUse, Read

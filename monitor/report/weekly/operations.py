@@ -10,7 +10,7 @@ from statistics import median
 from monitor.alert.silence import parse_matcher
 from monitor.alert.window import Count, interval
 from monitor.alert.wording import shortened
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.redact import redact
 from monitor.report.weekly.compare import rounded, share
 from monitor.report.weekly.facts import Coverage, Episode, Facts, Judged, Quiet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.alert.receivers.slack.text import SlackMessage, foreign, inert, plain_text, section
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.report.weekly.summary import headline, period, title, warnings
 from monitor.report.weekly.words import Found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.report.weekly.shapes import Rows, Section, Table
 from monitor.report.weekly.words import (
     NOTHING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from monitor.marks import blank
+from monitor.core.text.marks import blank
 from monitor.score.facts import dates, names, numbers
 from monitor.score.facts.fact import Fact, FactKind
 from monitor.score.facts.language import language_of

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from monitor.recurring import recurring
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import sentence_spans
 from monitor.score.facts.agree import Quantities
 from monitor.score.facts.dates import Moment, implied
 from monitor.score.facts.extract import facts, read
 from monitor.score.facts.fact import Fact, FactKind
 from monitor.score.facts.names import acronyms, alone, identifier, kin, words_of
 from monitor.score.facts.numbers import Quantity
-from monitor.sentences import sentence_spans
 
 MOST_APART = 8  # dates and years of one sentence that are put together
 _SHORT = 2  # letters of a country's acronym: "us" is more often a pronoun

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import Field
 
 from monitor.app import Application
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.redact import redact, redact_head
 from monitor.store.browse import Browse
 from monitor.store.listing import Filters, Labelled, Listed, Range, RefusalKnown

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import Field
 
 from monitor.app import Application
-from monitor.model import Verdict
+from monitor.core.model import Verdict
+from monitor.core.wire import storable
 from monitor.review.label import Label
 from monitor.reviewing import MAX_NOTE_CHARS
 from monitor.web.access import Identity, Permission
@@ -16,7 +17,6 @@ from monitor.web.api.parameters import Name
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 from monitor.web.api.shape import Answer, Question
 from monitor.web.guard import Needs
-from monitor.wire import storable
 
 router = APIRouter(tags=["labels"])
 Labeller = Annotated[Identity, Depends(Needs(Permission.LABEL))]

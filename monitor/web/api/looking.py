@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query, Request
 
 from monitor.app import Application
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.looks import keep_act
 from monitor.web.access import Identity, Permission

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from monitor.app import Application
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.report.verdicts import Verdicts
 from monitor.store.overview import Cell
 from monitor.web.access import Identity, Permission

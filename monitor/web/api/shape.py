@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from monitor.model import Json
+from monitor.core.model import Json
 from monitor.redact import redact, redact_part
 
 # What things are found by, and words of ours: masked, they would name nothing.

@@ -12,13 +12,13 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from monitor.alert.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app import Application
+from monitor.core.wire import storable
 from monitor.redact import redact
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Flag, Name, Text, whole
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 from monitor.web.api.shape import Answer, Question
 from monitor.web.guard import Needs
-from monitor.wire import storable
 
 router = APIRouter(tags=["silences"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]

@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from monitor.alert.actions import matchers_of, new_silence
 from monitor.alert.describe import course_of
-from monitor.alert.duration import parse_duration
 from monitor.alert.notification import MAX_EXAMPLES, Course
 from monitor.alert.rule import Rule
 from monitor.alert.wording import facts, labels_of
 from monitor.app import Application
-from monitor.errors import Retriable, WrongSettings
+from monitor.core.duration import parse_duration
+from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.alert_board import AlertBoard, Listed
 from monitor.web import alert_view
 from monitor.web.access import Identity, Permission

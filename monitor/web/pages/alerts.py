@@ -12,12 +12,12 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.alert.actions import new_silence
-from monitor.alert.duration import parse_duration
 from monitor.alert.rule import Rule
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.alert_tables import UNWATCHED
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.duration import parse_duration
+from monitor.core.errors import WrongSettings
 from monitor.store.alert_board import AlertBoard, Listed
 from monitor.web import alert_view
 from monitor.web.access import Identity, Permission

@@ -12,9 +12,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
 from monitor.app import Application
 from monitor.audit.note import NotProved
-from monitor.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.model import Json
 from monitor.ingest.times import instant
-from monitor.model import Json
 from monitor.store.audit_list import ACTS, LATEST, AuditList
 from monitor.store.audit_proofs import Proofs
 from monitor.web.access import Identity, Permission

@@ -14,8 +14,8 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Reques
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app import Application
+from monitor.core.errors import InvalidMessage
 from monitor.deadletters import retry
-from monitor.errors import InvalidMessage
 from monitor.ingest.times import instant
 from monitor.redact import redact, redact_head
 from monitor.store.audit_queue import Act, Kind

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app import Application
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.wire import storable
 from monitor.explain.findings import start_probability
 from monitor.judgements import told
-from monitor.model import Verdict
 from monitor.reviewing import MAX_NOTE_CHARS, Wish, label
 from monitor.store.one import Beside
 from monitor.store.said import newest_labels
@@ -22,7 +23,6 @@ from monitor.web.access import Identity, Permission
 from monitor.web.api.looking import keep_look
 from monitor.web.guard import Needs
 from monitor.web.page import page, path_of
-from monitor.wire import storable
 
 router = APIRouter()
 SAID = {

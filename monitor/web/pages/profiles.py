@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from monitor.app import Application
 from monitor.classify.profile import Profile
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Verdict
 from monitor.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
 from monitor.ingest.times import instant
-from monitor.model import Verdict
 from monitor.store.profile_list import ProfileList
 from monitor.store.profile_use import COMPARED, LABELS, ProfileUse
 from monitor.store.quick import TakesTooLong

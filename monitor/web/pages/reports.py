@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app import Application
-from monitor.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.ingest.times import instant
 from monitor.report.weekly.week import Week, last_week, week_named
 from monitor.reporting import Format, Written, reporting

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app import Application
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
 from monitor.review.view import DRAWN_WORDS, remarks

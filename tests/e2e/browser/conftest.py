@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from monitor.alert.rules_file import load_rules
 from monitor.app import Application
-from monitor.settings import Settings
+from monitor.core.settings.load import Settings
 from tests.conftest import missing
 from tests.e2e.browser.stock import APP, RULES, events, multiply
 from tests.e2e.conftest import ROOT, Installation, installed

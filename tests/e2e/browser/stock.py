@@ -12,7 +12,7 @@ from random import Random
 
 import psycopg
 
-from monitor.model import Interaction, Reason, Verdict
+from monitor.core.model import Interaction, Reason, Verdict
 from monitor.simulate.scenarios import Phase
 from monitor.simulate.traffic import Bot, event
 from monitor.store.tables import HISTOGRAM_BINS, METRICS

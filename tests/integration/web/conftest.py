@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from monitor.app import Application
-from monitor.settings import load_settings
+from monitor.core.settings.load import load_settings
 from monitor.store.access import Access
 from monitor.web.access import Role
 from monitor.web.app import create_app

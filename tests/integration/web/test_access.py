@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.store.access import Session
 from monitor.web.guard import TRIES
 from monitor.web.health import Readiness

@@ -11,7 +11,7 @@ from monitor.alert.explain.finding import Telling
 from monitor.alert.memory import Round, RuleMemory
 from monitor.alert.rules_file import parse_rules
 from monitor.alert.state import State, Transition
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.explanations import Explanations
 from monitor.web.alert_view import told

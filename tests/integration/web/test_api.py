@@ -15,13 +15,13 @@ from sqlalchemy import text
 
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import opened
-from monitor.evidence import MissingFact
-from monitor.message import Offset, Position
-from monitor.model import Document, Origin, Support, SupportingDocument, Verdict
+from monitor.core.evidence import MissingFact
+from monitor.core.message import Offset, Position
+from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
+from monitor.core.wire import assessment_json
 from monitor.report.weekly.week import week_named
 from monitor.reporting import reporting
 from monitor.store.reports import Reports
-from monitor.wire import assessment_json
 from tests.factories import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
 
 SECRET = "Write to ada@example.org, or call +49 30 901820."

@@ -7,7 +7,7 @@ import re
 import psycopg
 import pytest
 
-from monitor.model import Document, Reason, Verdict
+from monitor.core.model import Document, Reason, Verdict
 from tests.factories import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
 
 APP, ID = "shop & co", "q/1?<b>"

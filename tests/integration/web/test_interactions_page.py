@@ -10,7 +10,7 @@ import re
 import psycopg
 import pytest
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from tests.factories import a_batch, an_assessment, at
 
 VERDICTS = list(Verdict)

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from joserfc import jwt
 from joserfc.jwk import ECKey, OKPKey
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from tests.oidc_server import CLIENT, SECRET, by_hand, first_key, new_key, oidc_server
 from tests.webhook_server import BROKEN, HANG_UP, Answer
 

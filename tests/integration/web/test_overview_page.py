@@ -8,8 +8,8 @@ import pytest
 
 from monitor.alert.memory import Round, RuleMemory
 from monitor.alert.state import Transition
-from monitor.message import Position
-from monitor.model import Verdict
+from monitor.core.message import Position
+from monitor.core.model import Verdict
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.overview import KEPT, SETTLED, OverviewStore
 from tests.factories import NOON, a_batch, an_assessment, at

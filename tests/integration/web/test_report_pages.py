@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.review import Reviews
 from monitor.web.kept import kept

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from tests.factories import a_batch, an_assessment, at
 
 VERDICTS = list(Verdict)

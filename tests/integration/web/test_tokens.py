@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from monitor.app import utc_now
 from monitor.cli import app
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from monitor.store.access import Access, Session
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from monitor.alert.notification import Notification
 from monitor.alert.notify import KEPT, Delivery, Patience, deliver, purge
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.notifications import a_notification, a_resolved_notification, at
 

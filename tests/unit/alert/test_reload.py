@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from monitor.alert.reload import WatchedRules
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 RIGHT = "rules:\n  - {name: a, signal: {rate: refusal}, above: 0.2}\n"
 OTHER = RIGHT.replace("name: a", "name: b")

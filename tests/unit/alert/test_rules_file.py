@@ -17,7 +17,7 @@ from monitor.alert.rules_file import load_rules, parse_rules
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.silence import Matcher
 from monitor.alert.target import Target
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 FULL = """\
 grouping: {by: [app, team], wait: 1s, interval: 2m, repeat: 1h}

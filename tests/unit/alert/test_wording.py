@@ -29,7 +29,7 @@ from monitor.alert.wording import (
     why,
     words,
 )
-from monitor.model import Reason
+from monitor.core.model import Reason
 from tests.unit.alert.notifications import (
     a_notification,
     a_resolved_notification,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 # From the documentation of golang.org/x/mod/sumdb/note.
 GO_PRIVATE = "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"

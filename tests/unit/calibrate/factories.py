@@ -6,9 +6,9 @@ import numpy as np
 
 from monitor.calibrate.fit import Rows
 from monitor.classify.profile import FeatureWeight, Groundedness
+from monitor.core.evidence import Evidence
+from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
-from monitor.evidence import Evidence
-from monitor.model import Assessment, Verdict
 from monitor.score.features import FEATURES
 from tests.factories import an_assessment
 

@@ -12,10 +12,10 @@ from monitor.calibrate.profile_file import profile_toml
 from monitor.calibrate.run import calibrated, objective_of, rows_of
 from monitor.calibrate.thresholds import fitted_rules
 from monitor.classify.profile import load_profile
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Refusal, RefusalKind, Verdict
 from monitor.evaluate.labels import data_hash
 from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
-from monitor.model import Refusal, RefusalKind, Verdict
 from monitor.score.features import FEATURES
 from tests.unit.builders import profile
 from tests.unit.calibrate.factories import START, labelled, some_rows

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from monitor.classify.refusal import refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "interactions.jsonl"
 INTERACTIONS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]

@@ -11,7 +11,7 @@ from monitor.classify.lexicon import CUES, OPENERS, UNSPACED, WORDINGS, fold
 from monitor.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.classify.lexicon.wording import pattern, simplified, upto, whole
 from monitor.classify.refusal import refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 
 
 def test_languages_are_told_by_their_codes():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.classify.profile import SHIPPED, FeatureWeight, Profile, load_profile, shipped_profiles, sigmoid
-from monitor.errors import WrongSettings
-from monitor.model import Scores
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Scores
 from monitor.score.features import FEATURES_VERSION
 from tests.unit.builders import metrics, profile
 

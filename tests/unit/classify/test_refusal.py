@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.classify.refusal import LONGEST, Role, read_answer, refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 
 
 @pytest.mark.parametrize("answer", ["", " ", "\n\n", "...", "?", "42", "\u200b", "\ud800"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.classify.refusal import refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 
 FULL = {
     "en": [

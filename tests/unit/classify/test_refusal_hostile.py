@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monitor.classify import clauses, refusal
 from monitor.classify.refusal import LONGEST, LONGEST_COURTESY, LONGEST_SENTENCE, read_answer, refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 
 HOSTILE = [
     "not ",

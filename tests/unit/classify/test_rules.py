@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from monitor.classify.profile import FeatureWeight, Groundedness
 from monitor.classify.refusal import Reading, read_answer
 from monitor.classify.rules import BELOW, PRIMARY, classify, metrics_below, thesis_rule
-from monitor.evidence import AlignedSentence, MissingFact
-from monitor.model import Reason, RefusalKind, Verdict
+from monitor.core.evidence import AlignedSentence, MissingFact
+from monitor.core.model import Reason, RefusalKind, Verdict
 from tests.unit.builders import evidence, interaction, metrics, profile, support
 
 ALL = tuple(BELOW)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from monitor.complete import extractive
 from monitor.complete.extractive import MOST_SENTENCES, ExtractiveCompleter, extract
-from monitor.model import Document, Origin, SupportingDocument
-from monitor.sentences import sentence_spans
+from monitor.core.model import Document, Origin, SupportingDocument
+from monitor.core.text.sentences import sentence_spans
 from tests.unit.builders import interaction
 
 PARKING = Document(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.complete.locate import locate
-from monitor.model import Document, Match, SupportingDocument
+from monitor.core.model import Document, Match, SupportingDocument
 
 ONE = Document(id="one", text="Red. Blue. Red.")
 TWO = Document(id="two", text="Blue. Green.")

@@ -13,10 +13,10 @@ import pytest
 from monitor.complete import sidecar
 from monitor.complete.extractive import ExtractiveCompleter
 from monitor.complete.sidecar import MOST_PIECES, PROMPTS, Explained, Regenerated, SidecarCompleter
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.model import Document, Interaction, Match, Origin, StandIn, Support, SupportingDocument
 from monitor.llm.client import ChatModel
 from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Reply, Request, Spend
-from monitor.model import Document, Interaction, Match, Origin, StandIn, Support, SupportingDocument
 from monitor.testing import MemoryBudget
 from tests.llm_server import CHAT_MODEL, KEY, hang, llm_server, model_refusal, refusal, said
 from tests.unit.builders import interaction

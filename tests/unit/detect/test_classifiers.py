@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.errors import WrongSettings
 from monitor.detect.classifiers import QUESTION_PROMPT, SUMMARY_PROMPT, CrossEncoder, TokenClassifier
 from monitor.detect.detection import Claim
 from monitor.detect.pairs import Feed, PairTokenizer
-from monitor.errors import WrongSettings
 from tests.unit.detect.tiny_model import byte_tokenizer, word_tokenizer
 
 WORDS, BYTES = PairTokenizer(word_tokenizer()), PairTokenizer(byte_tokenizer())

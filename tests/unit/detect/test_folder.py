@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from monitor.core.errors import WrongSettings
 from monitor.detect.folder import model_folder
-from monitor.errors import WrongSettings
 
 TOKENS, PAIRS = ["ModernBertForTokenClassification"], ["DebertaV2ForSequenceClassification"]
 NLI = {"0": "contradiction", "1": "entailment", "2": "neutral"}

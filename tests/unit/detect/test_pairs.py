@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, processors
 
+from monitor.core.errors import WrongSettings
 from monitor.detect.pairs import PairTokenizer
 from monitor.detect.reading import Input
-from monitor.errors import WrongSettings
 from tests.unit.detect.tiny_model import CLS, PAD, SEP, byte_tokenizer, word_tokenizer
 
 FIRST, SECOND = "The shop opens on Monday.", "Zoe pays 42 euros."

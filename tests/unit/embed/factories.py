@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from monitor.core.errors import WrongSettings
 from monitor.embed.weights import PublishedModel, published_model
-from monitor.errors import WrongSettings
 
 
 def published_weights() -> PublishedModel:

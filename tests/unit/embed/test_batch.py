@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.model import Document
 from monitor.embed.batch import embed_batch, encode_batch
 from monitor.embed.hashing import HashEmbedder
-from monitor.model import Document
 from tests.unit.builders import TableEmbedder, interaction, support
 
 WORDS = TableEmbedder({"q": (1, 0, 0), "a": (0, 1, 0), "doc": (0, 0, 1), "other": (1, 1, 0)}).table

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.errors import Retriable
 from monitor.embed.cache import ArrayCache, CachedEmbedder, CachedTokenEncoder, content_key
 from monitor.embed.hashing import HashEmbedder
-from monitor.errors import Retriable
 
 ENTRY = 64 * 4 + ArrayCache.overhead
 AMPLE = 100 * ENTRY

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from monitor.core.errors import WrongSettings
 from monitor.embed import graph_cache
 from monitor.embed.graph_cache import cached_graph
-from monitor.errors import WrongSettings
 
 CONTENT = b"weights"
 

@@ -10,14 +10,14 @@ import pytest
 from onnx import numpy_helper
 
 from monitor.classify.profile import load_profile
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings
 from monitor.embed.graph_cache import cached_graph
 from monitor.embed.minilm import MiniLMEmbedder
 from monitor.embed.minilm_graph import LAYERS
 from monitor.embed.minilm_int8 import CAP, INPUTS, LIMITS
 from monitor.embed.weights import Safetensors
 from monitor.providers import embedder, token_encoder
-from monitor.sections import EmbeddingSettings
-from monitor.settings import Settings
 from tests.unit.embed.factories import published_weights
 
 TEXTS = [

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.errors import Fatal, MonitorError, Retriable, WrongSettings
 from monitor.embed.cache import CachedEmbedder
 from monitor.embed.openai import Limits, OpenAIEmbedder
-from monitor.errors import Fatal, MonitorError, Retriable, WrongSettings
 from tests.llm_server import (
     DIMENSIONS,
     HANG_UP,

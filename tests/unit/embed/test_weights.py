@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from monitor.core.errors import WrongSettings
 from monitor.embed import weights
 from monitor.embed.weights import Safetensors, published_model
-from monitor.errors import WrongSettings
 from tests.unit.embed.factories import published_weights
 
 

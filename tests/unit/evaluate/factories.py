@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from monitor.core.model import Assessment, Metrics, Probabilities, Verdict
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.measured import Measured, measure
-from monitor.model import Assessment, Metrics, Probabilities, Verdict
 from tests.factories import an_assessment
 
 G, R, S = Verdict.GROUNDED, Verdict.REFUSAL, Verdict.SELF_GENERATED

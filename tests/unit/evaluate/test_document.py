@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 from monitor.evaluate.document import interval, number, sections
 from monitor.evaluate.figures import Figure, Positive
 from monitor.evaluate.page import page

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
 from monitor.evaluate.labels import default_group, read_labels
 from monitor.ingest.decode import Decoder
-from monitor.model import Verdict
 from tests.factories import an_interaction, clock
 
 

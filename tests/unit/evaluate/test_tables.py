@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from monitor.core.model import Verdict
 from monitor.evaluate.figures import Positive
 from monitor.evaluate.tables import TAUS, Resampling, evaluate, rates
-from monitor.model import Verdict
 from tests.unit.evaluate.factories import THRESHOLDS, G, R, S, a_row, measured, some_rows
 
 NAMES = ("sdq", "sdrd", "sda", "qrd", "qa")

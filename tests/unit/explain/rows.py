@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 from monitor.score.features import FEATURES
 from tests.unit.builders import NOON
 

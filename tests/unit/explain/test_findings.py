@@ -6,6 +6,7 @@ import pytest
 
 from monitor.classify.profile import FeatureWeight, Groundedness
 from monitor.classify.refusal import Role
+from monitor.core.model import Reason
 from monitor.explain.findings import (
     CARRIED,
     MOST_MOVED,
@@ -18,7 +19,6 @@ from monitor.explain.findings import (
     refusal_words,
     sentences,
 )
-from monitor.model import Reason
 from monitor.score.features import FEATURES
 from tests.unit.builders import profile
 from tests.unit.explain.rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place

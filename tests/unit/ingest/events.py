@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
+from monitor.core.message import Message, Position
 from monitor.ingest.decode import Decoder
-from monitor.message import Message, Position
 
 RECEIVED = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 

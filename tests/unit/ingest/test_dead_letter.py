@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
+from monitor.core.message import Position
 from monitor.ingest.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
-from monitor.message import Position
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, a_dead_letter, a_message, an_assessment
 

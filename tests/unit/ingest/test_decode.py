@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from monitor.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.message import DeadLetter
+from monitor.core.model import Interaction, Mark
+from monitor.core.settings.sections import IngestSettings
 from monitor.ingest.decode import Decoder
 from monitor.ingest.dialects import DIALECTS
-from monitor.message import DeadLetter
-from monitor.model import Interaction, Mark
-from monitor.sections import IngestSettings
 from tests.unit.ingest.events import RECEIVED, a_message, decode, native, raw, refusal
 from tests.unit.ingest.test_parse import JSON_VALUES
 

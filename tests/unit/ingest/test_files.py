@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from monitor.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.ingest import files
 from monitor.ingest.files import FileSource
 

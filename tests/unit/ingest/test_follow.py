@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monitor.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.message import Position
 from monitor.ingest.follow import DRAIN, FollowSource
-from monitor.message import Position
 from tests.unit.builders import NOON
 
 LIMIT = 20

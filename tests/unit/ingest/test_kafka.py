@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from kafka import errors
 
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from monitor.ingest import kafka
 from monitor.ingest.kafka import topics_seen
 

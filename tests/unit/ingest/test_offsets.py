@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from monitor.errors import Fenced
+from monitor.core.errors import Fenced
+from monitor.core.message import Offset, Skip
 from monitor.ingest.offsets import Places
-from monitor.message import Offset, Skip
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, at
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
 from monitor.ingest.parse import parse_object, path_of, shown
 
 JSON_VALUES = st.recursive(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.message import StoredOffset
 from monitor.ingest.start import Log, Refused, Start, start_of
-from monitor.message import StoredOffset
 
 LOG = Log(first=100, last=200, topic_id="x")
 

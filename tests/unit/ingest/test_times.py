@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage
 from monitor.ingest.times import instant, out_of_range
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)

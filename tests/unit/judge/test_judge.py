@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.core.settings.sections import JudgeMetric, JudgeSettings
 from monitor.judge.combined import PROMPT, TOGETHER, shares
 from monitor.judge.judge import Mode
 from monitor.judge.metrics import METRICS
 from monitor.llm.exchange import NoAnswer, Reply, Spend
-from monitor.sections import JudgeMetric, JudgeSettings
 from tests.unit.judge.factories import CASE, GOOD, PROMPTS, PricedModel, a_case, a_judge, scripted
 
 CALLS = {name: 2 if name in ("faithfulness", "summarization_score") else 1 for name in METRICS}

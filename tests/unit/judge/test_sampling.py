@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.model import Probabilities, Verdict
+from monitor.core.settings.sections import JudgeSettings
 from monitor.judge.sampling import Sample, SamplingPolicy, chance
-from monitor.model import Probabilities, Verdict
 from monitor.providers import sampling
-from monitor.sections import JudgeSettings
 from tests.factories import an_assessment
 
 ROOT = Path(__file__).parents[3]

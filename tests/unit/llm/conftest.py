@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor import retry
+from monitor.core import retry
 from monitor.llm import client, transport
 from monitor.llm.client import ChatModel, Prices
 from monitor.llm.exchange import Purpose

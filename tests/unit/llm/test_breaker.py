@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.llm.breaker import Breaker
 from tests.unit.llm.factories import PATIENCE, Clock
 

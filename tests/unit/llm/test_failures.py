@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.llm.client import ChatModel, Prices
 from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.testing import MemoryBudget

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.llm.breaker import Breaker, LeftAlone
 from monitor.llm.exchange import BudgetSpent
 from monitor.testing import MemoryBudget

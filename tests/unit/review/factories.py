@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from monitor.model import Probabilities, Verdict
+from monitor.core.model import Probabilities, Verdict
 from monitor.review.draw import Candidate
 from monitor.review.label import Drawn, Opinion
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.agreement import (
     ENOUGH,
     agreement,

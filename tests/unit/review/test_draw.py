@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.model import Probabilities
+from monitor.core.model import Probabilities
 from monitor.review.draw import SUPPORTED, UNSUPPORTED, draw, second_opinions
 from monitor.review.label import Drawn
 from tests.unit.review.factories import G, R, S, a_candidate, labelled

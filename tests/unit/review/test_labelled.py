@@ -9,11 +9,11 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.model import Document, SupportingDocument, TokenUsage
+from monitor.core.wire import encode
 from monitor.ingest.decode import Decoder
-from monitor.model import Document, SupportingDocument, TokenUsage
 from monitor.review.label import consensus
 from monitor.review.labelled import group_of, labelled_json, native_event
-from monitor.wire import encode
 from tests.factories import NOON, a_message, an_interaction
 from tests.unit.review.factories import S, an_opinion
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.model import Scores
 from monitor.embed.batch import Ragged, embed_batch
-from monitor.model import Scores
 from monitor.score.adaptability import adaptability, best_pair
 from tests.unit.builders import TableEmbedder, interaction, support
 

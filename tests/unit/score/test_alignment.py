@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.text.sentences import sentence_spans
 from monitor.embed.hashing import HashEmbedder
 from monitor.embed.tokens import token_type
 from monitor.score import alignment
 from monitor.score.alignment import BOTH, RARE, RARE_UNIT, Passage, Source, align
-from monitor.sentences import sentence_spans
 
 CLOSE = 1e-4
 DIMENSIONS = 6

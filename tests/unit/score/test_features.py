@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.classify.refusal import Role, read_answer
+from monitor.core.evidence import MissingFact
+from monitor.core.model import Origin, Support, SupportingDocument
+from monitor.core.text.recurring import LONGEST
+from monitor.core.text.sentences import sentence_spans
 from monitor.embed.batch import encode_batch
 from monitor.embed.hashing import HashEmbedder
-from monitor.evidence import MissingFact
-from monitor.model import Origin, Support, SupportingDocument
-from monitor.recurring import LONGEST
 from monitor.score.alignment import align
 from monitor.score.features import FEATURES, Judged, evidence, passages_of
 from monitor.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.score.overlap import overlap
-from monitor.sentences import sentence_spans
 from tests.unit.builders import interaction, metrics, support
 
 CLOSE = 1e-5

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.recurring import LONGEST
+from monitor.core.text.recurring import LONGEST
+from monitor.core.text.words import stems
 from monitor.score import overlap as module
 from monitor.score.overlap import GRAM, Overlap, overlap
-from monitor.words import stems
 
 NAMES = ("content", "new_content", "bigrams", "quoted", "copied")
 NOTHING = Overlap(content=None, new_content=None, bigrams=None, quoted=None, copied=None)

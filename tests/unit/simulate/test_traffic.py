@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Phase, Scenario
 from monitor.simulate.traffic import RETRIEVED, play
 from tests.unit.builders import NOON

@@ -15,7 +15,7 @@ from benchmarks.study.extractive import (
 )
 from benchmarks.study.questions import Question
 from monitor.classify.refusal import refusal_kind
-from monitor.model import RefusalKind
+from monitor.core.model import RefusalKind
 from tests.unit.builders import TableEmbedder
 
 

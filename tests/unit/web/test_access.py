@@ -1,4 +1,4 @@
-from monitor.sections_web import OidcSettings
+from monitor.core.settings.web import OidcSettings
 from monitor.web.access import Identity, Permission, Role
 from monitor.web.oidc import role_of
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from monitor.model import Reason, Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.store.listing import Labelled, Range, RefusalKnown
 from monitor.web.asked import asked
 from tests.factories import NOON

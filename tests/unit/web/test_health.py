@@ -2,7 +2,7 @@ from threading import Event
 
 import pytest
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from monitor.web.health import Readiness
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from threading import Event
 
-from monitor.errors import OutOfReach
+from monitor.core.errors import OutOfReach
 from monitor.web.jobs import Jobs
 from tests.factories import NOON, clock
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from monitor.errors import Retriable
-from monitor.model import Reason, Verdict
+from monitor.core.errors import Retriable
+from monitor.core.model import Reason, Verdict
 from monitor.store.listing import Listed
 from monitor.web import listing_export
 from monitor.web.listing_export import COLUMNS, as_csv, as_json_lines

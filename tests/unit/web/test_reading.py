@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.model import Reason
+from monitor.core.model import Reason
 from monitor.web.reading import (
     Piece,
     first_wrong,

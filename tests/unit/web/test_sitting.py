@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
 from monitor.review.draw import Candidate
 from monitor.review.label import Drawn
 from monitor.web.sitting import FRESH, Sittings, Wanted, handle

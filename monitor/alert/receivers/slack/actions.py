@@ -21,8 +21,8 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.alert.receivers.slack.responders import Responders
 from monitor.alert.receivers.slack.socket import SlackSocket
 from monitor.alert.wording import http_url, shortened
-from monitor.errors import Retriable
-from monitor.settings import Settings
+from monitor.core.errors import Retriable
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 

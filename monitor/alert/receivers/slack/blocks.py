@@ -33,7 +33,7 @@ from monitor.alert.wording import (
     units,
     why,
 )
-from monitor.model import Json
+from monitor.core.model import Json
 
 ACKNOWLEDGE = "monitor_acknowledge"
 OPEN = "monitor_open"

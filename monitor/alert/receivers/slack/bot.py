@@ -24,9 +24,9 @@ from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.receivers.slack.text import SlackMessage
 from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.alert.wording import plain
-from monitor.errors import WrongSettings
-from monitor.model import Json
-from monitor.settings import Settings
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Json
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from monitor.alert.notification import Notification
 from monitor.alert.receivers.builder import Draw, drawn
 from monitor.alert.receivers.slack.client import SlackClient
 from monitor.alert.receivers.slack.errors import REFUSED_BLOCKS, Refused
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from slack_sdk.webhook import WebhookClient
 
 from monitor.alert.receivers.slack.errors import Refused, out_of_reach
 from monitor.alert.wording import http_url
-from monitor.errors import Retriable, WrongSettings
+from monitor.core.errors import Retriable, WrongSettings
 
 API_URL = "https://slack.com/api/"
 TIMEOUT_SECONDS = 10

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 
 _TOKEN = "set MONITOR_SLACK__BOT_TOKEN to the Bot User OAuth Token of an app that is installed in the workspace"  # noqa: S105
 _CHANNEL = "set MONITOR_SLACK__CHANNEL to the id of a channel (C…) of this workspace"

@@ -16,8 +16,8 @@ from typing import Any
 from monitor.alert.notification import Notification
 from monitor.alert.receivers.slack.client import SlackClient
 from monitor.alert.receivers.slack.errors import Refused
-from monitor.errors import Fatal
-from monitor.model import Json
+from monitor.core.errors import Fatal
+from monitor.core.model import Json
 
 log = logging.getLogger(__name__)
 

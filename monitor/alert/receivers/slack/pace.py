@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 
 INTERVAL_SECONDS = 1.0
 PATIENCE_SECONDS = 3.0

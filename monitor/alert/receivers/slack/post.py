@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from monitor.alert.receivers.slack.errors import DEFECT, REFUSED_BLOCKS, Refused
 from monitor.alert.receivers.slack.text import SlackMessage
-from monitor.model import Json
+from monitor.core.model import Json
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.receivers.slack.text import SlackMessage
 from monitor.alert.wording import http_url
-from monitor.errors import Retriable, WrongSettings
-from monitor.model import Json
-from monitor.settings import Settings
+from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.model import Json
+from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from threading import Lock
 
 from monitor.alert.receivers.slack.client import SlackClient
 from monitor.alert.receivers.slack.errors import Refused
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monitor.alert.wording import http_url, shortened, units
-from monitor.model import Json
+from monitor.core.model import Json
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # What a client may parse as mrkdwn although our flags say no: look-alikes for the signs of formatting, and a word

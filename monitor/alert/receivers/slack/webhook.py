@@ -14,7 +14,7 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.alert.receivers.slack.pace import Pace
 from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.wording import http_url
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
 
 # What is told with everything that is known; of the rest a line is enough.
 _IN_FULL = frozenset({"firing", "repeated", "resolved"})

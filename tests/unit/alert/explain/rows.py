@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from monitor.alert.explain.answered import Answered
-from monitor.model import Probabilities
+from monitor.core.model import Probabilities
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 GOOD = Probabilities(grounded=0.8, refusal=0.1, self_generated=0.1)

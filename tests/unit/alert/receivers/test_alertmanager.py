@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.alert.receivers.alertmanager import RESEND, Alertmanager
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from tests.unit.alert.notifications import (
     a_notification,
     a_resolved_notification,

@@ -10,8 +10,8 @@ from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.email import Email
 from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
-from monitor.errors import WrongSettings
-from monitor.settings import Settings, load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import Settings, load_settings
 from tests.unit.alert.notifications import a_notification
 from tests.webhook_server import http_server
 

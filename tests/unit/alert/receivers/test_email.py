@@ -7,7 +7,7 @@ import ssl
 import pytest
 
 from monitor.alert.receivers.email import Email, Server
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from tests.kafka_cluster import make_certificates
 from tests.smtp_server import PASSWORD, USER, smtp_server
 from tests.unit.alert.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example, at

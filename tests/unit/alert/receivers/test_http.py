@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from monitor.alert.receivers.http import Endpoint
-from monitor.errors import Fatal, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from tests.webhook_server import BROKEN, HANG_UP, LOST, RATE_LIMITED, RATE_LIMITED_UNTIL, Answer, http_server
 
 

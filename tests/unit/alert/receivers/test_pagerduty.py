@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from monitor.alert.receivers.pagerduty import PagerDuty, events_of
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from tests.pagerduty_server import KEY, pagerduty_server, problems
 from tests.unit.alert.notifications import (
     a_notification,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from monitor.alert.receivers.webhook import Webhook, payload_of, signature
-from monitor.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable
 from tests.unit.alert.notifications import (
     a_notification,
     a_resolved_notification,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.model import Mark
+from monitor.core.model import Mark
 from tests.unit.ingest.events import decode, native, raw, refusal
 
 TIME = datetime(2026, 5, 4, 9, 12, 33, tzinfo=UTC)

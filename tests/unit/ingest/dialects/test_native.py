@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.message import Position
-from monitor.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
+from monitor.core.message import Position
+from monitor.core.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
 from tests.unit.ingest.events import decode, native, raw, refusal
 
 FULL = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.model import Document, Mark
+from monitor.core.model import Document, Mark
 from tests.unit.ingest.events import RECEIVED, decode, refusal
 
 

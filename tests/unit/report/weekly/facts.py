@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from monitor.model import Tally, Verdict
+from monitor.core.model import Tally, Verdict
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.alert.explain.proportions import Share
+from monitor.core.proportions import Share
 from monitor.report.weekly.compare import changed, rounded, share, significant, two_sided
 
 

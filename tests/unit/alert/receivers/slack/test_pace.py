@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.alert.receivers.slack.pace import INTERVAL_SECONDS, PATIENCE_SECONDS, Pace
-from monitor.errors import Retriable
+from monitor.core.errors import Retriable
 from tests.slack_server.bench import Stepping
 
 

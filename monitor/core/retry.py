@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from threading import Event
 from typing import TypeVar
 
-from monitor.errors import MonitorError, OutOfReach, Retriable
+from monitor.core.errors import MonitorError, OutOfReach, Retriable
 
 FIRST_DELAY = 0.5  # seconds
 LONGEST_DELAY = 30.0

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from monitor.sections import Section, split
+from monitor.core.settings.sections import Section, split
 
 
 class AuditSettings(Section):

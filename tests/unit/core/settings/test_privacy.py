@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.errors import WrongSettings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import load_settings
 from monitor.redaction.kind import Kind
-from monitor.settings import load_settings
 
 
 def test_nothing_is_redacted_and_everything_kept_by_default():

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.evidence import AlignedSentence, Evidence, MissingFact
-from monitor.model import (
+from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
+from monitor.core.model import (
     Assessment,
     Match,
     Origin,
@@ -23,7 +23,7 @@ from monitor.model import (
     SupportingDocument,
     Verdict,
 )
-from monitor.wire import assessment_json, encode, support_json
+from monitor.core.wire import assessment_json, encode, support_json
 from tests.unit.builders import NOON, interaction, metrics
 
 METRICS = metrics(0.12345678, -0.5, 1.0, None, 1 / 3)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.errors import Fatal, OutOfReach, Retriable
-from monitor.retry import FIRST_DELAY, LONGEST_DELAY, Interrupted, Retry, delay_before
+from monitor.core.errors import Fatal, OutOfReach, Retriable
+from monitor.core.retry import FIRST_DELAY, LONGEST_DELAY, Interrupted, Retry, delay_before
 
 
 class Stop(Event):

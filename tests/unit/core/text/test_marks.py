@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.marks import blank, prose, without
+from monitor.core.text.marks import blank, prose, without
 from monitor.score.facts import facts
 
 

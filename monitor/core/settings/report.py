@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from monitor.sections import Section, split
+from monitor.core.settings.sections import Section, split
 
 
 class ReportSettings(Section):

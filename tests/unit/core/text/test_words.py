@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.words import STEM, stems
+from monitor.core.text.words import STEM, stems
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from monitor.errors import WrongSettings
-from monitor.settings import Settings, load_settings
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import Settings, load_settings
 
 SECRET = "made-up-token-0123456789"
 

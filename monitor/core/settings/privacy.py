@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from monitor.model import Verdict
+from monitor.core.model import Verdict
+from monitor.core.settings.sections import Section, split
 from monitor.redaction.kind import Kind
-from monitor.sections import Section, split
 
 
 def _known(regions: tuple[str, ...]) -> tuple[str, ...]:

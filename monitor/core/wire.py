@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from pydantic_core import to_json
 
-from monitor.evidence import Evidence
-from monitor.message import DeadLetter
-from monitor.model import Assessment, Match, Origin, Support, SupportingDocument
+from monitor.core.evidence import Evidence
+from monitor.core.message import DeadLetter
+from monitor.core.model import Assessment, Match, Origin, Support, SupportingDocument
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

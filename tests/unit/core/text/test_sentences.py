@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.sentences import sentence_spans, sentences
+from monitor.core.text.sentences import sentence_spans, sentences
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from monitor.recurring import LONGEST, REMEMBERED, recurring
+from monitor.core.text.recurring import LONGEST, REMEMBERED, recurring
 
 
 def counted():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.explain.proportions import Share, adjusted, greater, split_rise
+from monitor.core.proportions import Share, adjusted, greater, split_rise
 
 
 def share(matching, total):

@@ -7,7 +7,7 @@ from threading import Event, Lock, get_ident
 
 import pytest
 
-from monitor.pool import Pool
+from monitor.core.pool import Pool
 
 
 def test_every_call_is_made_once_by_no_more_threads_than_there_may_be():

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
-from monitor.sections import Section, split
+from monitor.core.settings.sections import Section, split
 
 Responders = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[UWS][A-Z0-9]{2,30}$")], ...], NoDecode, BeforeValidator(split)

@@ -27,8 +27,20 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from monitor.errors import WrongSettings
-from monitor.sections import (
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.alert import (
+    AlertmanagerSettings,
+    EmailSettings,
+    MetricsSettings,
+    NotifySettings,
+    PagerDutySettings,
+    SlackSettings,
+    WebhookSettings,
+)
+from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
+from monitor.core.settings.report import ReportSettings
+from monitor.core.settings.sections import (
     DetectorSettings,
     EmbeddingSettings,
     IngestSettings,
@@ -38,19 +50,7 @@ from monitor.sections import (
     PendingSettings,
     SidecarSettings,
 )
-from monitor.sections_alerts import (
-    AlertmanagerSettings,
-    EmailSettings,
-    MetricsSettings,
-    NotifySettings,
-    PagerDutySettings,
-    SlackSettings,
-    WebhookSettings,
-)
-from monitor.sections_audit import AuditSettings
-from monitor.sections_privacy import RedactionSettings, RetentionSettings
-from monitor.sections_report import ReportSettings
-from monitor.sections_web import WebSettings
+from monitor.core.settings.web import WebSettings
 
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")

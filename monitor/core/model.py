@@ -11,8 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
-from monitor.evidence import Evidence
-from monitor.message import DeadLetter, Offset, Position
+from monitor.core.evidence import Evidence
+from monitor.core.message import DeadLetter, Offset, Position
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
