@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from monitor.ingest.span import Span
     from monitor.language_models import LanguageModels
     from monitor.pipeline import Pipeline
-    from monitor.redaction.redactor import Redactor
+    from monitor.privacy.redaction.redactor import Redactor
     from monitor.stages import Stages
     from monitor.store.group import Group
     from monitor.store.overview import OverviewStore
@@ -246,7 +246,7 @@ class Application:
         redaction = self.settings.redaction
         if not redaction.kinds and not redaction.patterns:
             return None
-        from monitor.redaction.redactor import redactor  # noqa: PLC0415
+        from monitor.privacy.redaction.redactor import redactor  # noqa: PLC0415
 
         return redactor(redaction.kinds, redaction.regions, redaction.patterns)
 

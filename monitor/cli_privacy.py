@@ -77,8 +77,8 @@ def retention(
     """Remove what has been kept as long as MONITOR_RETENTION__… says; `monitor run` does it once a day."""
     from monitor.app import Application
     from monitor.core.retry import Interrupted, Retry
+    from monitor.privacy.retention import policy_of
     from monitor.retaining import PATIENCE, due, remove, retention_json, retention_table
-    from monitor.retention import policy_of
     from monitor.reviewing import login_name, person
     from monitor.store.retention import Retention
 

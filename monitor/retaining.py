@@ -15,7 +15,7 @@ from rich.table import Table
 
 from monitor.app import Application
 from monitor.core.retry import Interrupted, Retry
-from monitor.retention import CutOff, Policy, policy_of
+from monitor.privacy.retention import CutOff, Policy, policy_of
 from monitor.schedule import repeated
 from monitor.store.retention import Due, Retention
 from monitor.terminal import literal

@@ -10,7 +10,7 @@ from monitor.core.model import Interaction, Mark
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
-from monitor.redaction.redactor import Redactor
+from monitor.privacy.redaction.redactor import Redactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})

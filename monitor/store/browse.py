@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 
 from monitor.core.model import Reason, Verdict
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.listing import Filters, Labelled, Listed, Listing, Place, RefusalKnown
 from monitor.store.narrow import Counted, Pieces, hours, pieces
 from monitor.store.quick import TakesTooLong, quick

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, func, select
 
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.dead_letters import Wanted
 from monitor.store.quick import TakesTooLong, quick
 from monitor.store.tables import dead_letter

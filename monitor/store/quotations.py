@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Column, Connection, Table, and_, func, select, text, update
 
 from monitor.alert.explain.said import plain
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.alerts import EVALUATOR_LOCK
 from monitor.store.tables_alerts import alert_explanation, alert_group, notification, outbox
 

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from sqlalchemy import Connection, Engine, text
 
 from monitor.core.model import Mark, Verdict
-from monitor.retention import CutOff
+from monitor.privacy.retention import CutOff
 from monitor.store.alerts import advisory_lock
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable

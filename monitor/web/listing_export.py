@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from monitor.core.errors import MonitorError
 from monitor.core.wire import encode
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.listing import Listed
 from monitor.store.tables import METRICS
 

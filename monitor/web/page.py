@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from monitor.core.duration import format_duration
 from monitor.core.model import Verdict
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.web.access import Identity, Permission
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from monitor.classify.refusal import Role
 from monitor.core.model import Match, Origin, Reason
 from monitor.explain import METRIC_NAMES, REASON_WORDS
 from monitor.explain.findings import Carried, Moved, ReadSentence, compared, moved, refusal_words, sentences
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.score.features import FEATURES
 from monitor.web.visible import visible
 

@@ -19,8 +19,8 @@ from monitor.classify.profile import load_profile
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
 from monitor.core.retry import Retry
+from monitor.privacy.retention import Keeping, Policy
 from monitor.retaining import remove
-from monitor.retention import Keeping, Policy
 from monitor.sealing import Sealer
 from monitor.store.audit import Sealing
 from monitor.store.audit_acts import RulesKept

@@ -13,7 +13,7 @@ from monitor.alert.explain.finding import Cluster, Telling
 from monitor.alert.notification import Notification
 from monitor.core.model import Mark, Verdict, Work
 from monitor.explain import explanation, findings_json
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.erasure import FIELDS, Erasure, Wanted
 from monitor.store.finish import finish_assessed
 from monitor.store.interactions import interaction_of

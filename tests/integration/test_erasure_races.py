@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from monitor.core.model import Origin, Support, SupportingDocument, Verdict, Work
-from monitor.retention import CutOff
+from monitor.privacy.retention import CutOff
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.erasure import Erasure, Wanted
 from monitor.store.finish import finish_assessed

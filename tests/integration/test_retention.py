@@ -17,8 +17,8 @@ from monitor.core.model import Mark, Verdict
 from monitor.core.retry import Retry
 from monitor.core.settings.load import load_settings
 from monitor.ledger import complaints
+from monitor.privacy.retention import Keeping, Policy
 from monitor.retaining import due, remove, retained_beside, whole_months
-from monitor.retention import Keeping, Policy
 from monitor.store import retention as of_store
 from monitor.store.ledger import Ledger
 from monitor.store.reports import Reports

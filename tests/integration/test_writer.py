@@ -33,8 +33,8 @@ from monitor.core.model import (
     TokenUsage,
     Verdict,
 )
-from monitor.redaction.kind import Kind
-from monitor.redaction.redactor import redactor
+from monitor.privacy.redaction.kind import Kind
+from monitor.privacy.redaction.redactor import redactor
 from monitor.store import halted
 from monitor.store import writer as writing
 from monitor.store.queries import Queries

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.finding import Cluster
 from monitor.alert.explain.wording import telling_words, words
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 
 MOST = 4
 FEWEST = 3  # questions of a cluster

@@ -11,7 +11,7 @@ from unicodedata import category
 
 from monitor.alert.explain.dimensions import DOCUMENT, DOCUMENTS
 from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 
 MOST = 5
 LONGEST = 199  # characters of a sentence

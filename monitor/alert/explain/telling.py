@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from monitor.alert.explain.answered import Answered
 from monitor.alert.explain.finding import Telling
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 
 MOST = 3
 LONGEST = 600  # characters of a question or an answer

@@ -9,13 +9,13 @@ from pydantic_settings import NoDecode
 
 from monitor.core.model import Verdict
 from monitor.core.settings.sections import Section, split
-from monitor.redaction.kind import Kind
+from monitor.privacy.redaction.kind import Kind
 
 
 def _known(regions: tuple[str, ...]) -> tuple[str, ...]:
     if not regions:
         return ()
-    from monitor.redaction.countries import REGIONS  # noqa: PLC0415  large tables, for who wants them
+    from monitor.privacy.redaction.countries import REGIONS  # noqa: PLC0415  large tables, for who wants them
 
     regions = tuple(dict.fromkeys(region.upper() for region in regions))
     if unknown := [region for region in regions if region not in REGIONS]:
@@ -24,7 +24,7 @@ def _known(regions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _compiled(patterns: dict[str, str]) -> dict[str, str]:
-    from monitor.redaction.pattern import pattern  # noqa: PLC0415
+    from monitor.privacy.redaction.pattern import pattern  # noqa: PLC0415
 
     for name, expression in patterns.items():
         try:

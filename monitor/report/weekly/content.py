@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from monitor.alert.wording import shortened
 from monitor.core.model import Json, Verdict
 from monitor.core.proportions import Share
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.report.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share
 from monitor.report.weekly.facts import Both, Example, Facts, Refusals

@@ -11,7 +11,7 @@ from monitor.alert.silence import parse_matcher
 from monitor.alert.window import Count, interval
 from monitor.alert.wording import shortened
 from monitor.core.model import Json
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.report.weekly.compare import rounded, share
 from monitor.report.weekly.facts import Coverage, Episode, Facts, Judged, Quiet
 from monitor.review.agreement import ENOUGH, Agreement, summary

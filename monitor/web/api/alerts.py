@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
 from monitor.app import Application
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.alert_board import AlertBoard, Listed
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Limit, Moment, Text

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from monitor.redact import redact_part
+from monitor.privacy.masking import redact_part
 from monitor.web.api.shape import (
     Answer,
     Metrics,

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from monitor.app import Application
 from monitor.deadletters import retry
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.dead_letters import DeadLetters, Wanted
 from monitor.store.letter_list import PAGE, LetterList, ListedLetter
 from monitor.web.access import Identity, Permission

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from monitor.app import Application
 from monitor.core.model import Reason, Verdict
-from monitor.redact import redact, redact_head
+from monitor.privacy.masking import redact, redact_head
 from monitor.store.browse import Browse
 from monitor.store.listing import Filters, Labelled, Listed, Range, RefusalKnown
 from monitor.store.said import newest_labels

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from monitor.core.model import Json
-from monitor.redact import redact, redact_part
+from monitor.privacy.masking import redact, redact_part
 
 # What things are found by, and words of ours: masked, they would name nothing.
 _FOREIGN = frozenset({"metadata"})  # in which the names are the chatbot's

@@ -13,7 +13,7 @@ from monitor.alert.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app import Application
 from monitor.core.wire import storable
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Flag, Name, Text, whole
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems

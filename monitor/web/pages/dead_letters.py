@@ -17,7 +17,7 @@ from monitor.app import Application
 from monitor.core.errors import InvalidMessage
 from monitor.deadletters import retry
 from monitor.ingest.times import instant
-from monitor.redact import redact, redact_head
+from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.dead_letters import DeadLetters, Wanted
 from monitor.store.letter_list import COUNTED, PAGE, LetterList

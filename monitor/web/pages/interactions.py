@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app import Application
 from monitor.explain import REASON_WORDS
-from monitor.redact import redact
+from monitor.privacy.masking import redact
 from monitor.store.browse import READ, Browse
 from monitor.store.listing import Listed, Listing
 from monitor.store.quick import TakesTooLong

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.redaction.kind import Kind
+from monitor.privacy.redaction.kind import Kind
 
 
 def test_nothing_is_redacted_and_everything_kept_by_default():

@@ -16,8 +16,8 @@ import monitor.simulate
 from monitor.complete.locate import locate
 from monitor.core.model import Document, Mark, Match, SupportingDocument
 from monitor.ingest.decode import Decoder, TopicDecoder
-from monitor.redaction.kind import Kind
-from monitor.redaction.redactor import redactor
+from monitor.privacy.redaction.kind import Kind
+from monitor.privacy.redaction.redactor import redactor
 from tests.factories import a_dead_letter, a_message, an_interaction
 
 MAIL = "jane.doe@shop.example"

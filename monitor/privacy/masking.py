@@ -1,13 +1,13 @@
 """Texts as they are shown: personal numbers, addresses and keys replaced by a word for what stood there.
 
-Always, and whatever the country; what is stored stays as it is. `monitor.redaction.redactor` is for what is stored.
+Always, and whatever the country; what is stored stays as it is. `monitor.privacy.redaction.redactor` is for what is stored.
 """
 
 from __future__ import annotations
 
-from monitor.redaction.kind import Kind
-from monitor.redaction.redactor import DISPLAYED
-from monitor.redaction.spans import Found, found, replaced
+from monitor.privacy.redaction.kind import Kind
+from monitor.privacy.redaction.redactor import DISPLAYED
+from monitor.privacy.redaction.spans import Found, found, replaced
 
 E_MAIL, PHONE, CARD, IBAN, KEY = (
     kind.word for kind in (Kind.E_MAIL, Kind.PHONE, Kind.CARD, Kind.IBAN, Kind.KEY)

@@ -12,8 +12,8 @@ from functools import partial
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from monitor.redaction.forms import UNSPACED
-from monitor.redaction.spans import Finder, Span
+from monitor.privacy.redaction.forms import UNSPACED
+from monitor.privacy.redaction.spans import Finder, Span
 
 LONGEST_PATTERN = 500
 MOST_WORDS = 8  # that one find may have

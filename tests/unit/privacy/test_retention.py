@@ -9,8 +9,8 @@ import pytest
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
+from monitor.privacy.retention import CutOff, Policy, policy_of
 from monitor.retaining import retention_json, whole_months
-from monitor.retention import CutOff, Policy, policy_of
 from monitor.store.retention import Due
 from tests.factories import NOON
 

@@ -13,8 +13,8 @@ from types import ModuleType
 
 from phonenumbers import SUPPORTED_REGIONS, Leniency, PhoneNumberMatcher
 
-from monitor.redaction.forms import DIGITS_SIGN, UNSPACED
-from monitor.redaction.spans import Finder, Span
+from monitor.privacy.redaction.forms import DIGITS_SIGN, UNSPACED
+from monitor.privacy.redaction.spans import Finder, Span
 
 # How a person's identifiers are written, by the module of python-stdnum that knows its check digits. A module that only
 # looks at the form (`us.ssn`) gets a form with its hyphens; what has too many forms to tell it apart is left out.

@@ -12,10 +12,10 @@ from itertools import chain
 from monitor.core.message import DeadLetter
 from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocument
 from monitor.core.text.recurring import recurring
-from monitor.redaction import forms
-from monitor.redaction.kind import Kind
-from monitor.redaction.pattern import pattern
-from monitor.redaction.spans import Finder, Found, Span, found, moved, replaced
+from monitor.privacy.redaction import forms
+from monitor.privacy.redaction.kind import Kind
+from monitor.privacy.redaction.pattern import pattern
+from monitor.privacy.redaction.spans import Finder, Found, Span, found, moved, replaced
 
 _BY_FORM: Mapping[Kind, Finder] = {
     Kind.KEY: forms.keys,
@@ -138,7 +138,7 @@ def redactor(kinds: Iterable[Kind], regions: Sequence[str] = (), patterns: Mappi
 def _finder(kind: Kind, regions: Sequence[str]) -> Finder:
     if kind not in {Kind.NATIONAL_ID, Kind.PHONE}:
         return _BY_FORM[kind]
-    from monitor.redaction.countries import national_ids, phones_in  # noqa: PLC0415  large tables, for who wants them
+    from monitor.privacy.redaction.countries import national_ids, phones_in  # noqa: PLC0415  large tables, for who wants them
 
     if kind is Kind.NATIONAL_ID:
         return national_ids(regions)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from monitor.redaction.countries import REGIONS, national_ids, phones_in
+from monitor.privacy.redaction.countries import REGIONS, national_ids, phones_in
 
 # As python-stdnum's own pages have them.
 IDS = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.redaction.pattern import pattern
+from monitor.privacy.redaction.pattern import pattern
 
 
 def finds(expression, text):

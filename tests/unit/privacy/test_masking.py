@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from monitor.redact import CARD, E_MAIL, IBAN, KEY, PHONE, redact, redact_head, redact_part
+from monitor.privacy.masking import CARD, E_MAIL, IBAN, KEY, PHONE, redact, redact_head, redact_part
 
 
 def test_a_part_is_masked_as_it_is_in_the_whole():

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.redaction.spans import Found, found, moved, replaced
+from monitor.privacy.redaction.spans import Found, found, moved, replaced
 
 
 def finder(expression):

@@ -14,7 +14,7 @@ from itertools import accumulate
 from stdnum import luhn
 from stdnum.iso7064 import mod_97_10
 
-from monitor.redaction.spans import Span
+from monitor.privacy.redaction.spans import Span
 
 UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts whose words touch what they stand beside
 _LETTER = rf"[^\W_{UNSPACED}]"
