@@ -57,12 +57,12 @@ from traffic import SEED, copy_seconds, emptied, event, interactions
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
+from monitor.assess.embed.cache import CachedEmbedder
+from monitor.assess.embed.hashing import HashEmbedder
 from monitor.core.message import Message, Position
 from monitor.core.model import Interaction
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
-from monitor.embed.cache import CachedEmbedder
-from monitor.embed.hashing import HashEmbedder
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 
 FULL = {"events": 30_000, "raw": 90_000, "runs": 5, "paced_seconds": 20, "backlog": 1_000_000, "backlog_seconds": 60}

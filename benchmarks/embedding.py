@@ -28,14 +28,14 @@ from figures import finish, options
 from labelled import DATA, DEV, KeptEncoder, assess, kept_pipeline, read, under
 from traffic import SEED, interactions
 
+from monitor.assess.embed.graph_cache import Build, cached_graph
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.weights import published_model
+from monitor.assess.pipeline import Pipeline
 from monitor.core.model import Assessment, Verdict
 from monitor.core.settings.load import load_settings
-from monitor.embed.graph_cache import Build, cached_graph
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.embed.weights import published_model
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.statistics import auc
-from monitor.pipeline import Pipeline
 
 FULL = {"events": 3_000, "rounds": 9, "rows": None}
 SHORT = {"events": 300, "rounds": 2, "rows": 60}

@@ -22,9 +22,9 @@ from typing import Any
 
 from figures import finish, options
 
+from monitor.assess.score.facts import FactIndex, FactKind, facts, missing
+from monitor.assess.score.facts.negation import contradicts
 from monitor.core.text.sentences import sentences
-from monitor.score.facts import FactIndex, FactKind, facts, missing
-from monitor.score.facts.negation import contradicts
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 SHORT_ROWS = 60

@@ -24,12 +24,12 @@ import numpy as np
 from labelled import DATA, assess, kept_pipeline, read, with_documents
 from numpy.typing import NDArray
 
-from monitor.classify.refusal import refusal_kind
+from monitor.assess.classify.refusal import refusal_kind
+from monitor.assess.score.alignment import Source
+from monitor.assess.score.features import passages_of
 from monitor.core.model import Assessment, RefusalKind, Verdict
 from monitor.core.ports import TokenEncoder
 from monitor.evaluate.statistics import auc
-from monitor.score.alignment import Source
-from monitor.score.features import passages_of
 
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert")
 NEW_CONTENT = 0.05  # share of words that are neither in the question nor in the documents, beside grounding

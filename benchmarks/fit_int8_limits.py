@@ -20,11 +20,11 @@ from fit_projection import texts
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from monitor.assess.embed.graph_cache import cached_graph
+from monitor.assess.embed.minilm_graph import LAYERS, MAX_TOKENS
+from monitor.assess.embed.minilm_int8 import INPUTS, LIMITS, read_by
+from monitor.assess.embed.weights import published_model
 from monitor.core.settings.load import load_settings
-from monitor.embed.graph_cache import cached_graph
-from monitor.embed.minilm_graph import LAYERS, MAX_TOKENS
-from monitor.embed.minilm_int8 import INPUTS, LIMITS, read_by
-from monitor.embed.weights import published_model
 
 TEXTS = 40  # of them
 

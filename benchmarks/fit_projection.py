@@ -19,10 +19,10 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from monitor.assess.embed.graph_cache import cached_graph
+from monitor.assess.embed.minilm_graph import MAX_TOKENS, PROJECTION, TOKEN_DIMENSIONS
+from monitor.assess.embed.weights import published_model
 from monitor.core.settings.load import load_settings
-from monitor.embed.graph_cache import cached_graph
-from monitor.embed.minilm_graph import MAX_TOKENS, PROJECTION, TOKEN_DIMENSIONS
-from monitor.embed.weights import published_model
 
 SEED = 7
 TEXTS, SENTENCES = 120, 10

@@ -28,14 +28,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import MetricRules, compared
-from monitor.complete.extractive import ExtractiveCompleter
+from monitor.assess.classify.profile import MetricRules, compared
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.batch import embed_batch
+from monitor.assess.embed.cache import CachedEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Document, Interaction, Support
 from monitor.core.settings.load import load_settings
-from monitor.embed.batch import embed_batch
-from monitor.embed.cache import CachedEmbedder
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.score.adaptability import adaptability
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions")

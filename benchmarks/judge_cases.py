@@ -16,10 +16,10 @@ from typing import Any
 
 from ragas_answers import case_of, ragas_answer
 
+from monitor.assess.judge import answer_relevance, combined, context_relevance, faithfulness
+from monitor.assess.judge.metric import Case
+from monitor.assess.llm.exchange import Prompt
 from monitor.core.model import Document, Interaction
-from monitor.judge import answer_relevance, combined, context_relevance, faithfulness
-from monitor.judge.metric import Case
-from monitor.llm.exchange import Prompt
 from tests.llm_server import ChatRequest
 
 WHY = "So it says."  # the reason for every verdict, ours and ragas's

@@ -25,15 +25,15 @@ from platformdirs import user_cache_path
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
+from monitor.assess.embed.cache import CachedEmbedder
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.judge.judge import Judge
+from monitor.assess.judge.metric import Judgement
+from monitor.assess.llm.exchange import Purpose, Spend
 from monitor.core.model import Batch
 from monitor.core.ports import Budget
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
-from monitor.embed.cache import CachedEmbedder
-from monitor.embed.hashing import HashEmbedder
-from monitor.judge.judge import Judge
-from monitor.judge.metric import Judgement
-from monitor.llm.exchange import Purpose, Spend
 from monitor.pending.workers import work_off
 from monitor.providers import chat_model
 from tests.llm_server import KEY, MODEL, llm_server

@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import Profile, load_profile
-from monitor.complete.extractive import ExtractiveCompleter
+from monitor.assess.classify.profile import Profile, load_profile
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.cache import content_key
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.tokens import Tokens
+from monitor.assess.pipeline import Pipeline
 from monitor.core.message import Message, Position
 from monitor.core.model import Assessment, Verdict
 from monitor.core.settings.load import load_settings
-from monitor.embed.cache import content_key
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.embed.tokens import Tokens
 from monitor.evaluate.labels import Labelled
 from monitor.ingest.decode import Decoder
-from monitor.pipeline import Pipeline
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 DEV = (

@@ -19,12 +19,12 @@ import numpy as np
 from figures import finish, options
 from numpy.typing import NDArray
 
-from monitor.classify.lexicon.examples import EXAMPLES, closeness
-from monitor.classify.refusal import Role, read_answer
+from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
+from monitor.assess.classify.refusal import Role, read_answer
+from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.core.model import RefusalKind
 from monitor.core.ports import Embedder
 from monitor.core.settings.load import load_settings
-from monitor.embed.minilm import MiniLMEmbedder
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 WORDING = ("manual_dev", "assistants_dev")

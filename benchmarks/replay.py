@@ -35,15 +35,15 @@ from traffic import SEED, copy_seconds, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app import Application
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.pipeline import Pipeline
 from monitor.core.model import Interaction, Tally
 from monitor.core.retry import Retry
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
-from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.embed.hashing import HashEmbedder
-from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.files import FileSource
-from monitor.pipeline import Pipeline
 from monitor.stages import Stages
 
 FULL = {"events": 20_000, "embedded": 1_200, "texts": 400, "runs": 3}

@@ -34,16 +34,16 @@ from scoring_parts import Ready, Stopwatch, cpu_seconds, score, watched
 from scoring_texts import long_enough, turned, unseen
 from traffic import SEED
 
-from monitor.classify.profile import load_profile
-from monitor.complete.extractive import ExtractiveCompleter
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.batch import embed_batch, encode_batch
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.graph_cache import Build
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.pipeline import Pipeline
+from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Interaction
 from monitor.core.settings.load import load_settings
-from monitor.embed.batch import embed_batch, encode_batch
-from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.embed.graph_cache import Build
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.pipeline import Pipeline
-from monitor.score.adaptability import adaptability
 
 FULL = {"interactions": 189, "rounds": 9}
 SHORT = {"interactions": 30, "rounds": 2}

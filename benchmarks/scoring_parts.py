@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from monitor.classify.profile import Profile
-from monitor.classify.refusal import Role, read_answer
-from monitor.classify.rules import classify
+from monitor.assess.classify.profile import Profile
+from monitor.assess.classify.refusal import Role, read_answer
+from monitor.assess.classify.rules import classify
+from monitor.assess.embed.batch import Encoded
+from monitor.assess.score import features
+from monitor.assess.score.alignment import Source
+from monitor.assess.score.facts import FactIndex
+from monitor.assess.score.features import Judged
 from monitor.core.model import Interaction, Metrics, Support
-from monitor.embed.batch import Encoded
-from monitor.score import features
-from monitor.score.alignment import Source
-from monitor.score.facts import FactIndex
-from monitor.score.features import Judged
 
 Ready = tuple[Interaction, Support, Encoded, Metrics]
 

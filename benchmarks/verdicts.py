@@ -28,13 +28,13 @@ from figures import finish, options
 from labelled import DATA, DEV, TEST, assess, kept_pipeline, read, with_documents
 from numpy.typing import NDArray
 
+from monitor.assess.classify.profile import Profile
+from monitor.assess.classify.rules import PRIMARY
 from monitor.calibrate.crossval import cross_validated, turning
 from monitor.calibrate.fit import FOLDS, Rows, fit, folds
 from monitor.calibrate.logistic import probabilities
 from monitor.calibrate.run import rows_of
 from monitor.calibrate.thresholds import fitted_rules
-from monitor.classify.profile import Profile
-from monitor.classify.rules import PRIMARY
 from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.reliability import ece, expected_ece_of_perfect

@@ -11,7 +11,7 @@ from datetime import datetime
 
 import psycopg
 
-from monitor.classify.profile import read_profile
+from monitor.assess.classify.profile import read_profile
 
 FINGERPRINT = "f" * 32
 FIRST, SECOND = "0123456789abcdef", "fedcba9876543210"

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.alerting import Alerting
-    from monitor.classify.profile import Profile
+    from monitor.assess.classify.profile import Profile
+    from monitor.assess.detect.onnx import OnnxDetector
+    from monitor.assess.embed.cache import CachedEmbedder
+    from monitor.assess.pipeline import Pipeline
     from monitor.core.model import Batch, Tally
     from monitor.core.ports import Completer, Embedder, Source, Store
-    from monitor.detect.onnx import OnnxDetector
-    from monitor.embed.cache import CachedEmbedder
     from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.span import Span
     from monitor.language_models import LanguageModels
-    from monitor.pipeline import Pipeline
     from monitor.privacy.redaction.redactor import Redactor
     from monitor.stages import Stages
     from monitor.store.group import Group
@@ -90,7 +90,7 @@ class Application:
         self.migrate()
         self.queries.keep_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
-            from monitor.complete.sidecar import PROMPTS  # noqa: PLC0415
+            from monitor.assess.complete.sidecar import PROMPTS  # noqa: PLC0415
             from monitor.store.prompts import keep_prompts  # noqa: PLC0415
 
             with self.store.transaction() as connection:
@@ -144,14 +144,14 @@ class Application:
     @cached_property
     def embedder(self) -> CachedEmbedder:
         """The configured embedder behind its cache."""
-        from monitor.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
+        from monitor.assess.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
 
         return CachedEmbedder(self._uncached_embedder, self.settings.embedding.cache_bytes)
 
     @cached_property
     def encoder(self) -> TokenEncoder:
         """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
-        from monitor.embed.cache import CachedTokenEncoder  # noqa: PLC0415
+        from monitor.assess.embed.cache import CachedTokenEncoder  # noqa: PLC0415
         from monitor.providers import token_encoder  # noqa: PLC0415
 
         inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
@@ -164,7 +164,7 @@ class Application:
         d = self.settings.detector
         if d.path is None:
             return None
-        from monitor.detect.onnx import OnnxDetector  # noqa: PLC0415
+        from monitor.assess.detect.onnx import OnnxDetector  # noqa: PLC0415
 
         return OnnxDetector(
             d.path, device=d.device, threads=d.threads, max_tokens=d.max_tokens, max_inputs=d.max_inputs,
@@ -174,7 +174,7 @@ class Application:
     @cached_property
     def profile(self) -> Profile:
         """What verdicts are given by."""
-        from monitor.classify.profile import load_profile  # noqa: PLC0415
+        from monitor.assess.classify.profile import load_profile  # noqa: PLC0415
 
         detector_model = None if self.detector is None else self.detector.model
         return load_profile(
@@ -188,7 +188,7 @@ class Application:
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
         """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
-        from monitor.pipeline import Pipeline  # noqa: PLC0415
+        from monitor.assess.pipeline import Pipeline  # noqa: PLC0415
 
         return Pipeline(
             completer=self._completer(patience),
@@ -199,12 +199,12 @@ class Application:
         )
 
     def _completer(self, patience: float | None) -> Completer:
-        from monitor.complete.extractive import ExtractiveCompleter  # noqa: PLC0415
+        from monitor.assess.complete.extractive import ExtractiveCompleter  # noqa: PLC0415
 
         sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()
         if sidecar.mode == "off":
             return extractive
-        from monitor.complete.sidecar import SidecarCompleter  # noqa: PLC0415
+        from monitor.assess.complete.sidecar import SidecarCompleter  # noqa: PLC0415
 
         completer = SidecarCompleter(
             self.language_models.generator,

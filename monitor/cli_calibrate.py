@@ -16,8 +16,8 @@ from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json
 
 if TYPE_CHECKING:
+    from monitor.assess.classify.profile import Profile
     from monitor.calibrate.run import Calibrated
-    from monitor.classify.profile import Profile
 
 _FIGURES = {
     "auc": "AUC: an answer that is made up gets a higher probability than one that is not",
@@ -45,9 +45,9 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
+    from monitor.assess.classify.profile import LONGEST_NAME
     from monitor.calibrate.profile_file import profile_toml
     from monitor.calibrate.run import calibrated, objective_of
-    from monitor.classify.profile import LONGEST_NAME
 
     objective_of(objective)
     name = name or out.stem
@@ -87,7 +87,7 @@ def profiles(
     as_json: AsJson = False,
 ) -> None:
     """List the profiles that ship and the configured one, or show one."""
-    from monitor.classify.profile import read_profile, shipped_profiles
+    from monitor.assess.classify.profile import read_profile, shipped_profiles
 
     if name is not None:
         found = read_profile(name)

@@ -18,7 +18,7 @@ from monitor.core.settings.load import Settings, load_settings
 from monitor.terminal import stopping
 
 if TYPE_CHECKING:
-    from monitor.classify.profile import Profile
+    from monitor.assess.classify.profile import Profile
     from monitor.core.model import Assessment
     from monitor.evaluate.labels import Labelled
 

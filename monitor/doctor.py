@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from monitor.app import Application
-from monitor.complete.sidecar import PROMPTS
+from monitor.assess.complete.sidecar import PROMPTS
+from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.settings.load import Settings, unknown_names
-from monitor.llm.exchange import Block, Purpose, Request, Spend
 from monitor.providers import chat_model
 from monitor.store.audit_proofs import Proofs
 from monitor.store.database import retriable, schema_state

@@ -8,16 +8,16 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from monitor.assess.llm.exchange import Purpose
 from monitor.core.model import Assessment, Work
 from monitor.core.ports import Budget, Embedder, LanguageModel
 from monitor.core.settings.load import Settings
-from monitor.llm.exchange import Purpose
 from monitor.providers import chat_model, limits, sampling
 from monitor.store.database import connect
 
 if TYPE_CHECKING:
-    from monitor.judge.judge import Judge
-    from monitor.llm.client import ChatModel
+    from monitor.assess.judge.judge import Judge
+    from monitor.assess.llm.client import ChatModel
     from monitor.store.pending import FollowUps
 
 
@@ -70,7 +70,7 @@ class LanguageModels:
         judge = self._settings.judge
         if judge.mode == "off":
             return None
-        from monitor.judge.judge import Judge  # noqa: PLC0415
+        from monitor.assess.judge.judge import Judge  # noqa: PLC0415
 
         return Judge(self.judging_model, self._embedder(), metrics=judge.metrics, mode=judge.mode)
 

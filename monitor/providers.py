@@ -8,18 +8,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.assess.judge.sampling import Sample, SamplingPolicy
+from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
+from monitor.assess.llm.exchange import Purpose
 from monitor.core.errors import WrongSettings
 from monitor.core.ports import Budget, Embedder, TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
-from monitor.judge.sampling import Sample, SamplingPolicy
-from monitor.llm.endpoint import DEFAULT_BASE_URL
-from monitor.llm.exchange import Purpose
 
 if TYPE_CHECKING:
-    from monitor.embed.minilm import MiniLMEmbedder
-    from monitor.llm.batches import BatchEndpoint
-    from monitor.llm.client import ChatModel
+    from monitor.assess.embed.minilm import MiniLMEmbedder
+    from monitor.assess.llm.batches import BatchEndpoint
+    from monitor.assess.llm.client import ChatModel
     from monitor.store.usage import Limit
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
         case "minilm":
             return _minilm(embedding, cache_dir)
         case "openai":
-            from monitor.embed.openai import OpenAIEmbedder  # noqa: PLC0415
+            from monitor.assess.embed.openai import OpenAIEmbedder  # noqa: PLC0415
 
             key = embedding.api_key or llm.api_key
             if key is None:
@@ -49,7 +49,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
             closing.callback(remote.close)
             return remote
         case "hash":
-            from monitor.embed.hashing import HashEmbedder  # noqa: PLC0415
+            from monitor.assess.embed.hashing import HashEmbedder  # noqa: PLC0415
 
             log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
             return HashEmbedder()
@@ -63,7 +63,7 @@ def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> To
 
 
 def _minilm(embedding: EmbeddingSettings, cache_dir: Path) -> MiniLMEmbedder:
-    from monitor.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
+    from monitor.assess.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
 
     return MiniLMEmbedder(
         cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
@@ -76,8 +76,8 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
     Raises:
         WrongSettings: it has no name or no key.
     """
-    from monitor.llm.client import ChatModel, Prices  # noqa: PLC0415
-    from monitor.llm.dialect import Structure  # noqa: PLC0415
+    from monitor.assess.llm.client import ChatModel, Prices  # noqa: PLC0415
+    from monitor.assess.llm.dialect import Structure  # noqa: PLC0415
 
     llm = settings.llm
     own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
@@ -110,7 +110,7 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
 
 def batch_endpoint(settings: Settings) -> BatchEndpoint:
     """The batch endpoint of the server that the judge asks."""
-    from monitor.llm.batches import BatchEndpoint  # noqa: PLC0415
+    from monitor.assess.llm.batches import BatchEndpoint  # noqa: PLC0415
 
     key = settings.llm.api_key
     return BatchEndpoint(api_key="" if key is None else key.get_secret_value(), base_url=settings.llm.base_url)

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from monitor.assess.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.core.errors import Fenced
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Batch, Interaction, Tally
-from monitor.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
 
 T = TypeVar("T", bound=Form)
 

@@ -22,7 +22,7 @@ from psycopg import sql
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
-from monitor.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.store.database import connect, migrate, plain_url
 from monitor.store.writer import Writer
 from tests.factories import clock

@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from monitor.assess.judge.metric import Judgement, Outcome
+from monitor.assess.llm.exchange import Spend
+from monitor.assess.score.features import FEATURES
 from monitor.core.evidence import AlignedSentence, Evidence
 from monitor.core.message import DeadLetter, Message, Position
 from monitor.core.model import (
@@ -25,9 +28,6 @@ from monitor.core.model import (
     SupportingDocument,
     Verdict,
 )
-from monitor.judge.metric import Judgement, Outcome
-from monitor.llm.exchange import Spend
-from monitor.score.features import FEATURES
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 SOME_METRICS = Metrics(sdq=0.75, sdrd=0.875, sda=0.5, qrd=0.625, qa=0.25)  # a REAL column keeps these exactly

@@ -10,6 +10,7 @@ from random import Random
 import psycopg
 from psycopg.types.json import Jsonb
 
+from monitor.assess.score.features import FEATURES
 from monitor.core.evidence import AlignedSentence, Evidence
 from monitor.core.message import Offset, Position
 from monitor.core.model import (
@@ -26,7 +27,6 @@ from monitor.core.model import (
     Verdict,
 )
 from monitor.report.weekly.week import Week
-from monitor.score.features import FEATURES
 from tests.factories import a_dead_letter, an_assessment
 
 WEEK = Week(monday=date(2025, 11, 10))

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from benchmarks.study.extractive import Answered
 from benchmarks.study.questions import Question
+from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
 from monitor.core.pool import Pool
 from monitor.core.ports import LanguageModel
-from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
 
 
 class Answer(Form):
@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Form)
 PROMPT = Prompt(
     name="study_answer.v1",
     text=Path(__file__).with_name("answer.v1.txt").read_text(encoding="utf-8")
-    + files("monitor.llm").joinpath("prompts", "data.v1.txt").read_text(encoding="utf-8"),
+    + files("monitor.assess.llm").joinpath("prompts", "data.v1.txt").read_text(encoding="utf-8"),
     form=Answer,
 )
 

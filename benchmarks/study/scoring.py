@@ -10,14 +10,14 @@ import numpy as np
 
 from benchmarks.study.extractive import Answered
 from benchmarks.study.questions import Question
-from monitor.classify.refusal import refusal_kind
-from monitor.complete.extractive import ExtractiveCompleter
+from monitor.assess.classify.refusal import refusal_kind
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.batch import embed_batch
+from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Document, Interaction, RefusalKind, SupportingDocument
 from monitor.core.ports import Embedder
-from monitor.embed.batch import embed_batch
 from monitor.evaluate.measured import METRICS, Strings
 from monitor.evaluate.statistics import Bools, Floats
-from monitor.score.adaptability import adaptability
 
 BATCH = 256
 UNDEFINED = -1.0  # below every threshold: an answer without support, or no answer, is not grounded

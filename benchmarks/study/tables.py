@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.study.published import BALANCED_TAU, TAUS, THRESHOLDS
 from benchmarks.study.scoring import Scored
-from monitor.classify.rules import PRIMARY
+from monitor.assess.classify.rules import PRIMARY
 from monitor.evaluate.figures import Figure, Rates
 from monitor.evaluate.measured import METRICS
 from monitor.evaluate.statistics import Bools, weighted_auc

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.assess.embed.cache import content_key
 from monitor.core.ports import Embedder
-from monitor.embed.cache import content_key
 
 Vectors = NDArray[np.float32]
 

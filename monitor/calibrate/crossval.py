@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.assess.score.features import FEATURES
 from monitor.calibrate.fit import FOLDS, Rows, fit, folds, held_out, platt
 from monitor.calibrate.logistic import Bools, Floats, probabilities
 from monitor.evaluate.bootstrap import Interval, bootstrap_over_groups
@@ -22,7 +23,6 @@ from monitor.evaluate.statistics import (
     recall_of,
     weighted_auc,
 )
-from monitor.score.features import FEATURES
 
 DRAWS = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from monitor.classify.profile import Profile
+from monitor.assess.classify.profile import Profile
 
 
 def profile_toml(profile: Profile) -> str:

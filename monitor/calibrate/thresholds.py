@@ -7,9 +7,9 @@ from itertools import permutations
 
 import numpy as np
 
+from monitor.assess.classify.profile import MetricRule, MetricRules
+from monitor.assess.classify.rules import PRIMARY
 from monitor.calibrate.logistic import Bools, Floats
-from monitor.classify.profile import MetricRule, MetricRules
-from monitor.classify.rules import PRIMARY
 from monitor.evaluate.statistics import Objective, counts, once
 
 SWEEPS = 2

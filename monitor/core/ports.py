@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from monitor.assess.detect.detection import Claim, Detection
+    from monitor.assess.embed.tokens import Tokens
+    from monitor.assess.llm.exchange import Form, Purpose, Reply, Request, Spend
     from monitor.core.errors import Fenced
     from monitor.core.message import Message, Offset, Progress, StoredOffset
     from monitor.core.model import Batch, Interaction, Support, Tally
-    from monitor.detect.detection import Claim, Detection
-    from monitor.embed.tokens import Tokens
-    from monitor.llm.exchange import Form, Purpose, Reply, Request, Spend
 
 T = TypeVar("T", bound="Form")
 

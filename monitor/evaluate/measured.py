@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.rules import PRIMARY
+from monitor.assess.classify.rules import PRIMARY
 from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
 from monitor.evaluate.statistics import Bools, Floats

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.classify.profile import Profile
+from monitor.assess.classify.profile import Profile
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Interaction
 from monitor.evaluate.figures import Evaluated, Positive, ProfileUsed

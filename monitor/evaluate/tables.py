@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.classify.rules import PRIMARY
+from monitor.assess.classify.rules import PRIMARY
 from monitor.core.model import Verdict
 from monitor.evaluate.bootstrap import bootstrap_over_groups
 from monitor.evaluate.figures import (

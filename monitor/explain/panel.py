@@ -10,11 +10,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from monitor.classify.profile import Profile
-from monitor.classify.refusal import Role
-from monitor.core.evidence import AlignedSentence
-from monitor.core.model import Match, Origin, Reason, RefusalKind
-from monitor.explain.findings import (
+from monitor.assess.classify.profile import Profile
+from monitor.assess.classify.refusal import Role
+from monitor.assess.explain import (
     REASON_WORDS,
     Carried,
     ReadSentence,
@@ -24,8 +22,10 @@ from monitor.explain.findings import (
     sentences,
     start_probability,
 )
-from monitor.judgements import judgement_table
-from monitor.score.features import FEATURES
+from monitor.assess.judge.told import judgement_table
+from monitor.assess.score.features import FEATURES
+from monitor.core.evidence import AlignedSentence
+from monitor.core.model import Match, Origin, Reason, RefusalKind
 from monitor.terminal import readable
 
 COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}

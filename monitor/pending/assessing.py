@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from monitor.assess.pipeline import Pipeline
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
 from monitor.pending.queue import Queue
-from monitor.pipeline import Pipeline
 from monitor.store.finish import finish_assessed, finish_revised
 from monitor.store.pending import Claim
 from monitor.store.writer import Writer

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from monitor.assess.judge.judge import Judge
+from monitor.assess.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
+from monitor.assess.llm.client import ChatModel
+from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
 from monitor.core.ports import Budget
-from monitor.judge.judge import Judge
-from monitor.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
-from monitor.llm.client import ChatModel
-from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
 from monitor.pending.judging import JudgingWorker, case_of
 from monitor.pending.queue import Queue
 from monitor.store.finish import finish_judged

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import TypeAlias
 
+from monitor.assess.judge.judge import Judge
+from monitor.assess.judge.metric import Case, Judgement
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
-from monitor.judge.judge import Judge
-from monitor.judge.metric import Case, Judgement
-from monitor.llm.exchange import BudgetSpent
 from monitor.pending.queue import LEASE, Queue
 from monitor.store.finish import finish_judged
 from monitor.store.pending import Claim

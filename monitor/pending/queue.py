@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
-from monitor.llm.exchange import BudgetSpent
 from monitor.store.pending import Claim, Pending
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from datetime import timedelta
 from threading import Event, Thread
 
 from monitor.app import Application
+from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import Work
-from monitor.judge.judge import Judge
 from monitor.pending.assessing import AssessingWorker
 from monitor.pending.batches import WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.app import Application
+from monitor.assess.llm.served import served_models
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.load import Settings
-from monitor.llm.served import served_models
 from monitor.pending.workers import work_off, working
 from monitor.store.pending import Pending
 from monitor.terminal import literal, stopping

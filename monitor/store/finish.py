@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from monitor.assess.judge.metric import Judgement
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.core.wire import encode
-from monitor.judge.metric import Judgement
 from monitor.store.audit_queue import Kind, judgement_part, queue_rows
 from monitor.store.offsets import Account, lock_ledgers
 from monitor.store.partitions import Partitions

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from monitor.assess.llm.exchange import Prompt, prompts_hash
 from monitor.core.wire import encode
-from monitor.llm.exchange import Prompt, prompts_hash
 
 if TYPE_CHECKING:
     import psycopg

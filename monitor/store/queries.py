@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from sqlalchemy import Engine, and_, func, select
 from sqlalchemy.dialects import postgresql
 
+from monitor.assess.classify.profile import Profile
 from monitor.audit.canonical import canonical
-from monitor.classify.profile import Profile
 from monitor.core.model import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable

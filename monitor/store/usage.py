@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, cast, func, select, text
 
-from monitor.llm.exchange import BudgetSpent, Purpose, Spend
+from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.store.database import retriable
 from monitor.store.tables import llm_usage
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from monitor.classify.profile import Profile
-from monitor.classify.refusal import Role
+from monitor.assess.classify.profile import Profile
+from monitor.assess.classify.refusal import Role
+from monitor.assess.explain import Carried, Moved, ReadSentence, compared, moved, refusal_words, sentences
+from monitor.assess.score.features import FEATURES
 from monitor.core.model import Match, Origin, Reason
 from monitor.explain import METRIC_NAMES, REASON_WORDS
-from monitor.explain.findings import Carried, Moved, ReadSentence, compared, moved, refusal_words, sentences
 from monitor.privacy.masking import redact
-from monitor.score.features import FEATURES
 from monitor.web.visible import visible
 
 Row = Mapping[str, Any]

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from monitor.assess.embed.cache import CachedEmbedder
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.openai import OpenAIEmbedder
 from monitor.core.ports import Embedder
-from monitor.embed.cache import CachedEmbedder
-from monitor.embed.hashing import HashEmbedder
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.embed.openai import OpenAIEmbedder
 from tests.llm_server import KEY, MODEL, llm_server
 from tests.unit.embed.factories import published_weights
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.tokens import token_type
 from monitor.core.ports import TokenEncoder
-from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.embed.hashing import HashEmbedder
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.embed.tokens import token_type
 from tests.contract.test_embedder import LONG
 from tests.contract.test_embedder import ODDITIES as EMBEDDED_ODDITIES
 from tests.unit.embed.factories import published_weights

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from monitor.score.features import FEATURES_VERSION
+from monitor.assess.score.features import FEATURES_VERSION
 from tests.e2e.conftest import REFUSAL, Installation
 
 HOLDS = ["Deleted snapshots are kept for 30 days, then they are purged for good.", "A volume has at most 64 TiB."]

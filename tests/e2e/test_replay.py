@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from monitor.assess.score.features import FEATURES
 from monitor.core.model import Origin, Reason, RefusalKind, Verdict
-from monitor.score.features import FEATURES
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from monitor.classify.profile import load_profile
-from monitor.complete.extractive import ExtractiveCompleter
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.pipeline import Pipeline
 from monitor.core.message import Message, Position
 from monitor.core.model import Assessment, Interaction
-from monitor.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.embed.minilm import MiniLMEmbedder
 from monitor.ingest.decode import Decoder
-from monitor.pipeline import Pipeline
 
 HERE = Path(__file__).parent
 RECORD = HERE / "verdicts.json"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from monitor.judge.combined import TOGETHER
-from monitor.judge.judge import Judge
-from monitor.judge.metric import Case
-from monitor.judge.metrics import METRICS
-from monitor.llm.exchange import NoAnswer, Spend
+from monitor.assess.judge.combined import TOGETHER
+from monitor.assess.judge.judge import Judge
+from monitor.assess.judge.metric import Case
+from monitor.assess.judge.metrics import METRICS
+from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.testing import ScriptedLanguageModel
 from tests.unit.builders import TableEmbedder
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, text
 
+from monitor.assess.judge.metric import Outcome
 from monitor.audit.note import Signer
 from monitor.core.model import Verdict, Work
-from monitor.judge.metric import Outcome
 from monitor.review.label import Label
 from monitor.sealing import Sealer
 from monitor.store.audit import Sealing

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.rules_file import load_rules
+from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault
 from monitor.audit.merkle import root_of, verify_consistency
 from monitor.audit.note import Signer, opened
-from monitor.classify.profile import load_profile
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
 from monitor.core.retry import Retry

@@ -17,10 +17,10 @@ import pytest
 from sqlalchemy import create_engine
 
 from monitor.app import Application
+from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
-from monitor.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.pending.workers import work_off
 from monitor.store.usage import Limit, PostgresBudget, usage_since
 from monitor.store.writer import Writer

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from monitor.app import Application
+from monitor.assess.llm.batches import BatchEndpoint
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Verdict
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
-from monitor.llm.batches import BatchEndpoint
 from monitor.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue

@@ -33,7 +33,7 @@ def topic(kafka):
 @pytest.fixture
 def stricter(tmp_path):
     """A profile of the same embedder under another name."""
-    text = (resources.files("monitor.classify") / "profiles" / "hash.toml").read_text(encoding="utf-8")
+    text = (resources.files("monitor.assess.classify") / "profiles" / "hash.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["name"] == "hash"
     file = tmp_path / "stricter.toml"
     file.write_text(text.replace('name = "hash"', 'name = "stricter"'), encoding="utf-8")

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset, Position
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, StandIn, Support, Tally, Verdict, Work
-from monitor.llm.exchange import BudgetSpent
 from monitor.pending.assessing import AssessingWorker
 from monitor.pending.queue import Queue
 from monitor.store.finish import finish_assessed, finish_judged, finish_revised

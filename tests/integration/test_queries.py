@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.classify.profile import load_profile
+from monitor.assess.classify.profile import load_profile
 from monitor.core.message import Offset
 from monitor.store.queries import Queries
 from tests.factories import NOON, a_batch, an_assessment

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.classify.profile import FeatureWeight, Groundedness, MetricRule, MetricRules, Profile
+from monitor.assess.classify.profile import FeatureWeight, Groundedness, MetricRule, MetricRules, Profile
+from monitor.assess.score.features import FEATURES, FEATURES_VERSION
 from monitor.core.evidence import Evidence
 from monitor.core.model import Document, Interaction, Metrics, Origin, Support, SupportingDocument
-from monitor.score.features import FEATURES, FEATURES_VERSION
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

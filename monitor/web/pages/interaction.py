@@ -10,11 +10,11 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app import Application
+from monitor.assess.explain import start_probability
+from monitor.assess.judge.told import told
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.wire import storable
-from monitor.explain.findings import start_probability
-from monitor.judgements import told
 from monitor.reviewing import MAX_NOTE_CHARS, Wish, label
 from monitor.store.one import Beside
 from monitor.store.said import newest_labels

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from monitor.app import Application
-from monitor.classify.profile import Profile
+from monitor.assess.classify.profile import Profile
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict
 from monitor.evaluate.standing import ENOUGH, ENOUGH_OF_EACH

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.assess.classify.profile import FeatureWeight, Groundedness
+from monitor.assess.score.features import FEATURES
 from monitor.calibrate.fit import Rows
-from monitor.classify.profile import FeatureWeight, Groundedness
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Verdict
 from monitor.evaluate.labels import Labelled
-from monitor.score.features import FEATURES
 from tests.factories import an_assessment
 
 START = Groundedness(

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from monitor.assess.score.features import FEATURES
 from monitor.calibrate.fit import SIGNS, fit, folds, held_out, platt
 from monitor.calibrate.logistic import log_loss, probabilities
-from monitor.score.features import FEATURES
 from tests.unit.calibrate.factories import NAMES, START, some_rows
 
 

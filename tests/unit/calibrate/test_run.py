@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.score.features import FEATURES
 from monitor.calibrate.crossval import cross_validated
 from monitor.calibrate.fit import Rows
 from monitor.calibrate.profile_file import profile_toml
 from monitor.calibrate.run import calibrated, objective_of, rows_of
 from monitor.calibrate.thresholds import fitted_rules
-from monitor.classify.profile import load_profile
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Refusal, RefusalKind, Verdict
 from monitor.evaluate.labels import data_hash
 from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
-from monitor.score.features import FEATURES
 from tests.unit.builders import profile
 from tests.unit.calibrate.factories import START, labelled, some_rows
 

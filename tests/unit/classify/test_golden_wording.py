@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.classify.refusal import refusal_kind
+from monitor.assess.classify.refusal import refusal_kind
 from monitor.core.model import RefusalKind
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "interactions.jsonl"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.classify.lexicon import CUES, OPENERS, UNSPACED, WORDINGS, fold
-from monitor.classify.lexicon.examples import EXAMPLES, closeness
-from monitor.classify.lexicon.wording import pattern, simplified, upto, whole
-from monitor.classify.refusal import refusal_kind
+from monitor.assess.classify.lexicon import CUES, OPENERS, UNSPACED, WORDINGS, fold
+from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
+from monitor.assess.classify.lexicon.wording import pattern, simplified, upto, whole
+from monitor.assess.classify.refusal import refusal_kind
 from monitor.core.model import RefusalKind
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.classify import clauses, refusal
-from monitor.classify.refusal import LONGEST, LONGEST_COURTESY, LONGEST_SENTENCE, read_answer, refusal_kind
+from monitor.assess.classify import clauses, refusal
+from monitor.assess.classify.refusal import LONGEST, LONGEST_COURTESY, LONGEST_SENTENCE, read_answer, refusal_kind
 from monitor.core.model import RefusalKind
 
 HOSTILE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.classify.refusal import refusal_kind
+from monitor.assess.classify.refusal import refusal_kind
 from monitor.core.model import RefusalKind
 
 NONE = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.classify.refusal import Role, read_answer
+from monitor.assess.classify.refusal import Role, read_answer
 from monitor.core.model import RefusalKind
 
 PARTIAL = {

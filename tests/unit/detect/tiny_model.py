@@ -16,7 +16,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save_model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from monitor.detect.classifiers import QUESTION_PROMPT, SUMMARY_PROMPT
+from monitor.assess.detect.classifiers import QUESTION_PROMPT, SUMMARY_PROMPT
 
 PAD, CLS, SEP, UNKNOWN = range(4)
 SPECIAL = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from monitor.assess.embed.weights import PublishedModel, published_model
 from monitor.core.errors import WrongSettings
-from monitor.embed.weights import PublishedModel, published_model
 
 
 def published_weights() -> PublishedModel:

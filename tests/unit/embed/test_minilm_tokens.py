@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.embed import minilm
-from monitor.embed.minilm import MiniLMEmbedder
-from monitor.embed.tokens import surface_vectors
+from monitor.assess.embed import minilm
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.tokens import surface_vectors
 from tests.unit.embed.factories import published_weights
 
 SENTENCE = "The quick brown fox jumps over the lazy dog. "  # ten tokens

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from monitor.assess.score.features import FEATURES
 from monitor.core.model import RefusalKind
-from monitor.score.features import FEATURES
 from tests.unit.builders import NOON
 
 QUESTION = "What does parking cost?"

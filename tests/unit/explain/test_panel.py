@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.classify.profile import FeatureWeight, Groundedness
+from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.core.model import Reason, Verdict
 from monitor.explain import METRIC_NAMES, REASON_WORDS, explanation
 from monitor.explain.panel import LONGEST_PASSAGE

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from monitor.embed.hashing import HashEmbedder
-from monitor.judge import (
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.judge import (
     answer_relevance,
     combined,
     context_entity_recall,
@@ -17,10 +17,10 @@ from monitor.judge import (
     faithfulness,
     summarization,
 )
-from monitor.judge.judge import Judge
-from monitor.judge.metric import Case
-from monitor.judge.metrics import METRICS
-from monitor.llm.exchange import Spend
+from monitor.assess.judge.judge import Judge
+from monitor.assess.judge.metric import Case
+from monitor.assess.judge.metrics import METRICS
+from monitor.assess.llm.exchange import Spend
 from monitor.testing import ScriptedLanguageModel
 
 PROMPTS = {

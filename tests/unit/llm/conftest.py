@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from monitor.assess.llm import client, transport
+from monitor.assess.llm.client import ChatModel, Prices
+from monitor.assess.llm.exchange import Purpose
 from monitor.core import retry
-from monitor.llm import client, transport
-from monitor.llm.client import ChatModel, Prices
-from monitor.llm.exchange import Purpose
 from monitor.testing import MemoryBudget
 from tests.llm_server import CHAT_MODEL, KEY, llm_server
 from tests.unit.llm.factories import GOOD, PRICE, Clock

@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
+from monitor.assess.llm.exchange import Block, Form, Prompt, Purpose, Request, Spend
 from monitor.core.errors import MonitorError
-from monitor.llm.exchange import Block, Form, Prompt, Purpose, Request, Spend
 from monitor.testing import MemoryBudget
 from tests.llm_server import LLMServer
 

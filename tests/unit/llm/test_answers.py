@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.llm.exchange import Form, NoAnswer, Spend
-from monitor.llm.reading import Completion, Unfit, completion_of, read
+from monitor.assess.llm.exchange import Form, NoAnswer, Spend
+from monitor.assess.llm.reading import Completion, Unfit, completion_of, read
 from tests.llm_server import said
 from tests.unit.llm.factories import ASKED, GOOD, OPINION, Opinion, agree, failure
 

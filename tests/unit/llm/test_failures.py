@@ -9,9 +9,9 @@ from time import monotonic
 
 import pytest
 
+from monitor.assess.llm.client import ChatModel, Prices
+from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.llm.client import ChatModel, Prices
-from monitor.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.testing import MemoryBudget
 from tests.llm_server import (
     CHAT_MODEL,

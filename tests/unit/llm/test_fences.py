@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.complete.sidecar import PROMPTS, Explained, Mode, Regenerated
-from monitor.llm.exchange import Block, Form, NoAnswer, Prompt, Request, combined_hash
+from monitor.assess.complete.sidecar import PROMPTS, Explained, Mode, Regenerated
+from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, combined_hash
 from tests.llm_server import said
 from tests.unit.llm.factories import PROMPT, Opinion, failure, request
 
@@ -76,7 +76,7 @@ def test_whoever_knows_what_the_mark_would_be_has_changed_it_by_saying_so(texts,
 
 def test_a_mark_that_stands_in_a_block_is_not_used(monkeypatch):
     marks = iter(["1" * 16, "2" * 16, "3" * 16])
-    monkeypatch.setattr("monitor.llm.exchange.combined_hash", lambda _: next(marks))
+    monkeypatch.setattr("monitor.assess.llm.exchange.combined_hash", lambda _: next(marks))
     data = request("1" * 16, "x2" + "2" * 16).data
     assert "<document 1 3333333333333333>" in data
 

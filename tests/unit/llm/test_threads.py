@@ -9,9 +9,9 @@ from time import monotonic
 
 import pytest
 
+from monitor.assess.llm.breaker import Breaker, LeftAlone
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
-from monitor.llm.breaker import Breaker, LeftAlone
-from monitor.llm.exchange import BudgetSpent
 from monitor.testing import MemoryBudget
 from tests.llm_server import HANG_UP, hang, refusal, said, server_error, too_many_requests
 from tests.unit.llm.factories import ASKED, GOOD, OPINION, PATIENCE, agree, failure

@@ -14,7 +14,7 @@ from benchmarks.study.extractive import (
     shared_words,
 )
 from benchmarks.study.questions import Question
-from monitor.classify.refusal import refusal_kind
+from monitor.assess.classify.refusal import refusal_kind
 from monitor.core.model import RefusalKind
 from tests.unit.builders import TableEmbedder
 

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.study.language_model import PROMPT, KeptAnswers, ask_all
 from benchmarks.study.questions import Question
 from benchmarks.study.vectors import kept
+from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.core.errors import Fatal
-from monitor.llm.exchange import NoAnswer, Spend
 from monitor.testing import ScriptedLanguageModel
 from tests.unit.builders import TableEmbedder
 

@@ -7,7 +7,7 @@ import pytest
 
 from monitor.alert.explain.clusters import clusters
 from monitor.alert.explain.wording import telling_words, words
-from monitor.embed.hashing import HashEmbedder
+from monitor.assess.embed.hashing import HashEmbedder
 
 REFUNDS = [f"when is the refund of my order number {n} paid back to me" for n in range(12)]
 LOGINS = [f"the login page says wrong password for user {n}" for n in range(8)]

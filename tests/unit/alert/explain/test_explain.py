@@ -14,9 +14,9 @@ from monitor.alert.explain.explain import explain
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
 from monitor.alert.explain.telling import LONGEST, MOST
+from monitor.assess.embed.hashing import HashEmbedder
 from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities
-from monitor.embed.hashing import HashEmbedder
 from tests.unit.alert.explain.rows import BAD, a_row, one_of, traffic
 
 EMBED = HashEmbedder().embed

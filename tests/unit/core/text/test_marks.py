@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.assess.score.facts import facts
 from monitor.core.text.marks import blank, prose, without
-from monitor.score.facts import facts
 
 
 @pytest.mark.parametrize(

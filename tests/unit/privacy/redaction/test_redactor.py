@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stdnum import iban, luhn
 
 import monitor.simulate
-from monitor.complete.locate import locate
+from monitor.assess.complete.locate import locate
 from monitor.core.model import Document, Mark, Match, SupportingDocument
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.kind import Kind

@@ -1,0 +1,60 @@
+"""How refusals, courtesies and hedges are worded: one module a language. Add one, name it in WORDINGS, test it."""
+
+from __future__ import annotations
+
+import re
+
+from monitor.assess.classify.lexicon.chinese import CHINESE
+from monitor.assess.classify.lexicon.english import ENGLISH
+from monitor.assess.classify.lexicon.french import FRENCH
+from monitor.assess.classify.lexicon.german import GERMAN
+from monitor.assess.classify.lexicon.italian import ITALIAN
+from monitor.assess.classify.lexicon.japanese import JAPANESE
+from monitor.assess.classify.lexicon.korean import KOREAN
+from monitor.assess.classify.lexicon.portuguese import PORTUGUESE
+from monitor.assess.classify.lexicon.spanish import SPANISH
+from monitor.assess.classify.lexicon.wording import Wording, simplified, words
+
+WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
+UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words are no pieces between spaces, so they are looked for as text
+_SPACED = tuple(w for w in WORDINGS if w not in UNSPACED)
+
+
+def _by_word(lists: list[tuple[Wording, frozenset[str]]]) -> dict[str, tuple[Wording, ...]]:
+    every = sorted({word for _, listed in lists for word in listed})
+    return {word: tuple(w for w, listed in lists if word in listed) for word in every}
+
+
+def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
+    return re.compile("|".join(sorted({re.escape(piece) for listed in lists for piece in listed})))
+
+
+# A sentence of these alone says nothing that could be looked for: "Yes, they are."
+BARE = words(
+    "yes no ok okay correct true false yep nope ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
+    "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
+    "should has have not t"
+)
+CUES = _by_word([(w, w.cues) for w in _SPACED])
+OPENERS = _by_word([(w, w.openers) for w in _SPACED])
+CUE_PIECES = _pieces([w.cues for w in UNSPACED])
+OPENER_PIECES = _pieces([w.openers for w in UNSPACED])
+
+_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+
+
+def fold(text: str) -> str:
+    """The text as patterns see it, as long as it was: lower case, straight apostrophes, simplified characters."""
+    lower = text.lower()
+    if len(lower) != len(text):  # İ
+        lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+    lower = lower.replace("`", "'").replace("*", " ")
+    if lower.isascii():
+        return lower
+    lower = lower.replace("’", "'").replace("‘", "'")
+    return simplified(lower) if unspaced(lower) else lower
+
+
+def unspaced(text: str) -> bool:
+    """Whether Chinese, Japanese or Korean stands in the text."""
+    return not text.isascii() and _UNSPACED_SCRIPT.search(text) is not None

@@ -1,0 +1,91 @@
+"""Extractive support: the sentences of the retrieved documents that best carry the answer, with no model call.
+
+Sentences are taken greedily: each next one is the one that carries most of the answer's words not yet carried.
+A word weighs by its inverse document frequency among the interaction's own sentences,
+ln(1 + N / n), so that common words hardly count and no background corpus is needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from itertools import chain
+from math import fsum, log1p
+
+from monitor.assess.complete.locate import locate
+from monitor.core.model import Document, Interaction, Match, Origin, Support, SupportingDocument
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import Span, sentence_spans
+from monitor.core.text.words import stems
+
+MOST_SENTENCES = 5
+QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
+LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
+Segmented = tuple[tuple[Span, frozenset[str]], ...]
+
+
+class ExtractiveCompleter:
+    """The `Completer` that needs no service. Support that the event carries is kept, and located."""
+
+    def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
+        """See `Completer.complete`."""
+        return [_complete(interaction) for interaction in interactions]
+
+
+def _complete(it: Interaction) -> Support:
+    if it.supporting_documents is not None:
+        pieces = tuple(locate(piece, it.retrieved_documents) for piece in it.supporting_documents)
+        return Support(origin=Origin.LOGGED, documents=pieces)
+    return Support(origin=Origin.EXTRACTIVE, documents=extract(it.question, it.answer, it.retrieved_documents))
+
+
+def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[SupportingDocument, ...]:
+    """Up to MOST_SENTENCES sentences of `documents` in their own order, with document id and character offsets.
+
+    At least one where there is any sentence at all: an answer that no sentence carries is seen by its low
+    similarity to the best of them.
+    """
+    candidates = [(d, span, words) for d in documents for span, words in _segmented(d.text)]
+    if not candidates or not answer.strip():
+        return ()
+    of_answer, of_question = frozenset(stems(answer)), frozenset(stems(question))
+    sought = of_answer | of_question
+    held = [words & sought for _, _, words in candidates]
+    seen_in = Counter(chain.from_iterable(held))
+    worth = {
+        word: log1p(len(candidates) / n) * (1.0 if word in of_answer else QUESTION_WEIGHT)
+        for word, n in seen_in.items()
+    }
+    least = LEAST_GAIN * fsum(worth[word] for word in of_answer if word in worth)
+
+    # A sentence's gain only falls as others are taken, so it is weighed anew only when it comes to the top. Exact sums:
+    # the order of a set's words differs from process to process, and must not decide between two sentences.
+    gains = [(-fsum(map(worth.__getitem__, words)), place) for place, words in enumerate(held) if words]
+    heapify(gains)
+    chosen: list[int] = []
+    carried: set[str] = set()
+    while gains and len(chosen) < MOST_SENTENCES:
+        place = heappop(gains)[1]
+        gain = fsum(map(worth.__getitem__, held[place] - carried))
+        if gains and -gains[0][0] > gain:
+            heappush(gains, (-gain, place))
+            continue
+        if chosen and gain <= least:
+            break
+        chosen.append(place)
+        carried |= held[place]
+    return tuple(_piece(candidates[place][0], candidates[place][1]) for place in sorted(chosen or [0]))
+
+
+def _piece(document: Document, span: Span) -> SupportingDocument:
+    start, end = span
+    return SupportingDocument(
+        text=document.text[start:end], document_id=document.id, start=start, end=end, match=Match.EXACT
+    )
+
+
+@recurring
+def _segmented(text: str) -> Segmented:
+    """Sentences and their words."""
+    return tuple((span, frozenset(stems(text[span[0] : span[1]]))) for span in sentence_spans(text))

@@ -1,0 +1,155 @@
+"""A model as a folder that Hugging Face's optimum exports: which kind it is, what its labels mean, its name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from monitor.assess.embed.weights import file_sha256
+from monitor.core.errors import WrongSettings
+
+Kind = Literal["token classifier", "cross-encoder"]
+
+_EXPORT = "export it with optimum (docs/detector.md says how)"
+_ARCHITECTURES: Mapping[str, Kind] = {
+    "ForTokenClassification": "token classifier",
+    "ForSequenceClassification": "cross-encoder",
+}
+_UNNAMED = ("LABEL_0", "LABEL_1")  # what transformers calls two labels, and leaves out of config.json
+_UNCARRIED = re.compile(r"hallucinat|(un|not|non)[-_ ]?(supported|grounded|carried)|fabricat", re.IGNORECASE)
+_CARRIED = re.compile(r"(not|non|no)[-_ ]?(hallucinat|fabricat)", re.IGNORECASE)
+_ENTAILMENT = re.compile(r"(?!not|non|no[-_ ]).*entail", re.IGNORECASE)
+# These count positions from behind the padding's id, so the last of them are never reached.
+_SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "data2vec-text", "mpnet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFolder:
+    """A folder that holds a model.
+
+    `labels` are the numbers of those that matter: for a token classifier those of tokens that are not carried, for a
+    cross-encoder the one of entailment. `positions` is the longest input in tokens, None where config.json does not
+    say. `name` comes from config.json, `digest` (hex SHA-256) from all files of the model.
+    """
+
+    graph: Path
+    tokenizer: Path
+    kind: Kind
+    label_count: int
+    labels: tuple[int, ...]
+    positions: int | None
+    vocabulary: int | None
+    padding: int
+    name: str
+    digest: str
+
+
+def model_folder(path: Path) -> ModelFolder:
+    """Reads a folder with `model.onnx` (its external data beside it, as `model.onnx…`), tokenizer.json and config.json.
+
+    Raises:
+        WrongSettings: a file is missing, or config.json names no model of a known kind, or labels nobody understands.
+    """
+    graph, tokenizer, config_file = (path / name for name in ("model.onnx", "tokenizer.json", "config.json"))
+    for file in (graph, tokenizer, config_file):
+        if not file.is_file():
+            raise WrongSettings(
+                f"MONITOR_DETECTOR__PATH: {file} is missing: the folder needs model.onnx, tokenizer.json and "
+                f"config.json of one model; {_EXPORT}"
+            )
+    config = _config(config_file)
+    try:
+        architecture, kind = _kind(config)
+        names = _label_names(config)
+        labels = _uncarried(names) if kind == "token classifier" else _entailment(names)
+    except WrongSettings as error:
+        raise WrongSettings(f"{config_file}: {error}") from None
+    name = PurePosixPath(str(config.get("_name_or_path") or "")).name
+    return ModelFolder(
+        graph=graph,
+        tokenizer=tokenizer,
+        kind=kind,
+        label_count=len(names),
+        labels=labels,
+        positions=_positions(config),
+        vocabulary=_number(config, "vocab_size"),
+        padding=_number(config, "pad_token_id") or 0,
+        name=name or architecture,
+        digest=_digest([*sorted(path.glob("model.onnx*")), tokenizer, config_file]),
+    )
+
+
+def _config(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WrongSettings(f"{path}: cannot be read ({error}); {_EXPORT}") from None
+    if not isinstance(found, dict):
+        raise WrongSettings(f"{path}: is no config of a model; {_EXPORT}")
+    return found
+
+
+def _kind(config: Mapping[str, Any]) -> tuple[str, Kind]:
+    architectures = config.get("architectures")
+    for architecture in architectures if isinstance(architectures, list) else ():
+        for suffix, kind in _ARCHITECTURES.items():
+            if str(architecture).endswith(suffix):
+                return str(architecture), kind
+    raise WrongSettings(
+        f"architectures is {architectures}: a detector is a …ForTokenClassification or a …ForSequenceClassification"
+    )
+
+
+def _label_names(config: Mapping[str, Any]) -> tuple[str, ...]:
+    given = config.get("id2label")
+    if given is None:
+        return _UNNAMED
+    if not isinstance(given, dict) or set(given) != {str(number) for number in range(len(given))}:
+        raise WrongSettings(f'id2label is {given}: it has to name each label by its number: {{"0": "…", "1": "…"}}')
+    return tuple(str(given[str(number)]) for number in range(len(given)))
+
+
+def _uncarried(names: tuple[str, ...]) -> tuple[int, ...]:
+    """LettuceDetect's labels have no names: 0 is supported, 1 is not (its hallucination_dataset.py, `__getitem__`)."""
+    found = tuple(number for number, name in enumerate(names) if _UNCARRIED.search(name) and not _CARRIED.search(name))
+    if not found and names == _UNNAMED:
+        return (1,)
+    if not 0 < len(found) < len(names):
+        raise WrongSettings(
+            f"id2label is {', '.join(names)}: which of them say that a token is not carried cannot be told; "
+            "give those, and only those, a name with `hallucinated` or `unsupported` in it"
+        )
+    return found
+
+
+def _entailment(names: tuple[str, ...]) -> tuple[int]:
+    found = [number for number, name in enumerate(names) if _ENTAILMENT.match(name)]
+    if len(found) != 1 or len(names) == 1:
+        raise WrongSettings(
+            f"id2label is {', '.join(names)}: a cross-encoder needs two labels or more and one of them named "
+            "`entailment`; if the model's card says which one that is, give it this name"
+        )
+    return (found[0],)
+
+
+def _positions(config: Mapping[str, Any]) -> int | None:
+    positions = _number(config, "max_position_embeddings")
+    if positions is not None and config.get("model_type") in _SHIFTED:
+        positions -= (_number(config, "pad_token_id") or 0) + 1
+    return positions
+
+
+def _number(config: Mapping[str, Any], key: str) -> int | None:
+    """A natural number; models without an end to their positions say -1."""
+    value = config.get(key)
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _digest(files: list[Path]) -> str:
+    lines = "".join(f"{file_sha256(file)}  {file.name}\n" for file in files)
+    return hashlib.sha256(lines.encode()).hexdigest()

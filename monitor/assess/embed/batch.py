@@ -1,0 +1,104 @@
+"""A batch of interactions as vectors: each distinct text embedded once, each interaction pointing into the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.assess.embed.tokens import Tokens
+from monitor.core.model import Interaction, Support
+from monitor.core.ports import Embedder, TokenEncoder
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ragged:
+    """Lists of different length, one per interaction: list i is `items[starts[i]:starts[i + 1]]`, rows of `vectors`."""
+
+    items: Indices
+    starts: Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedBatch:
+    """Vectors of n interactions.
+
+    `vectors` has shape (distinct texts + 1, dimensions), unit rows; row 0 is zero and stands for an empty text.
+    `lengths` are the texts' lengths in characters, which weigh a document where several are joined.
+    `question` and `answer` have shape (n,).
+    """
+
+    vectors: NDArray[np.float32]
+    lengths: NDArray[np.float32]
+    question: Indices
+    answer: Indices
+    retrieved: Ragged
+    supporting: Ragged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """Tokens of one interaction, `documents` those of each retrieved document."""
+
+    question: Tokens
+    answer: Tokens
+    documents: tuple[Tokens, ...]
+
+
+def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[Encoded]:
+    """Encodes questions, answers and retrieved documents, each distinct text once."""
+    texts: dict[str, int] = {}
+    for it in interactions:
+        for text in (it.question, it.answer, *(d.text for d in it.retrieved_documents)):
+            texts.setdefault(text, len(texts))
+    tokens = encoder.encode(list(texts))
+    return [
+        Encoded(
+            question=tokens[texts[it.question]],
+            answer=tokens[texts[it.answer]],
+            documents=tuple(tokens[texts[d.text]] for d in it.retrieved_documents),
+        )
+        for it in interactions
+    ]
+
+
+def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder) -> EmbeddedBatch:
+    """Embeds every text of the batch. Texts of white space only count as empty, and empty documents as absent.
+
+    Raises:
+        Retriable, Fatal: as the embedder does.
+    """
+    places: dict[str, int] = {}
+
+    def place(text: str) -> int:
+        if not text or text.isspace():
+            return 0
+        return places.setdefault(text, len(places) + 1)
+
+    question = [place(it.question) for it in interactions]
+    answer = [place(it.answer) for it in interactions]
+    retrieved = _ragged([[place(d.text) for d in it.retrieved_documents] for it in interactions])
+    supporting = _ragged([[place(d.text) for d in support.documents] for support in supports])
+    texts = list(places)
+    vectors = np.zeros((len(texts) + 1, embedder.dimensions), np.float32)
+    if texts:
+        vectors[1:] = embedder.embed(texts)
+    return EmbeddedBatch(
+        vectors=vectors,
+        lengths=np.fromiter(map(len, ["", *texts]), np.float32, len(texts) + 1),
+        question=np.array(question, np.int64),
+        answer=np.array(answer, np.int64),
+        retrieved=retrieved,
+        supporting=supporting,
+    )
+
+
+def _ragged(lists: Sequence[Sequence[int]]) -> Ragged:
+    kept = [[row for row in rows if row] for rows in lists]
+    starts = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum([len(rows) for rows in kept], out=starts[1:])
+    return Ragged(items=np.array([row for rows in kept for row in rows], np.int64), starts=starts)

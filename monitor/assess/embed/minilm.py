@@ -1,0 +1,210 @@
+"""all-MiniLM-L6-v2 on onnxruntime: the embedded default, for sentence vectors and token vectors from one pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from monitor.assess.embed.graph_cache import Build, cached_graph
+from monitor.assess.embed.minilm_graph import DIMENSIONS, TOKEN_DIMENSIONS
+from monitor.assess.embed.tokens import Tokens, surface_vectors, token_type
+from monitor.assess.embed.weights import published_model
+from monitor.assess.embed.windows import Vectors, join_windows, text_windows, token_windows, well_formed
+
+_SPECIAL = 2  # [CLS] before and [SEP] behind each window
+_WINDOW = 254  # word pieces; with the special tokens the 256 that the model was tuned on
+# Tokenised at a time, so that a text of a million characters needs no more memory than many short ones: a segment is
+# cut at a sentence end where there is one, and a token takes some hundred bytes while the tokeniser holds it.
+_SEGMENT_BYTES = 16_384
+_TOKENISED_BYTES = 512 * 1024
+# Padded tokens a run. Larger runs are slower, since their inner states leave the processor's cache.
+_TOKENS_A_RUN = 256
+# The vocabulary is sorted by frequency from here on; below stand single characters.
+_FIRST_WORD = 1996
+_LETTER = 2.0  # the weight of a piece in a script of which the vocabulary knows letters only
+
+_Run: TypeAlias = tuple[NDArray[np.intp], dict[str, NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Windows:
+    """Windows of several texts: the word pieces of each, without special tokens, and the text that it belongs to.
+
+    `spans` are the pieces' character offsets in the text, shape (pieces, 2).
+    """
+
+    pieces: list[NDArray[np.int32]] = field(default_factory=list)
+    spans: list[NDArray[np.int32]] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+
+
+class MiniLMEmbedder:
+    """Sentence vectors of all-MiniLM-L6-v2 and token vectors, in one of two builds, each a model with its own name.
+
+    `fp32` has a cosine ≥ 0.9999 to the published model, `int8` one of .997 in the mean (minilm_int8.py). A text of
+    more than 254 word pieces is read in windows cut at sentence ends; its vector is the mean over the tokens of all
+    windows. The first start builds the encoder's graph in `cache_dir`. One thread calls at a time.
+    """
+
+    dimensions: Final = DIMENSIONS
+
+    def __init__(
+        self, *, cache_dir: Path, weights_dir: Path | None = None, threads: int = 0, build: Build = "fp32"
+    ) -> None:
+        """Loads the model; `threads` 0 is one per core.
+
+        Raises:
+            WrongSettings: the weights are missing or not the published ones, or `cache_dir` cannot be written.
+        """
+        published = published_model(weights_dir)
+        graph = cached_graph(cache_dir, published.weights, build)
+        self.model = f"all-MiniLM-L6-v2/{build}"
+        self.token_model = f"{self.model}/{TOKEN_DIMENSIONS}"
+        self._tokenizer = Tokenizer.from_file(str(published.tokenizer))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._first, self._last = self._tokenizer.encode("").ids
+        self._weights = _token_weights(self._tokenizer)
+        self._unknown = self._tokenizer.token_to_id("[UNK]")
+        self._budget = _TOKENS_A_RUN
+        # Several runs at a time on one thread each: they need not wait for each other after every product, as the
+        # threads of one run would. (onnxruntime's own pools would be pinned to cores, two replicas' to the same ones.)
+        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="minilm")
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # see minilm_graph.py
+        options.enable_mem_pattern = False  # it would plan memory anew for every shape
+        self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, shape (len(texts), 384), in order."""
+        windows = self._windows(texts)
+        means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
+
+        def read(run: _Run) -> None:
+            numbers, feed = run
+            (means[numbers],) = self._session.run(["token_mean"], feed)
+
+        self._all(read, windows)
+        return _joined(means, windows, len(texts))
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        """The tokens of each text, in order; see `TokenEncoder`."""
+        return self.embed_and_encode(texts)[1]
+
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
+        """What `embed` and `encode` give, from one pass."""
+        windows = self._windows(texts)
+        means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
+        rows: list[Tokens] = [np.zeros(len(p), token_type(TOKEN_DIMENSIONS)) for p in windows.pieces]
+
+        def read(run: _Run) -> None:
+            numbers, feed = run
+            means[numbers], vectors = self._session.run(["token_mean", "tokens"], feed)
+            for place, window in enumerate(numbers):
+                rows[window]["vector"] = vectors[place, 1 : len(rows[window]) + 1]
+
+        self._all(read, windows)
+        texts_rows: list[list[Tokens]] = [[] for _ in texts]
+        for tokens, pieces, spans, owner in zip(rows, windows.pieces, windows.spans, windows.owners, strict=True):
+            tokens["start"], tokens["end"] = spans[:, 0], spans[:, 1]
+            tokens["weight"] = self._weights[pieces]
+            self._by_their_letters(tokens, pieces, texts[owner])
+            texts_rows[owner].append(tokens)
+        return _joined(means, windows, len(texts)), [np.concatenate(parts) for parts in texts_rows]
+
+    def _by_their_letters(self, tokens: Tokens, pieces: NDArray[np.int32], text: str) -> None:
+        """Gives pieces that are not in the vocabulary vectors of their own: the model takes them all for the same."""
+        unknown = np.flatnonzero(pieces == self._unknown)
+        if len(unknown):
+            words = [text[tokens["start"][i] : tokens["end"][i]] for i in unknown]
+            tokens["vector"][unknown] = surface_vectors(words, TOKEN_DIMENSIONS)
+            tokens["weight"][unknown] = [_LETTER * any(map(str.isalnum, word)) for word in words]
+
+    def _windows(self, texts: Sequence[str]) -> _Windows:
+        windows = _Windows()
+        for group in _groups(texts):
+            encodings = self._tokenizer.encode_batch([segment for _, _, segment in group], add_special_tokens=False)
+            for (owner, at, segment), encoding in zip(group, encodings, strict=True):
+                pieces = np.array(encoding.ids, np.int32)
+                offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+                cuts = [(0, len(pieces))]
+                if len(pieces) > _WINDOW:
+                    cuts = token_windows(segment, encoding.offsets, _WINDOW)
+                windows.pieces.extend(pieces[start:end] for start, end in cuts)
+                windows.spans.extend(offsets[start:end] + at for start, end in cuts)
+                windows.owners.extend(owner for _ in cuts)
+        return windows
+
+    def _all(self, read: Callable[[_Run], None], windows: _Windows) -> None:
+        """Reads every run of `windows`, several at a time."""
+        list(self._threads.map(read, self._runs(windows)))  # raises what `read` raised
+
+    def _runs(self, windows: _Windows) -> Iterator[_Run]:
+        """Numbers of windows to run together, with what the graph is fed for them.
+
+        They are of like size, longest first, `_budget` tokens at most with their padding.
+        """
+        sizes = [len(pieces) + _SPECIAL for pieces in windows.pieces]
+        order = np.argsort(-np.asarray(sizes, np.int64), kind="stable")
+        start = 0
+        while start < len(order):
+            end = start + max(1, self._budget // sizes[order[start]])
+            yield order[start:end], self._padded([windows.pieces[i] for i in order[start:end]])
+            start = end
+
+    def _padded(self, pieces: Sequence[NDArray[np.int32]]) -> dict[str, NDArray[np.int64]]:
+        shape = len(pieces), max(map(len, pieces)) + _SPECIAL
+        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        ids[:, 0] = self._first
+        for row, tokens in enumerate(pieces):
+            ids[row, 1 : len(tokens) + 1] = tokens
+            ids[row, len(tokens) + 1] = self._last
+            mask[row, : len(tokens) + _SPECIAL] = 1
+        return {"input_ids": ids, "attention_mask": mask}
+
+
+def _joined(means: Vectors, windows: _Windows, count: int) -> Vectors:
+    if not count:
+        return np.zeros((0, DIMENSIONS), np.float32)
+    return join_windows(means, windows.owners, [len(pieces) + _SPECIAL for pieces in windows.pieces], count)
+
+
+def _groups(texts: Sequence[str]) -> Iterator[list[tuple[int, int, str]]]:
+    """The texts in segments, each with its text's number and its place in it, in groups to be tokenised together."""
+    group: list[tuple[int, int, str]] = []
+    held = 0
+    for owner, text in enumerate(map(well_formed, texts)):
+        for start, end in text_windows(text, _SEGMENT_BYTES):
+            group.append((owner, start, text[start:end]))
+            held += end - start
+            if held >= _TOKENISED_BYTES:
+                yield group
+                group, held = [], 0
+    if group:
+        yield group
+
+
+def _token_weights(tokenizer: Tokenizer) -> NDArray[np.float32]:
+    """What each piece of the vocabulary tells, shape (pieces,): ¾ · ln(1 + rank), a stand-in for inverse frequency.
+
+    The vocabulary is sorted by frequency, so no corpus is needed. Punctuation weighs nothing, nor does a single letter
+    or digit; a piece in another script than Latin is mostly a single character, and all of them weigh the same.
+    """
+    weights = np.zeros(tokenizer.get_vocab_size(), np.float32)
+    for piece, number in tokenizer.get_vocab().items():
+        letters = piece.removeprefix("##")
+        if not any(map(str.isalnum, letters)) or piece.startswith("["):
+            continue
+        foreign = min(letters) > "\u036f"
+        weights[number] = _LETTER if foreign else 0.75 * np.log1p(max(number - _FIRST_WORD + 1, 0))
+    return weights

@@ -1,0 +1,70 @@
+"""Context precision and utilization: whether the useful documents were ranked first (RAGAS; metrics.md §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from monitor.assess.judge.inputs import answer, document_blocks, documents, missing, question, reference, undefined
+from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.verdicts import Numbered, by_number, incomplete
+from monitor.assess.llm.exchange import Block, Form, load_prompt
+
+
+class Verdict(Numbered):
+    """Whether a document is useful."""
+
+    why: str
+    useful: bool
+
+
+class Verdicts(Form):
+    """One for each document."""
+
+    verdicts: list[Verdict]
+
+
+PROMPT: Final = load_prompt("monitor.assess.judge", "context_usefulness.v1", Verdicts)
+
+
+def context_precision(case: Case, asking: Asking) -> Outcome:
+    """Average precision of the ranked documents, useful being what helps to arrive at the reference answer."""
+    reason = missing(case, question, documents, reference)
+    return undefined(reason) if reason else _precision(case, case.reference or "", asking)
+
+
+def context_utilization(case: Case, asking: Asking) -> Outcome:
+    """The same with the answer in the reference's place."""
+    reason = missing(case, question, answer, documents)
+    return undefined(reason) if reason else _precision(case, case.answer, asking)
+
+
+def average_precision(useful: Sequence[bool]) -> float:
+    """Σₖ precision@k · vₖ / Σₖ vₖ over the ranks k."""
+    ranks = [rank for rank, verdict in enumerate(useful, start=1) if verdict]
+    if not ranks:
+        return 0.0  # by definition: a retrieval of nothing useful is the worst there is, and well known
+    return sum(count / rank for count, rank in enumerate(ranks, start=1)) / len(ranks)
+
+
+def _precision(case: Case, target: str, asking: Asking) -> Outcome:
+    blocks = document_blocks(case)
+    asked = asking.ask(
+        PROMPT, Block(name="question", text=case.question), Block(name="answer", text=target), *blocks
+    ).verdicts
+    ranks = [rank for rank, text in enumerate(case.documents, start=1) if text.strip()]
+    verdicts = by_number(asked, ranks)
+    if verdicts is None:
+        return incomplete(asked)
+    # A document of white space was retrieved in its rank, and is useful for nothing; nobody has to be asked.
+    empty = Verdict(number=0, why="it is empty", useful=False)
+    judged = [verdicts.get(rank, empty) for rank in range(1, len(case.documents) + 1)]
+    return Outcome(
+        score=average_precision([verdict.useful for verdict in judged]),
+        parts={
+            "documents": [
+                {"document": index, "why": verdict.why, "useful": verdict.useful}
+                for index, verdict in enumerate(judged)
+            ]
+        },
+    )

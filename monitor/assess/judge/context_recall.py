@@ -1,0 +1,27 @@
+"""Context recall: how much of the reference answer the documents hold (RAGAS; metrics.md §2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monitor.assess.judge.inputs import document_blocks, documents, missing, reference, undefined
+from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.verdicts import Statement, supported_share
+from monitor.assess.llm.exchange import Block, Form, load_prompt
+
+
+class Attribution(Form):
+    """The statements of the reference, each with its verdict."""
+
+    statements: list[Statement]
+
+
+PROMPT: Final = load_prompt("monitor.assess.judge", "context_recall.v1", Attribution)
+
+
+def context_recall(case: Case, asking: Asking) -> Outcome:
+    """Statements of the reference that can be attributed to the documents / statements of the reference."""
+    if reason := missing(case, documents, reference):
+        return undefined(reason)
+    blocks = Block(name="reference", text=case.reference or ""), *document_blocks(case)
+    return supported_share(asking.ask(PROMPT, *blocks).statements)

@@ -1,0 +1,26 @@
+"""The judged metrics by name; one more is one function and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from monitor.assess.judge.answer_relevance import answer_relevance
+from monitor.assess.judge.context_entity_recall import context_entity_recall
+from monitor.assess.judge.context_precision import context_precision, context_utilization
+from monitor.assess.judge.context_recall import context_recall
+from monitor.assess.judge.context_relevance import context_relevance
+from monitor.assess.judge.faithfulness import faithfulness
+from monitor.assess.judge.metric import Metric
+from monitor.assess.judge.summarization import summarization_score
+
+METRICS: Final[Mapping[str, Metric]] = {
+    "faithfulness": faithfulness,
+    "answer_relevance": answer_relevance,
+    "context_relevance": context_relevance,
+    "context_recall": context_recall,
+    "context_precision": context_precision,
+    "context_utilization": context_utilization,
+    "context_entity_recall": context_entity_recall,
+    "summarization_score": summarization_score,
+}

@@ -1,0 +1,285 @@
+"""The `LanguageModel` adapter for OpenAI, and for any server that speaks its chat completions API."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from threading import BoundedSemaphore, Event
+from time import monotonic
+from typing import Any, TypeVar
+
+from monitor.assess.llm.breaker import Breaker, LeftAlone
+from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
+from monitor.assess.llm.endpoint import check_key
+from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
+from monitor.assess.llm.reading import Completion, Unfit, completion_of, read
+from monitor.assess.llm.transport import Refused, Transport, Unanswered
+from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.ports import Budget
+from monitor.core.retry import delay_before
+
+T = TypeVar("T", bound=Form)
+log = logging.getLogger(__name__)
+
+_FAILURES, _COOLDOWN = 5, 30.0  # in a row, seconds
+_TRIES = 4  # of one call, where the server is busy or out of reach
+_FAIR = 5.0  # seconds after which a server that has not answered counts as failed
+_LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
+_LONGEST_WAIT = 30.0  # of one call for its next try
+_ABOUT_THE_REQUEST = {
+    HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
+}  # fmt: skip
+_SET_UP = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
+_TOO_LONG = (
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "too long",
+    "maximum context",
+    "too many tokens",
+)
+_REPAIR = (
+    "That is not in the form asked for: {problem}\nAnswer once more with one JSON object of this JSON Schema and "
+    "nothing else:\n{schema}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Of a million tokens, in the currency of the budget."""
+
+    input: float
+    output: float
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+class ChatModel:
+    """One model of one server, for one purpose. Any number of threads may ask; `concurrency` calls run at a time.
+
+    Every request to the server is taken from the budget first, repetitions and repairs too, and its tokens are counted
+    after it. A server that is busy is asked again when it says (`Retry-After`), one that breaks down again and again is
+    left alone for half a minute.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str,
+        base_url: str | None,
+        purpose: Purpose,
+        budget: Budget,
+        prices: Prices | None = None,
+        concurrency: int = 8,
+        timeout: float = 60.0,
+        max_output_tokens: int = 4_096,
+        max_input_chars: int = 200_000,
+        structure: Structure = Structure.SCHEMA,
+    ) -> None:
+        """`timeout` is for one request, in seconds.
+
+        Raises:
+            WrongSettings: the key cannot be one.
+        """
+        check_key(api_key, of="the LLM's", setting="MONITOR_LLM__API_KEY")
+        self._model = model
+        self._purpose = purpose
+        self._budget = budget
+        self._prices = prices
+        self._timeout = timeout
+        self._max_input_chars = max_input_chars
+        self._slots = BoundedSemaphore(concurrency)
+        self._dialect = Dialect(structure=structure, max_output_tokens=max_output_tokens)
+        self._breaker = Breaker(failures=_FAILURES, cooldown=_COOLDOWN, clock=monotonic)
+        self._stop = Event()
+        self._transport = Transport(api_key=api_key, base_url=base_url)
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it was asked for."""
+        return self._model
+
+    def close(self) -> None:
+        """Closes the connections; calls that wait for the server's next chance end with `Retriable`."""
+        self._stop.set()
+        self._transport.close()
+
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
+        """See the port. An answer that is not in the form is sent back once, with what is wrong with it."""
+        if len(request.data) > self._max_input_chars:
+            message = f"{len(request.data):,} characters are more than MONITOR_LLM__MAX_INPUT_CHARS"
+            raise NoAnswer("too_long", message, Spend())
+        with self._slot(deadline):
+            return self._answered(request, deadline)
+
+    def body(self, request: Request[Any]) -> dict[str, Any]:
+        """The request as the API has it, for those who send it by another way."""
+        return self._dialect.body(self._model, request, self._dialect.messages(request))
+
+    def read(self, request: Request[T], body: object, *, discount: float) -> Reply[T]:
+        """The reply in a chat completion that came by another way; its tokens are counted at `discount` of the price.
+
+        Raises:
+            NoAnswer: it holds none in the form asked for.
+        """
+        try:
+            found = completion_of(body)
+        except ValueError as error:
+            raise NoAnswer("malformed", str(error), Spend()) from None
+        spend = self._counted(found, calls=1, discount=discount)
+        try:
+            return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend)
+        except Unfit as unfit:
+            raise NoAnswer(unfit.reason, str(unfit), spend) from None
+
+    @contextmanager
+    def _slot(self, deadline: float | None) -> Iterator[None]:
+        if not self._slots.acquire(timeout=None if deadline is None else max(0.0, deadline - monotonic())):
+            raise Retriable("no call of the language model came free in time")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _answered(self, request: Request[T], deadline: float | None) -> Reply[T]:
+        messages, spend, factor, repaired = self._dialect.messages(request), Spend(), 1, False
+        while True:
+            try:
+                found, calls = self._completed(request, messages, factor, deadline)
+            except NoAnswer as error:
+                error.spend = spend + error.spend
+                raise
+            spend += self._counted(found, calls=calls)
+            try:
+                return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend, repaired=repaired)
+            except Unfit as unfit:
+                if repaired or unfit.final:
+                    raise NoAnswer(unfit.reason, str(unfit), spend) from None
+                repaired = True
+                if unfit.reason == "truncated":
+                    factor = 2
+                else:
+                    asked = _REPAIR.format(problem=unfit, schema=json.dumps(request.prompt.schema))
+                    messages.append({"role": "assistant", "content": found.content or ""})
+                    messages.append({"role": "user", "content": asked})
+
+    def _counted(self, found: Completion, *, calls: int, discount: float = 1.0) -> Spend:
+        tokens = found.input_tokens, found.output_tokens
+        cost = None if self._prices is None else self._prices.cost(*tokens) * discount
+        spend = Spend(calls=calls, input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
+        try:
+            self._budget.count(self._purpose, self._model, spend)
+        except Retriable as error:  # the answer is there and paid for
+            log.warning("%d tokens were not counted: %s", sum(tokens), error)
+        return spend
+
+    def _completed(
+        self, request: Request[Any], messages: Sequence[ChatMessage], factor: int, deadline: float | None
+    ) -> tuple[Completion, int]:
+        """The server's completion, and how many requests that took."""
+        attempt = calls = 0
+        while True:
+            try:
+                self._enter(deadline)
+            except LeftAlone:
+                raise
+            except Retriable as error:
+                self._wait(error, attempt, deadline)
+                attempt += 1
+                continue
+            self._take()
+            calls += 1
+            body = self._dialect.body(self._model, request, messages, factor=factor)
+            try:
+                return self._sent(body, deadline), calls
+            except _AdaptedError:
+                continue  # each parameter at most once or twice, so this ends
+            except NoAnswer as error:
+                error.spend = Spend(calls=calls)
+                raise
+            except Retriable as error:
+                self._wait(error, attempt, deadline)
+                attempt += 1
+
+    def _enter(self, deadline: float | None) -> None:
+        if self._stop.is_set():
+            raise Retriable("the language model was closed")
+        if deadline is not None and monotonic() >= deadline:
+            raise Retriable("no time is left to ask the language model")
+        self._breaker.enter()
+
+    def _take(self) -> None:
+        try:
+            self._budget.take(self._purpose, self._model)
+        except BaseException:
+            self._breaker.left()
+            raise
+
+    def _wait(self, error: Retriable, attempt: int, deadline: float | None) -> None:
+        """Waits for the next try; raises the error instead where there is none."""
+        delay = delay_before(attempt, error.retry_after, random.random())  # noqa: S311  no secret
+        late = deadline is not None and monotonic() + delay >= deadline
+        if attempt + 1 == _TRIES or delay > _LONGEST_WAIT or late or self._stop.wait(delay):
+            raise error
+
+    def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
+        """One request, with the outcome told to the breaker."""
+        begin = monotonic()
+        until = begin + self._timeout if deadline is None else min(begin + self._timeout, deadline)
+        try:
+            content = self._transport.exchange(body, until)
+        except Refused as refused:
+            raise self._refusal(refused, body) from None
+        except Unanswered as error:
+            if error.late and until - begin < min(_FAIR, self._timeout):
+                self._breaker.left()  # it had too little time to be blamed for it
+            else:
+                self._breaker.failed(str(error))
+            raise
+        except BaseException:
+            self._breaker.left()
+            raise
+        try:
+            completion = completion_of(json.loads(content))
+        except (ValueError, RecursionError) as error:
+            problem = f"the language model at {self._transport.host} gave no completion: {error}"
+            self._breaker.failed(problem)
+            raise Retriable(problem) from None
+        self._breaker.succeeded()
+        return completion
+
+    def _refusal(self, refused: Refused, body: dict[str, Any]) -> MonitorError:
+        status, said = refused.status, refused.said
+        who = f"the language model {self._model} at {self._transport.host}"
+        if refused.busy:
+            if refused.wait is not None:
+                self._breaker.hold(min(refused.wait, _LONGEST_HOLD))
+            elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._breaker.failed(f"{who} breaks down: status {status}")
+            else:
+                self._breaker.left()
+            return Retriable(f"{who} is busy or over its limit: {said}", retry_after=refused.wait)
+        self._breaker.succeeded()
+        if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
+            return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
+        set_up = any(word in said.lower() for word in _SET_UP)
+        if status not in _ABOUT_THE_REQUEST or (status == HTTPStatus.BAD_REQUEST and set_up):
+            return Fatal(f"{who} is not to be had: see MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({said})")
+        large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        too_long = large or any(word in said.lower() for word in _TOO_LONG)
+        if not too_long and self._dialect.learned(body, said):
+            return _AdaptedError()
+        return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {said}", Spend())
+
+
+class _AdaptedError(MonitorError):
+    """The server does not take a parameter; the next request is written otherwise."""

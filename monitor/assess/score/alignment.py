@@ -1,0 +1,266 @@
+"""Token and sentence alignment of an answer with its documents (metrics.md §5).
+
+With S the cosines of the answer's token vectors i to the documents' j:
+
+- token: c_i = max_j S_ij;
+- context: g_i = max_j of the mean, over those k of -1, 0, 1 for which i + k and j + k are tokens, of the best
+  S_{i+k, l} with |l - j - k| ≤ 1, so that a token counts for more where its neighbours are found beside it;
+- support of a token: x_i = -½(1 - c_i)² - ½(1 - g_i)², 0 where it is found as it stands;
+- support of a sentence or an answer: the mean of x weighted by what each token tells.
+
+The documents are read as one text. The recipe is the one of ../shared/data/README.md with token vectors in a smaller
+space (`fit_projection.py`), without the discount for words of the question.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.assess.embed.tokens import Tokens
+from monitor.core.text.sentences import Span
+
+Floats = NDArray[np.float32]
+
+RARE = 4.0  # weight above which a token is a rare word
+RARE_UNIT = 5.0  # weight that counts as one rare word
+# Tokens of a block: a longer text is aligned in several, so that memory stays bounded. A token beside a cut has no
+# context beyond it; c, and the passages with their scores, are the same however texts are cut.
+ROWS, COLUMNS = 1024, 4096
+LONGEST_PASSAGE = 256  # tokens; a longer sentence of a document is read in pieces
+BOTH = 0.03  # cosine by which two neighbouring sentences have to be better than the best single one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One or two neighbouring sentences of a document: its number, and characters `[start, end)` of its text."""
+
+    document: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceAlignment:
+    """How a sentence of the answer is carried by the documents.
+
+    `support` ≤ 0 is the weighted mean of its tokens' x over all documents; `weight` is what it was weighted by, `rare`
+    how many rare words it has. `passage` is the best one, and `score` the weighted mean of the tokens' highest cosines
+    to that passage alone, in [-1, 1]; of a sentence of more than ROWS tokens those of the part that is found best.
+    """
+
+    support: float
+    weight: float
+    rare: float
+    passage: Passage
+    score: float
+
+
+class _Part(NamedTuple):
+    """Tokens `[first, last)`, all of span number `span` or a piece of it, at characters `[start, end)`."""
+
+    span: int
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The documents' tokens, ready to be aligned with: passage p is rows `[starts[p], starts[p + 1])` of `vectors`.
+
+    `together` says for each passage but the last whether the next one stands in the same document.
+    """
+
+    vectors: Floats
+    starts: list[int]
+    passages: list[Passage]
+    together: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, documents: Sequence[Tokens], passages: Sequence[Sequence[Span]]) -> Source:
+        """The source that `documents` are; `passages` are the sentences of each, in order, which hold every token."""
+        filled = [
+            (number, tokens, spans)
+            for number, (tokens, spans) in enumerate(zip(documents, passages, strict=True))
+            if len(tokens) and spans
+        ]
+        dimensions = filled[0][1]["vector"].shape[1] if filled else 0
+        vectors = np.empty((sum(len(tokens) for _, tokens, _ in filled), dimensions), np.float32)
+        starts, found = [0], []
+        for number, tokens, spans in filled:
+            begin = starts[-1]
+            vectors[begin : begin + len(tokens)] = tokens["vector"]
+            for part in _parts(tokens, spans, LONGEST_PASSAGE):
+                starts.append(begin + part.last)
+                found.append(Passage(document=number, start=part.start, end=part.end))
+        together = np.array([left.document == right.document for left, right in pairwise(found)], bool)
+        return cls(vectors=vectors, starts=starts, passages=found, together=together)
+
+    def align(self, answer: Tokens, sentences: Sequence[Span]) -> list[SentenceAlignment | None]:
+        """The alignment of each sentence; None for one without tokens, or where no document has any.
+
+        Args:
+            answer: its tokens.
+            sentences: its sentences, in order, which hold every token.
+        """
+        found: list[SentenceAlignment | None] = [None] * len(sentences)
+        if not self.passages or not len(answer) or not sentences:
+            return found
+        rows = max(1, min(ROWS, ROWS * COLUMNS // len(self.passages)))
+        parts = _parts(answer, sentences, rows)
+        weights = _weights(answer, parts)
+        aligned: list[SentenceAlignment] = []
+        for first, last in _blocks([part.first for part in parts] + [len(answer)], rows):
+            begin, end = parts[first].first, parts[last - 1].last
+            bounds = [part.first - begin for part in parts[first:last]]
+            aligned += self._aligned(answer[begin:end], weights[begin:end], bounds)
+        for span, group in groupby(zip(parts, aligned, strict=True), key=lambda pair: pair[0].span):
+            found[span] = _joined([alignment for _, alignment in group])
+        return found
+
+    def _aligned(self, answer: Tokens, weights: Floats, starts: list[int]) -> list[SentenceAlignment]:
+        """The alignment of each part of a block of the answer; the parts begin at `starts`."""
+        count = len(answer)
+        vectors = np.zeros((count + 1, self.vectors.shape[1]), np.float32)  # the last row is for `_context`
+        vectors[:count] = answer["vector"]
+        best = np.empty((len(self.passages), count + 1), np.float32)
+        in_context = np.full(count + 1, -1, np.float32)
+        for first, last in _blocks(self.starts, COLUMNS):
+            begin = self.starts[first]
+            cosines = self.vectors[begin : self.starts[last]] @ vectors.T
+            for passage in range(first, last):  # several times as fast as reduceat
+                own = cosines[self.starts[passage] - begin : self.starts[passage + 1] - begin]
+                np.maximum.reduce(own, axis=0, out=best[passage])
+            np.maximum(in_context, _context(cosines), out=in_context)
+        best, closest, in_context = best[:, :count], best[:, :count].max(axis=0), in_context[:count]
+        support = -0.5 * np.square(1 - closest) - 0.5 * np.square(1 - in_context)
+        own_weights = np.zeros((count, len(starts)), np.float32)  # a column for each part
+        own_weights[np.arange(count), np.repeat(np.arange(len(starts)), np.diff([*starts, count]))] = weights
+        total = np.maximum(own_weights.sum(axis=0), np.finfo(np.float32).tiny)
+        rare = np.add.reduceat(np.where(answer["weight"] > RARE, answer["weight"], 0), starts) / RARE_UNIT
+        return [
+            SentenceAlignment(support=x, weight=w, rare=r, passage=passage, score=score)
+            for x, w, r, (passage, score) in zip(
+                (support @ own_weights / total).tolist(),
+                total.tolist(),
+                rare.tolist(),
+                self._best_passages(best, own_weights / total),
+                strict=True,
+            )
+        ]
+
+    def _best_passages(self, best: Floats, shares: Floats) -> list[tuple[Passage, float]]:
+        """The best passage of each part, or pair of neighbouring ones, with its score.
+
+        `best` are the highest cosines, shape (passages, tokens), `shares` what each token counts, (tokens, parts).
+        """
+        singles = best @ shares
+        places = singles.argmax(axis=0)
+        scores = singles.max(axis=0)
+        found = [(self.passages[p], score) for p, score in zip(places.tolist(), scores.tolist(), strict=True)]
+        if self.together.any():
+            pairs = np.maximum(best[:-1], best[1:]) @ shares
+            pairs[~self.together] = -np.inf
+            for part in np.flatnonzero(pairs.max(axis=0) > scores + BOTH).tolist():
+                p = int(pairs[:, part].argmax())
+                left, right = self.passages[p : p + 2]
+                both = Passage(document=left.document, start=left.start, end=right.end)
+                found[part] = both, float(pairs[p, part])
+        return found
+
+
+def align(
+    answer: Tokens, sentences: Sequence[Span], documents: Sequence[Tokens], passages: Sequence[Sequence[Span]]
+) -> list[SentenceAlignment | None]:
+    """`Source.align` for one answer: the alignment of each of its sentences with the documents."""
+    return Source.of(documents, passages).align(answer, sentences)
+
+
+def _context(cosines: Floats) -> Floats:
+    """The module's g, shape (tokens of the answer + 1,).
+
+    Args:
+        cosines: shape (tokens of the documents, tokens of the answer + 1), the last column 0; overwritten.
+    """
+    near = np.empty_like(cosines)
+    np.maximum(cosines[:-1], cosines[1:], out=near[:-1])
+    near[-1] = cosines[-1]
+    np.maximum(near[1:], cosines[:-1], out=near[1:])
+    columns, width = near.shape
+    if columns == 1 or width == 2:  # noqa: PLR2004  one token on either side: it has no neighbours
+        highest: Floats = near.max(axis=0)
+        return highest
+    # One step along the diagonal, on the flat array: what runs over an edge meets the column of zeros.
+    flat, step = near.reshape(-1), width + 1
+    total = cosines
+    total[:] = near
+    total.reshape(-1)[step:] += flat[:-step]
+    total.reshape(-1)[:-step] += flat[step:]
+    total[0] *= 1.5  # two instead of three at an edge, one in two of the corners
+    total[-1] *= 1.5
+    total[1:-1, 0] *= 1.5
+    total[1:-1, -2] *= 1.5
+    total[0, -2] *= 2
+    total[-1, 0] *= 2
+    means: Floats = total.max(axis=0) / 3
+    return means
+
+
+def _weights(answer: Tokens, parts: Sequence[_Part]) -> Floats:
+    """The tokens' weights; a sentence in which none tells anything, like "5.", is read by all of them alike."""
+    weights: Floats = answer["weight"]
+    first = [parts[0], *(right for left, right in pairwise(parts) if left.span != right.span)]
+    starts = [part.first for part in first]
+    silent = np.add.reduceat(weights, starts) == 0
+    if not silent.any():
+        return weights
+    return np.where(np.repeat(silent, np.diff([*starts, len(answer)])), np.float32(1), weights)
+
+
+def _parts(tokens: Tokens, spans: Sequence[Span], most: int) -> list[_Part]:
+    """The tokens of each span that has any, in pieces of at most `most` tokens; together they are all the tokens."""
+    begins = np.searchsorted(tokens["start"], [start for start, _ in spans]).tolist()
+    begins[0] = 0
+    parts = []
+    for span, (begin, end) in enumerate(pairwise([*begins, len(tokens)])):
+        for first in range(begin, end, most):
+            last = min(first + most, end)
+            start = spans[span][0] if first == begin else int(tokens["start"][first])
+            stop = spans[span][1] if last == end else int(tokens["start"][last])
+            parts.append(_Part(span, first, last, start, stop))
+    return parts
+
+
+def _joined(parts: Sequence[SentenceAlignment]) -> SentenceAlignment:
+    """The alignment of a sentence from those of its pieces."""
+    if len(parts) == 1:
+        return parts[0]
+    best = max(parts, key=lambda part: part.score)
+    weight = sum(part.weight for part in parts)
+    return SentenceAlignment(
+        support=sum(part.support * part.weight for part in parts) / weight,
+        weight=weight,
+        rare=sum(part.rare for part in parts),
+        passage=best.passage,
+        score=best.score,
+    )
+
+
+def _blocks(starts: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """Ranges `[first, last)` of pieces of at most `most` tokens together, or of one; piece i begins at `starts[i]`.
+
+    `starts` is strictly ascending and ends with the number of tokens.
+    """
+    first = 0
+    while first < len(starts) - 1:
+        last = max(first + 1, bisect_right(starts, starts[first] + most) - 1)
+        yield first, last
+        first = last

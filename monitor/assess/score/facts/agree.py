@@ -1,0 +1,107 @@
+"""When one number says another: equal, rounded, called approximate, or converted from another unit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from monitor.assess.score.facts.numbers import Quantity
+from monitor.assess.score.facts.units import RATIO, TEMPERATURE
+
+MOST_LOOKED_AT = 64  # numbers close to the one sought
+CONVERTED = 0.05  # how far a converted and rounded number may be off at most, as a share
+CALLED_ABOUT = 0.1  # how far a number called approximate may be off at most, as a share
+_EXACT = 1e-9  # what binary fractions lose
+
+_BARE = ""  # numbers with no unit
+_ANY = "*"  # all numbers as written, whatever their unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """Quantities of one dimension in the order of `bases`, their values in the dimension's own unit."""
+
+    bases: tuple[float, ...]
+    quantities: tuple[Quantity, ...]
+
+
+class Quantities:
+    """The numbers of one text, found again by value."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, quantities: Iterable[Quantity]) -> None:
+        rows: dict[str, dict[tuple[float, float, float], Quantity]] = {}
+        for q in quantities:
+            factor = q.unit.factor if q.unit else 1.0
+            rows.setdefault(q.unit.dimension if q.unit else _BARE, {})[base(q), q.step, factor] = q
+            rows.setdefault(_ANY, {})[q.number, q.step, 1.0] = q
+        self._rows = {
+            dimension: _Row(bases=tuple(key[0] for key in order), quantities=tuple(row[key] for key in order))
+            for dimension, row in rows.items()
+            for order in [sorted(row)]
+        }
+
+    def hold(self, sought: Quantity) -> bool:
+        """One of the numbers says `sought`.
+
+        A bare number is held by the same number in any unit; one with a unit by a bare number, or by one that converts
+        into it, and never by the same number in another dimension.
+        """
+        if sought.unit is None:
+            return self._near(_ANY, sought, sought.number) or (
+                0 < sought.number < 1 and self._near(RATIO, sought, sought.number)
+            )
+        value = base(sought)
+        return (
+            self._near(sought.unit.dimension, sought, value)
+            or self._near(_BARE, sought, sought.number)
+            or (sought.unit.dimension == RATIO and self._near(_BARE, sought, value))
+        )
+
+    def _near(self, dimension: str, sought: Quantity, value: float) -> bool:
+        row = self._rows.get(dimension)
+        if row is None:
+            return False
+        reach = max(abs(value) * CALLED_ABOUT, _step(sought)) + _EXACT
+        first = bisect_left(row.bases, value - reach)
+        for at in islice(range(first, len(row.bases)), MOST_LOOKED_AT):
+            if row.bases[at] > value + reach:
+                break
+            if _says(row.quantities[at], row.bases[at], sought, value):
+                return True
+        return False
+
+
+def base(quantity: Quantity) -> float:
+    """Its value in its dimension's own unit."""
+    unit = quantity.unit
+    return quantity.number * unit.factor + unit.offset if unit else quantity.number
+
+
+def _says(held: Quantity, held_value: float, sought: Quantity, value: float) -> bool:
+    off = abs(held_value - value)
+    size = max(abs(held_value), abs(value))
+    if off <= _EXACT * size:
+        return True
+    step = _step(sought)
+    if sought.about and off <= min(CALLED_ABOUT * size, max(_rough(sought), step) / 2):
+        return True
+    if held.unit is None or sought.unit is None or held.unit == sought.unit:
+        return held.step < sought.step and off <= step / 2 * (1 + _EXACT)
+    limit = 1.0 if sought.unit.dimension == TEMPERATURE else CONVERTED * size
+    return off <= min(max(step, _step(held)) / 2, limit)
+
+
+def _step(quantity: Quantity) -> float:
+    return quantity.step * (quantity.unit.factor if quantity.unit else 1.0)
+
+
+def _rough(sought: Quantity) -> float:
+    """Worth of the last digit that is not 0, in the dimension's own unit: "about 1,200" is a matter of hundreds."""
+    worth = 10.0
+    while sought.number and sought.number % worth == 0:
+        worth *= 10
+    return worth / 10 * (sought.unit.factor if sought.unit else 1.0)

@@ -1,0 +1,152 @@
+"""The facts of one text, in order: the readers of dates, numbers and names take turns over its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+from monitor.assess.score.facts import dates, names, numbers
+from monitor.assess.score.facts.fact import Fact, FactKind
+from monitor.assess.score.facts.language import language_of
+from monitor.assess.score.facts.tokens import FIGURES, Tokens
+from monitor.assess.score.facts.units import unit_after, unit_before
+from monitor.core.text.marks import blank
+
+_BEGINNINGS = dates.STARTS | numbers.STARTS
+_YEAR_SIGNS = frozenset("年년")
+_COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
+_LONGEST_IDENTIFIER = 100
+
+
+def facts(text: str) -> tuple[Fact, ...]:
+    """Every number with its unit, range end, date, time and name that `text` states, in order, not overlapping.
+
+    Citation marks, list numbers, addresses and code state nothing. One pass: linear in the text's length.
+    """
+    return tuple(read(text, source=False))
+
+
+def read(text: str, *, source: bool) -> Iterator[Fact]:
+    """The facts of `text`; a source's with every doubt in its favour, those in its code too, and no plain names."""
+    tokens = Tokens(blank(text, code=source))
+    reader = _Reader(tokens, language_of(text), source=source)
+    after = 0
+    for i, raw in enumerate(tokens):
+        # Nine words in ten are done with after this look.
+        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha()):
+            continue
+        found = reader.at(i)
+        if found is None:
+            continue
+        after = found.after
+        start, end = tokens.start(i), tokens.end(after - 1)
+        yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
+
+
+class _Found(NamedTuple):
+    kind: FactKind
+    key: tuple[Hashable, ...]
+    after: int
+
+
+class _Reader:
+    def __init__(self, tokens: Tokens, language: str, *, source: bool) -> None:
+        self._tokens = tokens
+        self._language = language
+        self._source = source
+        self._headings: tuple[int, bool] = (-1, False)
+        self._defined: set[str] = set()  # acronyms that the text itself explains
+
+    def at(self, i: int) -> _Found | None:
+        """The fact that begins at token `i`."""
+        kind = self._tokens.kind(i)
+        if kind == "word":
+            return self._word(i)
+        if kind == "sign":
+            at = numbers.after_currency(self._tokens, i)
+            return self._number(at) if at else None
+        if kind == "identifier":
+            return self._date(i) or self._named(i, i + 1)
+        if kind == "version":
+            return self._named(i, i + 1)
+        return self._date(i) or self._number(i)
+
+    def _word(self, i: int) -> _Found | None:
+        tokens = self._tokens
+        raw, word = tokens.raw(i), tokens.word(i)
+        if word in dates.STARTS and (found := self._date(i)):
+            return found
+        if word in numbers.STARTS and (found := self._number(i)):
+            return found
+        if raw[0] == word[0]:  # iPhone is a name without a capital first
+            return None if raw == word else self._named(i, i + 1)
+        if (at := numbers.after_currency(tokens, i)) and (found := self._number(at)):
+            return found
+        if (after := names.tied(tokens, i)) is not None:
+            return self._named(i, after)
+        return None if self._source else self._name(i)
+
+    def _date(self, i: int) -> _Found | None:
+        read = dates.moment(self._tokens, i, source=self._source)
+        if read is None:
+            return None
+        readings, after = read
+        if readings[0].part == "year" and self._counts(i, after):
+            return None
+        return _Found(FactKind.DATE, readings, after)
+
+    def _counts(self, i: int, after: int) -> bool:
+        """What looks like a year counts something: 2000 meters, $2000, 2000 people."""
+        tokens = self._tokens
+        if tokens.text[tokens.end(after - 1) : tokens.end(after - 1) + 2].lstrip()[:1] in _YEAR_SIGNS:
+            return False
+        return bool(unit_before(tokens, i) or unit_after(tokens, after)[0] or tokens.word(after) in _COUNTED)
+
+    def _number(self, i: int) -> _Found | None:
+        tokens = self._tokens
+        read = numbers.number(tokens, i, self._language, source=self._source)
+        if read is None:
+            return None
+        readings, after = read
+        if tokens.kind(i) in FIGURES and tokens.glued(after) and tokens.kind(after) in {"word", "identifier"}:
+            return self._suffixed(i, after, readings)
+        second = numbers.range_end(tokens, after)
+        if second is not None:
+            to = numbers.number(tokens, second, self._language, source=self._source)
+            if to is not None:
+                readings = numbers.inherit(readings, to[0], source=self._source)
+        return _Found(FactKind.NUMBER, readings, after)
+
+    def _suffixed(self, i: int, after: int, readings: numbers.Readings) -> _Found:
+        """Figures with letters behind them that are no known unit: 5G and 2FA are names, 100mbps a number."""
+        letters = self._tokens.raw(after)
+        if letters[0].isupper() and len(letters) < 4:  # noqa: PLR2004  longer ones are units unknown here
+            return self._named(i, after + 1)
+        return _Found(FactKind.NUMBER, readings, after + 1)
+
+    def _named(self, i: int, after: int) -> _Found:
+        written = self._tokens.text[self._tokens.start(i) : self._tokens.end(after - 1)]
+        return _Found(FactKind.NAME, names.identifier(written[:_LONGEST_IDENTIFIER]), after)
+
+    def _name(self, i: int) -> _Found | None:
+        """A name of capitalised words; a source is asked for words, not for names, so it needs none."""
+        tokens = self._tokens
+        if names.abbreviates(tokens, i):
+            self._defined.add(tokens.word(i))
+        if tokens.word(i) in self._defined:
+            return None
+        read = names.name(tokens, i, self._language)
+        if read is None or self._in_heading(tokens.start(i)):
+            return None
+        key, after = read
+        if len(key) == 1 and key[0] in self._defined:
+            return None
+        return _Found(FactKind.NAME, key, after)
+
+    def _in_heading(self, start: int) -> bool:
+        """Remembered for the line, so that a long line of capitals is looked at once."""
+        until, heading = self._headings
+        if start >= until:
+            heading, until = names.heading(self._tokens.text, start)
+            self._headings = until, heading
+        return heading

@@ -1,0 +1,150 @@
+"""Whether the documents hold a fact: every number, date and name of them, kept so that looking one up is cheap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from monitor.assess.score.facts.agree import Quantities
+from monitor.assess.score.facts.dates import Moment, implied
+from monitor.assess.score.facts.extract import facts, read
+from monitor.assess.score.facts.fact import Fact, FactKind
+from monitor.assess.score.facts.names import acronyms, alone, identifier, kin, words_of
+from monitor.assess.score.facts.numbers import Quantity
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import sentence_spans
+
+MOST_APART = 8  # dates and years of one sentence that are put together
+_SHORT = 2  # letters of a country's acronym: "us" is more often a pronoun
+_PREFIX = 5  # letters at least that America and American share
+_ENDING = 3  # letters at most that an inflection changes
+
+_LETTERS_OR_FIGURES = re.compile(r"[^\W\d_]+|\d+")
+_IDENTIFIER = re.compile(r"(?<![\w.-])[^\W\d]{0,20}+\d[\w.]{0,40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """What one text holds."""
+
+    quantities: Quantities
+    moments: frozenset[Moment]
+    words: frozenset[str]  # folded, and their prefixes
+    alone: frozenset[str]  # names that stand for themselves, as surnames do
+    acronyms: frozenset[str]
+    identifiers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactIndex:
+    """What some texts hold together; each text's part is remembered while it keeps coming."""
+
+    parts: tuple[_Held, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> FactIndex:
+        """The index of `texts`: the documents, and the question where its facts are to count as held."""
+        return cls(parts=tuple(map(_hold, texts)))
+
+    def holds(self, fact: Fact) -> bool:
+        """One of the texts states the fact, in whatever form, at the fact's own precision or a finer one.
+
+        A name is held when the texts have each of its words, be it with another ending; when they write its last
+        word as a name by itself, as they do a surname; by its acronym, and by what it is the acronym of.
+        """
+        if fact.kind is FactKind.NAME:
+            return self._holds_name(fact)
+        return any(
+            part.quantities.hold(reading) if isinstance(reading, Quantity) else _holds_moment(part, reading)
+            for reading in fact.key
+            if isinstance(reading, Quantity | Moment)
+            for part in self.parts
+        )
+
+    def _holds_name(self, fact: Fact) -> bool:
+        words = [word for word in fact.key if isinstance(word, str)]
+        if all(any(_holds_word(part, word) for part in self.parts) for word in words):
+            return True
+        if len(words) == 1:
+            return False
+        if any(words[-1] in part.alone for part in self.parts):
+            return True
+        short = acronyms(fact.text)
+        return any(acronym in part.acronyms for part in self.parts for acronym in short)
+
+
+def missing(answer: str, index: FactIndex) -> tuple[Fact, ...]:
+    """The answer's facts that no text of the index holds, in order."""
+    return tuple([fact for fact in facts(answer) if not index.holds(fact)])
+
+
+def _holds_word(part: _Held, word: str) -> bool:
+    if word in part.words or word in part.acronyms or word in part.identifiers:
+        return True
+    if len(word) >= _PREFIX and any(_prefix(word, n) in part.words for n in _stems(word)):
+        return True
+    if any(k in (part.acronyms if len(k) == _SHORT else part.words) for k in kin(word)):
+        return True
+    parts = _LETTERS_OR_FIGURES.findall(word)
+    return len(parts) > 1 and len(parts[0]) > 1 and all(each in part.words for each in parts)
+
+
+def _stems(word: str) -> range:
+    """Lengths at which `word` may part from one of the same stem."""
+    return range(max(_PREFIX, len(word) - _ENDING - 1), len(word) + 1)
+
+
+def _prefix(word: str, length: int) -> str:
+    """The first letters, told from a whole word by a hyphen."""
+    return word[:length] + "-"
+
+
+def _holds_moment(part: _Held, moment: Moment) -> bool:
+    if moment in part.moments:
+        return True
+    return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
+
+
+@recurring
+def _hold(text: str) -> _Held:
+    quantities: list[Quantity] = []
+    dated: list[tuple[int, Moment]] = []
+    identifiers = {word for written in _IDENTIFIER.findall(text) for word in identifier(written)}
+    for fact in read(text, source=True):
+        if fact.kind is FactKind.NAME:
+            identifiers.update(word for word in fact.key if isinstance(word, str))
+        quantities += [reading for reading in fact.key if isinstance(reading, Quantity)]
+        dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
+    years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
+    quantities += [Quantity(number=float(year), step=1.0) for year in years]
+    moments = [*[moment for _, moment in dated], *_put_together(text, dated)]
+    words = frozenset(words_of(text))
+    return _Held(
+        quantities=Quantities(quantities),
+        moments=frozenset([coarser for moment in moments for coarser in implied(moment)]),
+        words=words | {_prefix(w, max(_PREFIX, len(w) - _ENDING)) for w in words if len(w) >= _PREFIX},
+        alone=frozenset(alone(text)),
+        acronyms=frozenset(acronyms(text)),
+        identifiers=frozenset(identifiers),
+    )
+
+
+def _put_together(text: str, dated: list[tuple[int, Moment]]) -> Iterator[Moment]:
+    """Days and months with the years that stand apart from them in the same sentence ("in 2020, on 3 May")."""
+    if not any(m.part in {"day", "month"} and not m.a for _, m in dated):
+        return
+    at = 0
+    for start, end in sentence_spans(text):
+        days: list[Moment] = []
+        years: set[int] = set()
+        while at < len(dated) and dated[at][0] < end:
+            place, m = dated[at]
+            at += 1
+            if place >= start and m.part in {"day", "month"} and not m.a:
+                days.append(m)
+            elif place >= start and m.part in {"day", "month", "year"}:
+                years.add(m.a)
+        for day, year in product(days[:MOST_APART], sorted(years)[:MOST_APART]):
+            yield day._replace(a=year)

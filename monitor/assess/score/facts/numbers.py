@@ -1,0 +1,300 @@
+"""Quantities: numbers in figures or words with their unit, each with every reading that its form allows."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, replace
+
+from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.numerals import FIRST_WORDS, SCALES, group, han, numeral
+from monitor.assess.score.facts.tokens import FIGURES, Tokens
+from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit, unit_after, unit_before
+
+GROUP = 3  # figures between two separators of thousands
+LONGEST = 30  # figures; more are an identifier at best
+_ONES = {"one", "an", "a", "ein", "eine", "un", "une", "una", "uno", "um", "uma", "half"}
+_ORDINAL_WORDS = (
+    "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
+    "seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS.split(), start=3)}
+_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
+_PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
+_SIDES = listed("first second other latter former upper lower left right")  # of which a half is one
+_PLURAL_PARTS = listed("halves thirds quarters fourths fifths sixth eighth tenth tenths")
+_MULTIPLIERS = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "mn": 1e6, "bn": 1e9, "B": 1e9, "tn": 1e12, "T": 1e12}
+_SUFFIXES = frozenset(("st", "nd", "rd", "th", "er", "ère", "ème", "e", "º", "ª", "o", "a"))
+_ABOUT = listed(
+    """about around approximately approx roughly nearly almost some circa ca over under exceeding etwa ungefähr rund
+    fast knapp gut über environ presque quasiment alrededor aproximadamente casi unos unas cerca quase
+    quasi ~ ≈"""
+)
+_COMPARED = frozenset(
+    ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
+)
+_THAN = frozenset(("than", "als", "de", "que", "di", "of"))
+_BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # may stand between such a word and the number
+_ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
+_SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
+_SCALES = frozenset(SCALES.values())
+_RANGE = frozenset(("-", "–", "—", "to", "bis", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
+_DASHES = frozenset("-–—")
+# What Chinese characters must be followed by to be a count and no part of a word (一般, 统一).
+_COUNTED = frozenset("天日月年个個小分秒周週元円人次台名歳岁倍割%米公千克升度点件本枚回种種項项位条款页名星美ヶか")
+_NO_COUNT = frozenset(("千万", "万一", "一一", "一", "万", "千", "百", "十", "零"))
+
+STARTS = FIRST_WORDS | frozenset((*_ORDINALS, *_PARTS, *_ONES))  # words in lower case that may begin a number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """One reading of a number: `number` as written with its multiplier, in `unit` (None: bare).
+
+    `step` is the worth of its last written digit (3.14: 0.01; 1.2 million: 100,000), `about` says that the text calls
+    it approximate. The sign counts for temperatures only: texts write "fell by 5 %" and "−5 %" alike.
+    """
+
+    number: float
+    step: float
+    unit: Unit | None = None
+    about: bool = False
+
+
+Readings = tuple[Quantity, ...]
+
+
+def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Readings, int] | None:
+    """The number at token `i` with what belongs to it, and the token after it.
+
+    A source is read with every doubt in its favour: "one", "a month" and the pieces of a list count there.
+    """
+    kind = tokens.kind(i)
+    found: tuple[Readings, int] | None = None
+    if kind in FIGURES:
+        found = _figures(tokens, i, source=source)
+    elif kind == "word":
+        found = _words(tokens, i, language, source=source)
+    elif kind == "fraction":
+        found = (_ratio(unicodedata.numeric(tokens.raw(i))),), i + 1
+    elif kind == "han":
+        found = _chinese(tokens, i, source=source)
+    if found is None:
+        return None
+    readings, after = found
+    if _about(tokens, i):
+        readings = tuple(replace(q, about=True) for q in readings)
+    return readings, after
+
+
+def range_end(tokens: Tokens, i: int) -> int | None:
+    """Token of the second number of a range whose first ends before token `i` ("10-20", "10 to 20 days")."""
+    word = tokens.word(i)
+    if word not in _RANGE or not (tokens.kind(i + 1) in FIGURES or tokens.kind(i + 1) == "word"):
+        return None
+    return i + 1 if word not in _DASHES or tokens.glued(i) == tokens.glued(i + 1) else None
+
+
+def inherit(readings: Readings, second: Readings, *, source: bool) -> Readings:
+    """A range's first number in the unit and the millions of its second, where it has none of its own."""
+    scale = max((q.step for q in second if q.step in _SCALES), default=1.0)
+    if scale > 1 and all(q.step == 1 for q in readings):  # "5 to 10 million"
+        scaled = tuple(replace(q, number=q.number * scale, step=scale) for q in readings)
+        readings = readings + scaled if source else scaled
+    units = {q.unit: None for q in second if q.unit}
+    if not units or any(q.unit for q in readings):
+        return readings
+    inherited = tuple(replace(q, unit=unit) for q in readings for unit in units)
+    return readings + inherited if source else inherited
+
+
+def after_currency(tokens: Tokens, i: int) -> int | None:
+    """Token of the number that the currency at token `i` stands before ("$5", "US$5", "EUR 5")."""
+    at = i + 1 if tokens.raw(i) in {"US", "R", "A", "C"} and tokens.raw(i + 1) == "$" and tokens.glued(i + 1) else i
+    if tokens.raw(at) in _DASHES or tokens.kind(at + 1) not in FIGURES:
+        return None
+    return at + 1 if unit_before(tokens, at + 1) else None
+
+
+def _ratio(value: float) -> Quantity:
+    return Quantity(number=value * 100, step=1.0, unit=UNITS["%"][0])
+
+
+def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
+    raw = tokens.raw(i)
+    if len(raw) > LONGEST:
+        return None
+    if tokens.raw(i + 1) == "/" and tokens.glued(i + 1) and tokens.glued(i + 2) and tokens.kind(i + 2) == "digits":
+        part = _part(tokens, i, raw)
+        if part is not None:
+            return part
+    values = _values(raw)
+    after = i + 1
+    if source and "," in raw:
+        values += tuple((float(piece), 1.0) for piece in raw.split(",") if piece.isdigit())
+    if tokens.kind(after) == "fraction" and tokens.gap(after) in {"", " "}:
+        values = tuple((value + unicodedata.numeric(tokens.raw(after)), 0.01) for value, _ in values)
+        after += 1
+    elif tokens.glued(after) and tokens.word(after) in _SUFFIXES and tokens.raw(after).islower():
+        return _quantities(values, ((None,))), after + 1
+    multiplied, after = _multiplied(tokens, values, after)
+    units: tuple[Unit, ...] = unit_before(tokens, i)
+    if not units:
+        units, after_unit = unit_after(tokens, after)
+        if after_unit > after:
+            plain = multiplied is not values and tokens.raw(after - 1) == "m"
+            after = after_unit
+            multiplied = values if plain else multiplied
+    if multiplied is not values and tokens.raw(after - 1) == "m" and not units:  # 5m: million, metres, minutes
+        return _quantities(multiplied, (None,)) + _quantities(values, UNITS["m"]), after
+    return _quantities(multiplied, units or (None,), negative=_negative(tokens, i)), after
+
+
+def _quantities(
+    values: tuple[tuple[float, float], ...], units: tuple[Unit | None, ...], *, negative: bool = False
+) -> Readings:
+    return tuple(
+        Quantity(number=-value if negative and unit and unit.dimension == TEMPERATURE else value, step=step, unit=unit)
+        for value, step in values
+        for unit in units
+    )
+
+
+def _values(raw: str) -> tuple[tuple[float, float], ...]:
+    """The readings of figures with separators, as (value, step): 1,234 is a thousand and more, or one and a bit."""
+    plain = raw.translate(_SPACES)
+    comma, point = plain.rfind(","), plain.rfind(".")
+    if comma < 0 and point < 0:
+        return ((float(plain), 1.0),)
+    last = max(comma, point)
+    mark = plain[last]
+    decimal = plain[:last].replace(",", "").replace(".", "") + "." + plain[last + 1 :]
+    as_decimal = (float(decimal), 10.0 ** -(len(plain) - last - 1))
+    if min(comma, point) >= 0:
+        return (as_decimal,)
+    whole = (float(plain.replace(mark, "")), 1.0)
+    if plain.count(mark) > 1:
+        return (whole,)
+    if len(plain) - last - 1 == GROUP and last <= GROUP and plain[0] != "0":
+        return (whole, as_decimal) if mark == "," else (as_decimal, whole)
+    return (as_decimal,)
+
+
+def _multiplied(
+    tokens: Tokens, values: tuple[tuple[float, float], ...], i: int
+) -> tuple[tuple[tuple[float, float], ...], int]:
+    """The values times the "million", "k" or 万 that follows them."""
+    factor = 0.0
+    raw = tokens.raw(i)
+    if tokens.kind(i) == "word" and tokens.gap(i) in {"", " ", "\u00a0"}:
+        factor = SCALES.get(raw.lower(), 0.0)
+        if not factor and raw in _MULTIPLIERS and (tokens.glued(i) or raw == "M"):
+            factor = _MULTIPLIERS[raw]
+        elif raw.lower() == "hundred":
+            factor = 100.0
+    elif tokens.raw(i) == "-" and tokens.glued(i) and tokens.glued(i + 1) and tokens.word(i + 1) in SCALES:
+        factor = SCALES[tokens.word(i + 1)]
+        i += 1
+    elif tokens.kind(i) == "han" and tokens.glued(i) and len(raw) == 1:
+        factor = float(group(raw) or 0)
+    if not factor:
+        return values, i
+    return tuple((value * factor, step * factor) for value, step in values), i + 1
+
+
+def _part(tokens: Tokens, i: int, raw: str) -> tuple[Readings, int] | None:
+    """1/2 and its like; 24/7 and 10/12 are none."""
+    over = tokens.raw(i + 2)
+    if len(over) > GROUP or not raw.isdigit() or not 0 < int(raw) < int(over):
+        return None
+    return (_ratio(int(raw) / int(over)), Quantity(number=int(raw), step=1.0)), i + 3
+
+
+def _negative(tokens: Tokens, i: int) -> bool:
+    sign = tokens.raw(i - 1)
+    return bool(sign) and sign in "-−" and tokens.glued(i) and not tokens.glued(i - 1)
+
+
+def _words(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Readings, int] | None:
+    word = tokens.word(i)
+    if word in _ORDINALS:
+        return _ordinal(tokens, i, source=source)
+    if word in _ONES and ((found := _one(tokens, i, source=source)) or word != "one"):
+        return found
+    read = numeral(tokens, i, language)
+    if read is None:
+        return None
+    value, after = read
+    if (share := tokens.word(after)) in _PLURAL_PARTS:
+        return (_ratio(value / _PARTS[share]),), after + 1
+    if tokens.word(after) == "and" and tokens.word(after + 1) == "a" and tokens.word(after + 2) == "half":
+        value, after = value + 0.5, after + 3
+    if tokens.raw(after) == "-" and tokens.word(after + 1) in _ORDINALS and tokens.glued(after + 1):
+        value, after = value + _ORDINALS[tokens.word(after + 1)], after + 2
+    units, after = unit_after(tokens, after)
+    if value == 1 and not units and not source:
+        return None
+    return _quantities(((value, _step(value)),), units or (None,)), after
+
+
+def _ordinal(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
+    word, before = tokens.word(i), tokens.word(i - 1)
+    if not source and _numbers_a_list(tokens, i):
+        return None
+    place = Quantity(number=float(_ORDINALS[word]), step=1.0)
+    if word in _PARTS and (source or before in {"a", "one"}):
+        return (_ratio(1 / _PARTS[word]), place), i + 1
+    return (place,), i + 1
+
+
+def _numbers_a_list(tokens: Tokens, i: int) -> bool:
+    """Whether an ordinal counts what the text itself lists: "Third, …", "a third theory"."""
+    before = tokens.word(i - 1)
+    if before == "another" or (before == "a" and tokens.word(i + 1) != "of"):
+        return True
+    return tokens.raw(i)[0].isupper() and tokens.gap(i + 1).startswith(",")
+
+
+def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
+    """The numbers "one" and "half", before a unit or of something; a source's article before a unit is a one too."""
+    word = tokens.word(i)
+    if word == "half":
+        if tokens.word(i + 1) in {"a", "an"} and (units := UNITS.get(tokens.word(i + 2), ())):
+            return _quantities(((0.5, 0.5),), units), i + 3
+        share = tokens.word(i + 1) in {"of", "the"} and tokens.word(i - 1) not in _SIDES
+        return ((_ratio(0.5),), i + 1) if source or share else None
+    units, after = unit_after(tokens, i + 1)
+    if not units or (word != "one" and not source):
+        return None
+    return _quantities(((1.0, 1.0),), units), after
+
+
+def _step(value: float) -> float:
+    """Worth of the last word of a number in words: "two million" is as rough as its million."""
+    return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)
+
+
+def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
+    written = tokens.raw(i)
+    at = tokens.end(i)
+    counted = tokens.text[at : at + 1] in _COUNTED and tokens.text[at : at + 1]
+    if not counted and (written in _NO_COUNT or (len(written) == 1 and not source)):
+        return None
+    very = written == "十" and counted == "分" and tokens.text[at + 1 : at + 2] not in {"钟", "鐘", "間"}
+    if very or (written == "一" and not source and tokens.text[at : at + 1] in "个個点些次"):
+        return None
+    value = han(written)
+    if value is None:
+        return None
+    units, after = unit_after(tokens, i + 1)
+    return _quantities(((float(value), 1.0),), units or (None,)), after
+
+
+def _about(tokens: Tokens, i: int) -> bool:
+    """The text calls the number at token `i` approximate, or one side of a bound."""
+    before = tokens.word(i - 1)
+    if before in _BETWEEN:
+        i -= 1
+        before = tokens.word(i - 1)
+    if before in _ABOUT or (before in _THAN and tokens.word(i - 2) in _COMPARED):
+        return True
+    return not tokens.text.isascii() and tokens.gap(i).endswith(_ABOUT_UNSPACED)

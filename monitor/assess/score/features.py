@@ -1,0 +1,226 @@
+"""The feature row: what a profile weighs, each value one pure function of the interaction, its scores and tokens.
+
+Adding one is a line in FEATURES, a line in `_row`, and a higher FEATURES_VERSION.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from monitor.assess.embed.batch import Encoded
+from monitor.assess.embed.tokens import Tokens
+from monitor.assess.score.alignment import SentenceAlignment, Source
+from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, missing
+from monitor.assess.score.facts.negation import contradicts
+from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
+from monitor.assess.score.overlap import overlap
+from monitor.assess.score.reach import within_reach
+from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
+from monitor.core.model import Interaction, Metrics, Support
+from monitor.core.text.recurring import recurring
+from monitor.core.text.sentences import Span, sentence_spans
+
+# Raise it with every change of what a feature means, be it by how answers are read (refusals, courtesy, sentences,
+# facts): a profile belongs to one version.
+FEATURES_VERSION: Final = 1
+FEATURES: Final = {
+    "grounding": "alignment, missing numbers and the worst sentence in one score",
+    "aligned": "mean support of the answer's words by the documents",
+    "weakest_sentence": "how far the worst sentence lies below that mean",
+    "missing_numbers": "numbers and dates that no document holds",
+    "missing_names": "names that no document holds",
+    "contradictions": "sentences whose best passage says the opposite, or another figure",
+    "content_overlap": "share of content words that the documents hold",
+    "new_content_overlap": "share of content words beyond the question's that the documents hold",
+    "bigram_overlap": "share of word pairs that the documents hold",
+    "quoted": "share of characters quoted from the documents",
+    "longest_copy": "longest quotation, of the answer's length",
+    "question_held": "mean support of the question's words by the documents",
+    "support_elsewhere": "share of supporting documents that stand in no retrieved one",
+    "sdq": "similarity of supporting documents and question",
+    "sdrd": "similarity of supporting and retrieved documents",
+    "sda": "similarity of supporting documents and answer",
+    "qrd": "similarity of question and retrieved documents",
+    "qa": "similarity of question and answer",
+    "detector": "the configured detector's probability that something is made up",
+}
+
+LIKE: Final = 0.6  # score of a sentence whose passage speaks of the same
+MOST_PAIRS = 500  # sentences of an answer whose passages are kept
+
+
+class Judged(NamedTuple):
+    """A sentence or clause of the answer, and whether it states something that has to be carried."""
+
+    start: int
+    end: int
+    states: bool
+
+
+def evidence(
+    interaction: Interaction,
+    support: Support,
+    metrics: Metrics,
+    encoded: Encoded,
+    sentences: Sequence[Judged],
+    *,
+    detected: float | None = None,
+) -> Evidence:
+    """What carries the answer.
+
+    Args:
+        interaction: the question, the documents and the answer.
+        support: its supporting documents, located.
+        metrics: the five similarities that the profile compares.
+        encoded: the tokens of the interaction's texts.
+        sentences: those of the answer, which hold all of its text; where none states anything, all are judged.
+        detected: the detector's probability, where there is one.
+    """
+    answer = interaction.answer
+    texts = [d.text for d in interaction.retrieved_documents]
+    passages = [passages_of(text) for text in texts]
+    source = Source.of(within_reach(answer, encoded.answer, texts, encoded.documents, passages), passages)
+    judged = [s for s in sentences if s.states] or list(sentences)
+    spans = [(s.start, s.end) for s in judged]
+    aligned = source.align(_tokens_of(judged, sentences, encoded.answer), spans)
+    carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
+    pairs = [_pair(interaction, span, a) for span, a in carried]
+    lacking: list[Fact] = []
+    if any(text.strip() for text in texts):
+        held = FactIndex.of([*texts, interaction.question])
+        lacking = [f for f in missing(answer, held) if _span_of(f, spans) is not None]
+        pairs = _with_conflicts(pairs, lacking, texts)
+    row: dict[str, float | None] = {}
+    if carried:
+        row |= _carried([a for _, a in carried], pairs, lacking)
+        row |= _worded(interaction, "\n".join(answer[start:end] for start, end in spans))
+    row |= {
+        "question_held": _question_held(interaction, encoded, source),
+        "support_elsewhere": _elsewhere(support),
+        **asdict(metrics),
+        "detector": detected,
+    }
+    return Evidence(
+        features={name: row.get(name) for name in FEATURES},
+        alignment=_kept(pairs),
+        missing=tuple(MissingFact(kind=f.kind, start=f.start, end=f.end, text=f.text) for f in lacking),
+    )
+
+
+def _tokens_of(judged: Sequence[Judged], sentences: Sequence[Judged], answer: Tokens) -> Tokens:
+    """The tokens of the `judged` among the sentences: the others must not even be their neighbours."""
+    if len(judged) == len(sentences):
+        return answer
+    owners = np.searchsorted([s.start for s in sentences[1:]], answer["start"], side="right")
+    return answer[np.isin(owners, [i for i, s in enumerate(sentences) if s.states])]
+
+
+def _carried(
+    aligned: Sequence[SentenceAlignment], pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]
+) -> dict[str, float | None]:
+    """What alignment and facts say; `pairs` are of the same sentences as `aligned`."""
+    found = grounding(
+        [
+            SentenceSupport(support=a.support, weight=a.weight, rare=a.rare, fault=fault)
+            for a, fault in zip(aligned, _faults(pairs, lacking), strict=True)
+        ]
+    )
+    names = sum(f.kind is FactKind.NAME for f in lacking)
+    return {
+        "grounding": found.score,
+        "aligned": found.mean,
+        "weakest_sentence": found.weakest,
+        "missing_numbers": float(len(lacking) - names),
+        "missing_names": float(names),
+        "contradictions": float(sum(pair.contradicts for pair in pairs)),
+    }
+
+
+def _faults(pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]) -> list[float]:
+    """The greatest fault of each sentence."""
+    found = [CONTRADICTION if pair.contradicts else 0.0 for pair in pairs]
+    spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
+    for fact in lacking:
+        place = _span_of(fact, spans)
+        if place is not None:
+            found[place] = max(found[place], NAME if fact.kind is FactKind.NAME else NUMBER)
+    return found
+
+
+def _span_of(fact: Fact, spans: Sequence[Span]) -> int | None:
+    """Which of the spans, in order and apart, the fact stands in."""
+    place = bisect_right(spans, fact.start, key=lambda span: span[0]) - 1
+    return place if place >= 0 and fact.start < spans[place][1] else None
+
+
+def _kept(pairs: Sequence[AlignedSentence]) -> tuple[AlignedSentence, ...]:
+    """All pairs, but of a very long answer those with the lowest scores alone, in order."""
+    if len(pairs) <= MOST_PAIRS:
+        return tuple(pairs)
+    worst = sorted(range(len(pairs)), key=lambda i: pairs[i].score)[:MOST_PAIRS]
+    return tuple(pairs[i] for i in sorted(worst))
+
+
+def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
+    words = overlap(answer, interaction.question, [d.text for d in interaction.retrieved_documents])
+    return {
+        "content_overlap": words.content,
+        "new_content_overlap": words.new_content,
+        "bigram_overlap": words.bigrams,
+        "quoted": words.quoted,
+        "longest_copy": words.copied,
+    }
+
+
+def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> AlignedSentence:
+    document = interaction.retrieved_documents[a.passage.document]
+    start, end = a.passage.start, a.passage.end
+    said = interaction.answer[slice(*span)]
+    passage = document.text[start:end]
+    return AlignedSentence(
+        answer_start=span[0],
+        answer_end=span[1],
+        document=a.passage.document,
+        document_id=document.id,
+        start=start,
+        end=end,
+        score=a.score,
+        contradicts=any(contradicts(said, passage[slice(*s)]) for s in sentence_spans(passage)),
+    )
+
+
+def _with_conflicts(
+    pairs: Sequence[AlignedSentence], lacking: Sequence[Fact], texts: Sequence[str]
+) -> list[AlignedSentence]:
+    """The pairs, those as contradicting whose passage gives another figure where the sentence gives one of its own."""
+    found = list(pairs)
+    spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
+    for fact in lacking:
+        place = _span_of(fact, spans)
+        if place is None or found[place].score < LIKE or found[place].contradicts:
+            continue
+        pair = found[place]
+        if conflicts(fact, texts[pair.document][pair.start : pair.end]):
+            found[place] = replace(pair, contradicts=True)
+    return found
+
+
+def _question_held(interaction: Interaction, encoded: Encoded, source: Source) -> float | None:
+    (found,) = source.align(encoded.question, [(0, len(interaction.question))])
+    return None if found is None else found.support
+
+
+def _elsewhere(support: Support) -> float | None:
+    pieces = [d for d in support.documents if d.text.strip()]
+    return sum(d.start is None for d in pieces) / len(pieces) if pieces else None
+
+
+@recurring
+def passages_of(text: str) -> Sequence[Span]:
+    """The sentences of a document."""
+    return tuple(sentence_spans(text))

@@ -1,0 +1,127 @@
+"""How much of an answer's wording its documents hold (metrics.md §5), by words and by characters.
+
+Content words are all but the commonest of six languages; a word stands for its inflections by its first letters, and in
+scripts without spaces pairs of characters stand for words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.assess.score.facts.language import listed
+from monitor.core.text.recurring import recurring
+from monitor.core.text.words import STEM, stems
+
+T = TypeVar("T")
+
+GRAM: Final = 8  # characters of a quoted piece; the paper's 25 sees nothing in short answers
+
+# Articles, pronouns, prepositions, conjunctions and auxiliaries.
+_COMMON: Final = frozenset(
+    word[:STEM]
+    for word in listed(
+        """
+        a an the and or but of in on at to for with by from as is are was were be been it its this that these those
+        he she they them his her their we you your i my our us has have had do does did not no so if then than there
+        here which who what when where how can could may might will would shall should must also such into about
+        over
+        der die das den dem des ein eine einen einem einer und oder aber in im an am auf zu zum zur von vom mit bei
+        für aus ist sind war waren wird werden hat haben nicht auch es er sie wir ihr ich sich als wie dass kann
+        können
+        le la les un une des du de et ou mais dans en sur au aux à pour par avec est sont était ce cette ces il elle
+        ils elles nous vous je se qui que ne pas plus on leur peut
+        el los las una unos unas del y o pero con es son era este esta estos se su sus lo al como más no puede
+        il lo gli uno della dei delle e ma nel nella su sul per con è sono era questo questa si che non più può
+        o os as um uma do da dos das no na nos nas ao mas com é são foi este esta se seu sua que não mais pode
+        """
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Shares in [0, 1]; None where there is nothing to share out (no content word, one word, too few characters).
+
+    `content`: content words of the answer that a document holds; `new_content`: the same of those that the question
+    does not hold; `bigrams`: pairs of neighbouring words; `quoted`: character n-grams (n = GRAM; QUIP, Weller et al.,
+    2023); `copied`: the longest run of such n-grams that follow each other, of the answer's length.
+    """
+
+    content: float | None
+    new_content: float | None
+    bigrams: float | None
+    quoted: float | None
+    copied: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    words: frozenset[str]
+    bigrams: frozenset[tuple[str, str]]
+    grams: NDArray[np.uint64]  # hashes, sorted
+
+
+def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
+    """The overlap of `answer`, or of its part that is looked at, with the documents."""
+    held = [_held(text) for text in documents]
+    words = stems(answer)
+    content = [word for word in words if word not in _COMMON]
+    asked = frozenset(stems(question))
+    bigrams = list(pairwise(words))
+    grams = _grams(answer)
+    order = np.argsort(grams)  # a search for ascending values is several times as fast
+    ascending = grams[order]
+    found = np.zeros(len(grams), bool)
+    lacking, lacking_bigrams = frozenset(content), frozenset(bigrams)
+    for document in held:
+        lacking -= document.words
+        lacking_bigrams -= document.bigrams
+        if len(document.grams):
+            places = np.minimum(document.grams.searchsorted(ascending), len(document.grams) - 1)
+            found[order] |= document.grams[places] == ascending
+    return Overlap(
+        content=_share_held(content, lacking),
+        new_content=_share_held([word for word in content if word not in asked], lacking),
+        bigrams=_share_held(bigrams, lacking_bigrams),
+        quoted=_share(int(found.sum()), len(grams)),
+        copied=_share(_longest_run(found), len(grams)),
+    )
+
+
+def _share_held(pieces: Sequence[T], lacking: frozenset[T]) -> float | None:
+    return _share(sum(piece not in lacking for piece in pieces), len(pieces))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _longest_run(found: NDArray[np.bool_]) -> int:
+    """Length of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], found.view(np.int8), [0]))))
+    return int((edges[1::2] - edges[0::2]).max(initial=0))
+
+
+@recurring
+def _held(text: str) -> _Held:
+    words = stems(text)
+    return _Held(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))
+
+
+def _grams(text: str) -> NDArray[np.uint64]:
+    """A hash of every GRAM characters in small letters, white space as one space; none for a shorter text."""
+    folded = " ".join(text.casefold().split())
+    points = np.frombuffer(folded.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
+    count = len(points) - GRAM + 1
+    if count <= 0:
+        return np.zeros(0, np.uint64)
+    hashes = np.zeros(count, np.uint64)
+    for place in range(GRAM):
+        hashes = hashes * np.uint64(0x100000001B3) + points[place : place + count]
+    return hashes

@@ -1,0 +1,149 @@
+"""The build in 8-bit integers: near the one in float32, and never taken for it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.embed.graph_cache import cached_graph
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.minilm_graph import LAYERS
+from monitor.assess.embed.minilm_int8 import CAP, INPUTS, LIMITS
+from monitor.assess.embed.weights import Safetensors
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings
+from monitor.providers import embedder, token_encoder
+from tests.unit.embed.factories import published_weights
+
+TEXTS = [
+    "How long are deleted snapshots kept?",
+    "Deleted snapshots are kept for 30 days; after that they cannot be restored by anyone.",
+    "Invoices are sent by mail on the first working day of each month. Cards are charged three days later.",
+    "Yes.",
+    "Der Vertrag endet zum Monatsende, wenn er bis zum 15. gekündigt wird.",
+    "for (int i = 0; i < n; i++) { total += prices[i]; }",
+    "The quick brown fox jumps over the lazy dog. " * 40,
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    published_weights()
+    return tmp_path_factory.mktemp("encoder")
+
+
+@pytest.fixture(scope="module")
+def fp32(folder):
+    return MiniLMEmbedder(cache_dir=folder, threads=1)
+
+
+@pytest.fixture(scope="module")
+def int8(folder):
+    return MiniLMEmbedder(cache_dir=folder, threads=1, build="int8")
+
+
+@pytest.fixture(scope="module")
+def graph(folder):
+    return onnx.load(cached_graph(folder, published_weights().weights, "int8")).graph
+
+
+def test_sentence_vectors_are_near_those_in_float32(fp32, int8):
+    cosines = (fp32.embed(TEXTS) * int8.embed(TEXTS)).sum(axis=1)
+    assert cosines[:3].min() > 0.995  # English sentences
+    assert cosines.min() > 0.96  # a single word, another language, code
+
+
+def test_token_vectors_are_near_and_their_places_the_same(fp32, int8):
+    for ours, theirs in zip(int8.encode(TEXTS), fp32.encode(TEXTS), strict=True):
+        for name in ("start", "end", "weight"):
+            np.testing.assert_array_equal(ours[name], theirs[name])
+        cosines = (ours["vector"].astype(np.float32) * theirs["vector"].astype(np.float32)).sum(axis=1)
+        assert cosines.mean() > 0.99
+        assert cosines.min() > 0.96
+
+
+def test_it_is_rounded_all_the_same(fp32, int8):
+    assert (fp32.embed(TEXTS) * int8.embed(TEXTS)).sum(axis=1).max() < 0.9999
+
+
+def test_what_a_text_is_read_with_changes_nothing(int8):
+    together = int8.embed(TEXTS)
+    alone = np.concatenate([int8.embed([text]) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_each_build_is_a_model_of_its_own(fp32, int8):
+    assert (fp32.model, fp32.token_model) == ("all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
+    assert (int8.model, int8.token_model) == ("all-MiniLM-L6-v2/int8", "all-MiniLM-L6-v2/int8/128")
+
+
+def test_each_build_has_files_of_its_own(folder, fp32, int8):  # noqa: ARG001  both are built
+    stems = {path.stem for path in folder.iterdir()}
+    assert len(stems) == 2
+    assert {stem.rsplit("-", 1)[1] for stem in stems} == {"fp32", "int8"}
+    assert len(list(folder.iterdir())) == 6
+
+
+@pytest.mark.parametrize("suffix", [".onnx", ".bin", ".sha256"])
+def test_a_harmed_file_is_built_again_from_the_published_weights(tmp_path, suffix):
+    path = cached_graph(tmp_path, published_weights().weights, "int8")
+    harmed = path.with_suffix(suffix)
+    good = harmed.read_bytes()
+    harmed.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    assert cached_graph(tmp_path, published_weights().weights, "int8") == path
+    assert harmed.read_bytes() == good
+
+
+def test_limits_are_of_every_channel_that_is_rounded():
+    with LIMITS.open("rb") as file:
+        limits = np.load(file).astype(np.float32)
+    assert limits.shape == (LAYERS, sum(INPUTS.values()))
+    assert np.isfinite(limits).all()
+    assert (limits > 0).all()
+
+
+@pytest.mark.parametrize("layer", [1, LAYERS])
+def test_weights_are_the_published_ones_within_half_a_step(graph, layer):
+    held = {tensor.name: tensor for tensor in graph.initializer}
+    name = f"layer_{layer}.down"
+    rounded = numpy_helper.to_array(held[name])
+    steps = numpy_helper.to_array(held[f"{name}.weight.scale"])
+    inverse = numpy_helper.to_array(held[f"{name}.divisors"])
+    published = Safetensors(published_weights().weights).tensor(f"encoder.layer.{layer - 1}.output.dense.weight").T
+    assert rounded.dtype == np.int8
+    off = rounded * steps * inverse[:, None] - published
+    assert (np.abs(off) <= steps * inverse[:, None] * 0.501).all()
+
+
+def test_no_channel_takes_the_resolution_of_the_others(graph):
+    """Behind the division no channel has a limit of more than CAP times the median one."""
+    held = {tensor.name: tensor for tensor in graph.initializer}
+    with LIMITS.open("rb") as file:
+        limits = np.load(file).astype(np.float32)
+    start = sum(INPUTS.values()) - INPUTS["down"]
+    for layer in range(1, LAYERS + 1):
+        own = limits[layer - 1, start:]
+        divided = own * numpy_helper.to_array(held[f"layer_{layer}.down.divisors"])
+        assert divided.max() <= CAP * np.median(own) * 1.001
+
+
+def test_the_setting_chooses_the_build_of_embedder_and_token_encoder(folder):
+    settings = Settings(embedding=EmbeddingSettings(build="int8"))
+    with ExitStack() as closing:
+        chosen = embedder(settings, folder, closing)
+    assert chosen.model == "all-MiniLM-L6-v2/int8"
+    assert token_encoder(settings, folder, chosen) is chosen
+
+
+def test_the_shipped_profile_has_the_same_numbers_as_that_of_float32(fp32, int8):
+    """Fewer than one verdict in a hundred changes between the builds (docs/embedding.md), so both share one blend."""
+    ours = load_profile(None, int8.model, int8.token_model)
+    theirs = load_profile(None, fp32.model, fp32.token_model)
+    names = {"name", "note", "embedding_model", "token_model"}
+    assert ours.model_dump(exclude=names) == theirs.model_dump(exclude=names)
+    assert ours.hash != theirs.hash

