@@ -22,7 +22,7 @@ from fault_rig import ROOT, until
 from kafka import KafkaConsumer, TopicPartition
 
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka import connected
+from monitor.ingest.kafka.client import connected
 from monitor.store.embedded import embedded_database
 
 PARTITIONS = 4

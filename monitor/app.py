@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from monitor.core.model import Batch, Tally
     from monitor.core.ports import Completer, Embedder, Source, Store
     from monitor.ingest.decode import Decoder, TopicDecoder
-    from monitor.ingest.span import Span
+    from monitor.ingest.kafka.span import Span
     from monitor.language_models import LanguageModels
     from monitor.privacy.redaction.redactor import Redactor
     from monitor.stages import Stages
@@ -271,7 +271,7 @@ class Application:
 
     def kafka_store(self, *, rescore: bool) -> Store:
         """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
-        from monitor.ingest.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror  # noqa: PLC0415
+        from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror  # noqa: PLC0415
         from monitor.store.writer import Writer  # noqa: PLC0415
 
         kafka, mirror = self.settings.kafka, None

@@ -13,9 +13,9 @@ from kafka import KafkaConsumer
 from monitor.core.errors import OutOfReach, Retriable, WrongSettings
 from monitor.core.ports import GroupOffsets
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.consumer import KafkaSource
-from monitor.ingest.kafka import connected
-from monitor.ingest.span import Span, bounds, partitions_of
+from monitor.ingest.kafka.client import connected
+from monitor.ingest.kafka.consumer import KafkaSource
+from monitor.ingest.kafka.span import Span, bounds, partitions_of
 
 log = logging.getLogger(__name__)
 

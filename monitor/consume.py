@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.span import Span
+from monitor.ingest.kafka.span import Span
 from monitor.ingest.times import instant
 
 BEGINNING, NOW = "beginning", "now"

@@ -31,7 +31,7 @@ from monitor.telemetry import StoreCollector, served
 from monitor.terminal import ledger_line, readable
 
 if TYPE_CHECKING:
-    from monitor.ingest.span import Span
+    from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
 REJECTIONS = 5  # named of one batch

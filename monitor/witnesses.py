@@ -12,7 +12,7 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.ingest.kafka.client import client_options, kafka_errors
 
 _SECONDS = 30.0  # for a broker to take one
 _BLOCK_MS = 5_000

@@ -12,7 +12,7 @@ from monitor.app import Application
 from monitor.core.model import Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
-from monitor.ingest.span import Span
+from monitor.ingest.kafka.span import Span
 from monitor.service import consume
 from tests.waiting import PATIENCE
 

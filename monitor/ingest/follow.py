@@ -18,7 +18,7 @@ from threading import Event
 
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
-from monitor.ingest.reading import InOrder
+from monitor.ingest.progress import InOrder
 
 DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
 _CHUNK_BYTES = 256 * 1024

@@ -17,7 +17,7 @@ from monitor.core.errors import OutOfReach
 from monitor.core.model import Assessment, Batch, Interaction, Tally
 from monitor.core.settings.sections import KafkaSettings
 from monitor.core.wire import encode
-from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.ingest.kafka.client import client_options, kafka_errors
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event
 

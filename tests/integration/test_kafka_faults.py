@@ -14,7 +14,7 @@ from threading import Event
 import pytest
 
 from monitor.core.model import Tally
-from monitor.ingest.dead_letter import DeadLetterGate
+from monitor.ingest.kafka.dead_letter import DeadLetterGate
 from tests.consuming import Consumer, answers, consuming, settings_for
 from tests.kafka_cluster import create_topic, group_members, new_topic_name, produce
 from tests.waiting import TRIES, until

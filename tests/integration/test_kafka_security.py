@@ -13,7 +13,7 @@ import pytest
 
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka import client_options, connected
+from monitor.ingest.kafka.client import client_options, connected
 from tests.consuming import answers, consuming, settings_for
 from tests.kafka_cluster import (
     KEY_PASSWORD,

@@ -14,7 +14,7 @@ from monitor.alert.window import Count, window_at
 from monitor.app import Application
 from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.model import Tally
-from monitor.ingest.span import Span
+from monitor.ingest.kafka.span import Span
 from monitor.store.changed import Changed
 from monitor.store.group import Group
 from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for

@@ -10,7 +10,7 @@ from monitor.consume import chosen, span_between
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.span import Span
+from monitor.ingest.kafka.span import Span
 
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
 ALL = Span(start=None, end=None)

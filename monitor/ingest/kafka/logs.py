@@ -9,8 +9,8 @@ from kafka import KafkaConsumer, TopicPartition
 
 from monitor.core.errors import Retriable
 from monitor.core.message import Offset
-from monitor.ingest.kafka import kafka_errors
-from monitor.ingest.start import Log
+from monitor.ingest.kafka.client import kafka_errors
+from monitor.ingest.kafka.start import Log
 
 log = logging.getLogger(__name__)
 _LOOK_UP_MS = 2_000

@@ -17,7 +17,7 @@ from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Batch, Tally
 from monitor.core.ports import Store
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka import client_options, kafka_errors
+from monitor.ingest.kafka.client import client_options, kafka_errors
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic that the ratio is taken over

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.core.errors import WrongSettings
 from monitor.core.message import StoredOffset
-from monitor.ingest.start import Log, Refused, Start, start_of
+from monitor.ingest.kafka.start import Log, Refused, Start, start_of
 
 LOG = Log(first=100, last=200, topic_id="x")
 

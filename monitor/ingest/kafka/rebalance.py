@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kafka import ConsumerRebalanceListener
 
-from monitor.ingest.offsets import Partition
+from monitor.ingest.kafka.offsets import Partition
 
 
 class Told(Protocol):

@@ -4,8 +4,8 @@ import pytest
 from kafka import errors
 
 from monitor.core.errors import Fatal, Retriable
-from monitor.ingest import kafka
-from monitor.ingest.kafka import topics_seen
+from monitor.ingest.kafka import client as kafka
+from monitor.ingest.kafka.client import topics_seen
 
 
 class Consumer:

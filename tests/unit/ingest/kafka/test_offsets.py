@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from monitor.core.errors import Fenced
 from monitor.core.message import Offset, Skip
-from monitor.ingest.offsets import Places
+from monitor.ingest.kafka.offsets import Places
 from monitor.testing import MemoryStore
 from tests.factories import a_batch, at
 

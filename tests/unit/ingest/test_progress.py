@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.message import Offset, Progress
-from monitor.ingest.reading import InOrder, Reading
+from monitor.ingest.progress import InOrder, Reading
 from tests.factories import NOON, at
 
 ONE, OTHER = ("rag", 0), ("rag", 1)
