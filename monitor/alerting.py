@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from monitor.alert.actions import AlertActions
-from monitor.alert.describe import Describer
 from monitor.alert.notification import Told
-from monitor.alert.notify import Patience
+from monitor.alert.notify.actions import AlertActions
+from monitor.alert.notify.deliver import Patience
+from monitor.alert.notify.describe import Describer
 from monitor.alert.ports import Receiver
-from monitor.alert.reload import WatchedRules
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules_file import load_rules
+from monitor.alert.rules.file import load_rules
+from monitor.alert.rules.reload import WatchedRules
 from monitor.core.errors import WrongSettings
 from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings
@@ -25,7 +25,7 @@ from monitor.schedule import AlertLoop
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.alert.outbox import Describe
+    from monitor.alert.notify.outbox import Describe
     from monitor.store.alert_history import AlertHistory
     from monitor.store.alerts import PostgresAlertStore
     from monitor.store.explanations import Explanations

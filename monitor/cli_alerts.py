@@ -118,7 +118,7 @@ def alerts_silence(
     as_json: AsJson = False,
 ) -> None:
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
-    from monitor.alert.actions import new_silence
+    from monitor.alert.notify.actions import new_silence
     from monitor.alert.wording import moment
     from monitor.app import Application
     from monitor.core.duration import parse_duration

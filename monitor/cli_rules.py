@@ -103,7 +103,7 @@ def alerts_simulate(
 
 def _rules(file: Path | None) -> RuleSet:
     from monitor.alert.receivers import RECEIVERS
-    from monitor.alert.rules_file import load_rules
+    from monitor.alert.rules.file import load_rules
 
     return load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
 

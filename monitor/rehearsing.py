@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.alert.evaluation.rehearse import Episode, MinuteHistory, rehearse
 from monitor.alert.ports import Counting
-from monitor.alert.rehearse import Episode, MinuteHistory, rehearse
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.target import LEARNT_OVER

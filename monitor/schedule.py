@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from monitor.alert.evaluate import evaluate
-from monitor.alert.notify import Delivery, Patience, deliver, deliver_to, purge
-from monitor.alert.outbox import Describe, Link, dispatch
+from monitor.alert.evaluation.evaluate import evaluate
+from monitor.alert.notify.deliver import Delivery, Patience, deliver, deliver_to, purge
+from monitor.alert.notify.outbox import Describe, Link, dispatch
 from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Alert, Transition
@@ -62,7 +62,7 @@ class AlertLoop:
             return changes
 
     def deliver(self, now: datetime) -> Delivery:
-        """Delivers to one receiver after the other, see `monitor.alert.notify`."""
+        """Delivers to one receiver after the other, see `monitor.alert.notify.deliver`."""
         return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
 
     def deliver_to(self, name: str, now: datetime) -> Delivery:

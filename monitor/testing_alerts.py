@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import ClassVar
 
-from monitor.alert.dispatch import Group
 from monitor.alert.notification import Notification
+from monitor.alert.notify.dispatch import Group
 from monitor.alert.silence import Silence
 from monitor.core.errors import Retriable
 from monitor.core.model import Json

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from monitor.core.model import Json
 
 if TYPE_CHECKING:
-    from monitor.alert.dispatch import Group
-    from monitor.alert.memory import Round, RuleMemory
+    from monitor.alert.evaluation.memory import Round, RuleMemory
     from monitor.alert.notification import Notification
+    from monitor.alert.notify.dispatch import Group
     from monitor.alert.signal import Signal
     from monitor.alert.silence import Silence
     from monitor.alert.state import Alert, Transition

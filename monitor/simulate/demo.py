@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.alert.ports import Receiver
-from monitor.alert.rules_file import parse_rules
+from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app import Application
 from monitor.core.model import Assessment, Batch, Interaction, Verdict

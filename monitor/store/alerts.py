@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, sele
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
-from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import Baseline, HourSums

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, Engine, Row, and_, delete, exists, false, func, literal, or_, select, update
 from sqlalchemy.dialects import postgresql
 
-from monitor.alert.dispatch import Group
 from monitor.alert.notification import Notification
+from monitor.alert.notify.dispatch import Group
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.core.errors import Retriable
 from monitor.core.model import Json

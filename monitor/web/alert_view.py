@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from monitor.alert.dispatch import told_of
-from monitor.alert.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.notification import Course, Told
+from monitor.alert.notify.dispatch import told_of
 from monitor.alert.rule import Rule, RuleSet
+from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import amount, name_of, signal_words

@@ -10,7 +10,7 @@ from threading import Lock
 from fastapi import Request
 
 from monitor.alert.rule import RuleSet
-from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
+from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app import Application
 from monitor.core.errors import MonitorError
 from monitor.store.audit_reader import Verified

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, text
 
-from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
 from monitor.alert.signal import RATES, Signal, SignalKind
 from monitor.alert.state import State, Transition
 from monitor.alert.target import Baseline, HourSums

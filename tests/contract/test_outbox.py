@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.alert.dispatch import Group
 from monitor.alert.notification import Description, Notification
+from monitor.alert.notify.dispatch import Group
 from monitor.core.errors import Retriable
 from monitor.store.database import connect
 from monitor.store.outbox import PostgresOutbox

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.alert.dispatch import Group
-from monitor.alert.memory import Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory
+from monitor.alert.notify.dispatch import Group
 from monitor.alert.state import State, Transition
 from monitor.core.errors import Retriable
 from monitor.store.alert_history import AlertHistory

@@ -24,9 +24,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from monitor.alert.describe import Describer
+from monitor.alert.notify.describe import Describer
 from monitor.alert.receivers.slack.bot import SlackBot
-from monitor.alert.rules_file import parse_rules
+from monitor.alert.rules.file import parse_rules
 from monitor.core.errors import MonitorError
 from monitor.schedule import AlertLoop
 from monitor.store.alerts import PostgresAlertStore

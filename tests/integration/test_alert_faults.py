@@ -11,7 +11,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from monitor.alert.notify import Patience
+from monitor.alert.notify.deliver import Patience
 from monitor.core.errors import Retriable
 from monitor.store.database import connect, migrate
 from tests.conftest import embedded

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 from sqlalchemy import text
 
-from monitor.alert.rules_file import load_rules
+from monitor.alert.rules.file import load_rules
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault

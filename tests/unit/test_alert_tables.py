@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from monitor.alert.rehearse import Episode
+from monitor.alert.evaluation.rehearse import Episode
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.window import Span

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from monitor.alert.notification import Description
-from monitor.alert.notify import Delivery
+from monitor.alert.notify.deliver import Delivery
 from monitor.alert.rule import Grouping, RuleSet
 from monitor.core.errors import Retriable
 from monitor.schedule import AlertLoop, repeated, scheduled

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from monitor.alert.actions import LONGEST_SILENCE, new_silence
+from monitor.alert.notify.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app import Application
 from monitor.core.wire import storable

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
-from monitor.alert.actions import matchers_of, new_silence
-from monitor.alert.describe import course_of
 from monitor.alert.notification import MAX_EXAMPLES, Course
+from monitor.alert.notify.actions import matchers_of, new_silence
+from monitor.alert.notify.describe import course_of
 from monitor.alert.rule import Rule
 from monitor.alert.wording import facts, labels_of
 from monitor.app import Application

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.alert.actions import new_silence
+from monitor.alert.notify.actions import new_silence
 from monitor.alert.rule import Rule
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.alert_tables import UNWATCHED

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from monitor.alert.rules_file import load_rules
+from monitor.alert.rules.file import load_rules
 from monitor.app import Application
 from monitor.core.settings.load import Settings
 from tests.conftest import missing

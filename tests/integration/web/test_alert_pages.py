@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Telling
-from monitor.alert.memory import Round, RuleMemory
-from monitor.alert.rules_file import parse_rules
+from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.core.model import Verdict
 from monitor.store.alerts import PostgresAlertStore

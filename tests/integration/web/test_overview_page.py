@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.alert.memory import Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
 from monitor.core.message import Position
 from monitor.core.model import Verdict

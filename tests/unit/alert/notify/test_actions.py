@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from monitor.alert.actions import LONGEST_SILENCE, OVER, AlertActions, matchers_of, new_silence
+from monitor.alert.notify.actions import LONGEST_SILENCE, OVER, AlertActions, matchers_of, new_silence
 from monitor.alert.silence import Matcher, Silence, all_match, parse_matcher
 from monitor.alert.state import Alert
 from tests.unit.alert.factories import an_alert

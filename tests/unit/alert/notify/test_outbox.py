@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.alert.notification import Description, Notification
-from monitor.alert.notify import deliver
-from monitor.alert.outbox import dispatch
+from monitor.alert.notify.deliver import deliver
+from monitor.alert.notify.outbox import dispatch
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import TypeAlias
 
-from monitor.alert.dispatch import Flush, plan
 from monitor.alert.notification import SEVERITIES, Description, Notification, Told
+from monitor.alert.notify.dispatch import Flush, plan
 from monitor.alert.ports import Outbox
 from monitor.alert.rule import RuleSet
 from monitor.alert.state import Alert

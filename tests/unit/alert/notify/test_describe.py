@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from monitor.alert.describe import BASELINE, LONGEST_WINDOW, POINTS, Describer, spans
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.notification import MAX_EXAMPLES
+from monitor.alert.notify.describe import BASELINE, LONGEST_WINDOW, POINTS, Describer, spans
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
 from monitor.testing_alerts import MemoryAlertStore

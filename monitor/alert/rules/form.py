@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method
 from monitor.alert.notification import Severity
-from monitor.alert.parameters import duration
 from monitor.alert.rule import LATENESS, Grouping, Rule, WhenError, WhenNoData
+from monitor.alert.rules.parameters import duration
 from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, MEANS, RATES, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 

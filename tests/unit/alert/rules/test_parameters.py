@@ -8,7 +8,7 @@ import pytest
 
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.methods.threshold import Threshold
-from monitor.alert.parameters import WrongParameters, parse_parameters
+from monitor.alert.rules.parameters import WrongParameters, parse_parameters
 from monitor.alert.target import Target
 
 

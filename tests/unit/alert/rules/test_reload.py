@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from monitor.alert.reload import WatchedRules
+from monitor.alert.rules.reload import WatchedRules
 from monitor.core.errors import WrongSettings
 
 RIGHT = "rules:\n  - {name: a, signal: {rate: refusal}, above: 0.2}\n"
@@ -26,7 +26,7 @@ def watched(path):
 
 @pytest.fixture
 def said(caplog):
-    caplog.set_level(logging.INFO, "monitor.alert.reload")
+    caplog.set_level(logging.INFO, "monitor.alert.rules.reload")
 
     def ask():
         found = [(record.levelname, record.getMessage()) for record in caplog.records]

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from monitor.alert.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method, WrongParameter
-from monitor.alert.parameters import UNKNOWN_KEY, KeyPath, WrongParameters, parse_parameters
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules_form import KEYS, RuleForm, RulesForm
+from monitor.alert.rules.form import KEYS, RuleForm, RulesForm
+from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.alert.rules.parameters import UNKNOWN_KEY, KeyPath, WrongParameters, parse_parameters
 from monitor.core.errors import WrongSettings
 
 DEFAULT_RULES = "default_rules.yaml"

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.alert.evaluate import evaluate_rule
-from monitor.alert.memory import RuleMemory
+from monitor.alert.evaluation.evaluate import evaluate_rule
+from monitor.alert.evaluation.memory import RuleMemory
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from monitor.alert.dispatch import Flush, Group, plan
+from monitor.alert.notify.dispatch import Flush, Group, plan
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, parse_matcher
 from monitor.alert.state import Alert, State

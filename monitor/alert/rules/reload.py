@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from monitor.alert.rule import RuleSet
-from monitor.alert.rules_file import DEFAULT_RULES, parse_rules, read_rules
+from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.core.errors import WrongSettings
 
 log = logging.getLogger(__name__)

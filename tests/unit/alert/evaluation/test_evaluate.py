@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from monitor.alert.evaluate import evaluate
+from monitor.alert.evaluation.evaluate import evaluate
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.signal import Signal, SignalKind

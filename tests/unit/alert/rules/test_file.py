@@ -13,7 +13,7 @@ from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.burn_rate import BurnRate, BurnWindow
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.rule import Grouping, Rule
-from monitor.alert.rules_file import load_rules, parse_rules
+from monitor.alert.rules.file import load_rules, parse_rules
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.silence import Matcher
 from monitor.alert.target import Target

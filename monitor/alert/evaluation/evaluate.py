@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from monitor.alert.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
 from monitor.alert.methods.method import Memory
 from monitor.alert.ports import AlertStore, Counting
 from monitor.alert.rule import Rule

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.evaluate import evaluate
+from monitor.alert.evaluation.evaluate import evaluate
+from monitor.alert.evaluation.rehearse import MinuteHistory, rehearse
 from monitor.alert.methods.sequential import Sequential
-from monitor.alert.rehearse import MinuteHistory, rehearse
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.target import parse_target

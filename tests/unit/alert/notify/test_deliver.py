@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify import KEPT, Delivery, Patience, deliver, purge
+from monitor.alert.notify.deliver import KEPT, Delivery, Patience, deliver, purge
 from monitor.core.errors import Fatal, Retriable
 from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.notifications import a_notification, a_resolved_notification, at
@@ -224,7 +224,7 @@ def test_what_is_only_told_again_to_who_forgets_is_told_to_nobody_instead(outbox
 
 
 def test_what_is_purged_goes_in_pieces(outbox, monkeypatch):
-    monkeypatch.setattr("monitor.alert.notify._PIECE", 2)
+    monkeypatch.setattr("monitor.alert.notify.deliver._PIECE", 2)
     queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(5)))
     send(outbox, MemoryReceiver())
     assert purge(outbox, at(2) + KEPT) == 0
