@@ -27,8 +27,8 @@ from monitor.core.settings.load import Settings, load_settings
 from monitor.evaluate.statistics import auc
 from monitor.evaluate.tables import Resampling
 from monitor.providers import chat_model, embedder
+from monitor.simulate.fakes.flow import MemoryBudget
 from monitor.simulate.with_llm import with_llm
-from monitor.testing import MemoryBudget
 
 SEED = 20240601
 DRAWS, SHORT_DRAWS = 1000, 100

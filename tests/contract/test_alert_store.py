@@ -16,11 +16,11 @@ from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Count, Span
 from monitor.core.errors import Retriable
 from monitor.core.model import Reason, Verdict
+from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.store import database
 from monitor.store.alerts import PostgresAlertStore
 from monitor.store.database import connect
 from monitor.store.responses import PostgresResponses
-from monitor.testing_alerts import MemoryAlertStore
 from tests.factories import NOON, a_batch, an_assessment, at
 from tests.unit.alert.factories import an_alert
 

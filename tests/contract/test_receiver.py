@@ -27,7 +27,7 @@ from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.core.errors import Fatal, Retriable
-from monitor.testing_outbox import MemoryReceiver
+from monitor.simulate.fakes.outbox import MemoryReceiver
 from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
 from tests.slack_server.bench import slack_bot, slack_webhook
 from tests.smtp_server import SmtpServer, smtp_server

@@ -14,7 +14,7 @@ from monitor.core.errors import Fenced
 from monitor.core.message import Offset
 from monitor.core.model import Tally
 from monitor.core.ports import Store
-from monitor.testing import MemoryStore
+from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories import a_batch, a_dead_letter, an_assessment
 
 

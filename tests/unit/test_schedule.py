@@ -11,8 +11,8 @@ from monitor.alert.notify.deliver import Delivery
 from monitor.alert.rule import Grouping, RuleSet
 from monitor.core.errors import Retriable
 from monitor.schedule import AlertLoop, repeated, scheduled
-from monitor.testing_alerts import MemoryAlertStore
-from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
+from monitor.simulate.fakes.alerts import MemoryAlertStore
+from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.factories import a_rule, a_rule_set
 from tests.unit.alert.notifications import at
 

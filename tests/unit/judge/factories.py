@@ -21,7 +21,7 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case
 from monitor.assess.judge.metrics import METRICS
 from monitor.assess.llm.exchange import Spend
-from monitor.testing import ScriptedLanguageModel
+from monitor.simulate.fakes.flow import ScriptedLanguageModel
 
 PROMPTS = {
     prompt.name: prompt

@@ -6,7 +6,7 @@ from monitor.assess.llm import client, transport
 from monitor.assess.llm.client import ChatModel, Prices
 from monitor.assess.llm.exchange import Purpose
 from monitor.core import retry
-from monitor.testing import MemoryBudget
+from monitor.simulate.fakes.flow import MemoryBudget
 from tests.llm_server import CHAT_MODEL, KEY, llm_server
 from tests.unit.llm.factories import GOOD, PRICE, Clock
 

@@ -12,7 +12,7 @@ import pytest
 
 from monitor.assess.llm.exchange import Block, Form, Prompt, Purpose, Request, Spend
 from monitor.core.errors import MonitorError
-from monitor.testing import MemoryBudget
+from monitor.simulate.fakes.flow import MemoryBudget
 from tests.llm_server import LLMServer
 
 PATIENCE = 20.0  # seconds that a test waits for another thread when something is wrong

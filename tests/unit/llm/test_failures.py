@@ -12,7 +12,7 @@ import pytest
 from monitor.assess.llm.client import ChatModel, Prices
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.testing import MemoryBudget
+from monitor.simulate.fakes.flow import MemoryBudget
 from tests.llm_server import (
     CHAT_MODEL,
     CUT,

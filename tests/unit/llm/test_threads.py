@@ -12,7 +12,7 @@ import pytest
 from monitor.assess.llm.breaker import Breaker, LeftAlone
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
-from monitor.testing import MemoryBudget
+from monitor.simulate.fakes.flow import MemoryBudget
 from tests.llm_server import HANG_UP, hang, refusal, said, server_error, too_many_requests
 from tests.unit.llm.factories import ASKED, GOOD, OPINION, PATIENCE, agree, failure
 from tests.waiting import until

@@ -13,7 +13,7 @@ from benchmarks.study.questions import Question
 from benchmarks.study.vectors import kept
 from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.core.errors import Fatal
-from monitor.testing import ScriptedLanguageModel
+from monitor.simulate.fakes.flow import ScriptedLanguageModel
 from tests.unit.builders import TableEmbedder
 
 TABLE = {"a": (1, 0, 0), "b": (0, 1, 0), "c": (0, 0, 1)}

@@ -15,7 +15,7 @@ from monitor.alert.state import State
 from monitor.alert.target import parse_target
 from monitor.alert.window import Count, Counts
 from monitor.core.errors import Fatal, Retriable
-from monitor.testing_alerts import MemoryAlertStore
+from monitor.simulate.fakes.alerts import MemoryAlertStore
 from tests.unit.alert.factories import a_method, a_rule
 from tests.unit.alert.notifications import at
 

@@ -14,7 +14,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.target import parse_target
 from monitor.alert.window import Count, Span
-from monitor.testing_alerts import MemoryAlertStore
+from monitor.simulate.fakes.alerts import MemoryAlertStore
 from tests.unit.alert.factories import NEGATIVE, a_method, a_rule
 from tests.unit.alert.notifications import NOON, at
 

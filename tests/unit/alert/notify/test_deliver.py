@@ -8,7 +8,7 @@ import pytest
 from monitor.alert.notification import Notification
 from monitor.alert.notify.deliver import KEPT, Delivery, Patience, deliver, purge
 from monitor.core.errors import Fatal, Retriable
-from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
+from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.notifications import a_notification, a_resolved_notification, at
 
 DICE = Random(7)  # noqa: S311  jitter

@@ -11,7 +11,7 @@ from monitor.alert.notification import MAX_EXAMPLES
 from monitor.alert.notify.describe import BASELINE, LONGEST_WINDOW, POINTS, Describer, spans
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
-from monitor.testing_alerts import MemoryAlertStore
+from monitor.simulate.fakes.alerts import MemoryAlertStore
 from tests.unit.alert.explain.rows import a_row
 from tests.unit.alert.factories import a_rule
 from tests.unit.alert.notifications import a_told, at

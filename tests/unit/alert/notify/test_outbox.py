@@ -17,7 +17,7 @@ from monitor.alert.rule import Grouping
 from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
 from monitor.core.errors import Retriable
-from monitor.testing_outbox import MemoryOutbox, MemoryReceiver
+from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.factories import a_rule_set, a_silence, an_alert
 from tests.unit.alert.notifications import an_example, at
 

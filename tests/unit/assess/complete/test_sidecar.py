@@ -17,7 +17,7 @@ from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Document, Interaction, Match, Origin, StandIn, Support, SupportingDocument
-from monitor.testing import MemoryBudget
+from monitor.simulate.fakes.flow import MemoryBudget
 from tests.llm_server import CHAT_MODEL, KEY, hang, llm_server, model_refusal, refusal, said
 from tests.unit.builders import interaction
 from tests.waiting import until

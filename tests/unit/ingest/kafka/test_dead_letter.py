@@ -7,7 +7,7 @@ import pytest
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Position
 from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
-from monitor.testing import MemoryStore
+from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories import a_batch, a_dead_letter, a_message, an_assessment
 
 

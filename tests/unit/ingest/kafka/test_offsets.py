@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from monitor.core.errors import Fenced
 from monitor.core.message import Offset, Skip
 from monitor.ingest.kafka.offsets import Places
-from monitor.testing import MemoryStore
+from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories import a_batch, at
 
 ONE, OTHER = ("rag", 0), ("rag", 1)
