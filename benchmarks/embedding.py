@@ -34,8 +34,8 @@ from monitor.assess.embed.weights import published_model
 from monitor.assess.pipeline import Pipeline
 from monitor.core.model import Assessment, Verdict
 from monitor.core.settings.load import load_settings
-from monitor.evaluate.labels import Labelled
-from monitor.evaluate.statistics import auc
+from monitor.review.evaluate.labels import Labelled
+from monitor.review.evaluate.statistics import auc
 
 FULL = {"events": 3_000, "rounds": 9, "rows": None}
 SHORT = {"events": 300, "rounds": 2, "rows": 60}

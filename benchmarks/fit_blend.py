@@ -29,7 +29,7 @@ from monitor.assess.score.alignment import Source
 from monitor.assess.score.features import passages_of
 from monitor.core.model import Assessment, RefusalKind, Verdict
 from monitor.core.ports import TokenEncoder
-from monitor.evaluate.statistics import auc
+from monitor.review.evaluate.statistics import auc
 
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert")
 NEW_CONTENT = 0.05  # share of words that are neither in the question nor in the documents, beside grounding

@@ -23,8 +23,8 @@ from monitor.assess.pipeline import Pipeline
 from monitor.core.message import Message, Position
 from monitor.core.model import Assessment, Verdict
 from monitor.core.settings.load import load_settings
-from monitor.evaluate.labels import Labelled
 from monitor.ingest.decode import Decoder
+from monitor.review.evaluate.labels import Labelled
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 DEV = (

@@ -20,7 +20,7 @@ from labelled import DATA, assess, kept_pipeline, read
 
 from monitor.core.model import Verdict
 from monitor.core.text.sentences import sentences
-from monitor.evaluate.statistics import auc
+from monitor.review.evaluate.statistics import auc
 
 SEED = 20261121
 FILES = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/short_answers")

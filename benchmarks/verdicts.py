@@ -30,15 +30,15 @@ from numpy.typing import NDArray
 
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.rules import PRIMARY
-from monitor.calibrate.crossval import cross_validated, turning
-from monitor.calibrate.fit import FOLDS, Rows, fit, folds
-from monitor.calibrate.logistic import probabilities
-from monitor.calibrate.run import rows_of
-from monitor.calibrate.thresholds import fitted_rules
 from monitor.core.model import Assessment, Verdict
-from monitor.evaluate.labels import Labelled
-from monitor.evaluate.reliability import ece, expected_ece_of_perfect
-from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
+from monitor.review.calibrate.crossval import cross_validated, turning
+from monitor.review.calibrate.fit import FOLDS, Rows, fit, folds
+from monitor.review.calibrate.logistic import probabilities
+from monitor.review.calibrate.run import rows_of
+from monitor.review.calibrate.thresholds import fitted_rules
+from monitor.review.evaluate.labels import Labelled
+from monitor.review.evaluate.reliability import ece, expected_ece_of_perfect
+from monitor.review.evaluate.statistics import auc, f_objective, precision_recall_f
 
 SEED = 20261121
 STUDY_TAU = 0.54

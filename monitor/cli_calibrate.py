@@ -17,7 +17,7 @@ from monitor.terminal import AsJson, literal, print_json
 
 if TYPE_CHECKING:
     from monitor.assess.classify.profile import Profile
-    from monitor.calibrate.run import Calibrated
+    from monitor.review.calibrate.run import Calibrated
 
 _FIGURES = {
     "auc": "AUC: an answer that is made up gets a higher probability than one that is not",
@@ -46,8 +46,8 @@ def calibrate(
 ) -> None:
     """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
     from monitor.assess.classify.profile import LONGEST_NAME
-    from monitor.calibrate.profile_file import profile_toml
-    from monitor.calibrate.run import calibrated, objective_of
+    from monitor.review.calibrate.profile_file import profile_toml
+    from monitor.review.calibrate.run import calibrated, objective_of
 
     objective_of(objective)
     name = name or out.stem

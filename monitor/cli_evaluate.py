@@ -12,7 +12,7 @@ from rich.console import Console
 
 from monitor.cli_labelled import assessed
 from monitor.core.errors import WrongSettings
-from monitor.evaluate.figures import Evaluated, Positive
+from monitor.review.evaluate.figures import Evaluated, Positive
 from monitor.terminal import AsJson, print_json
 
 DRAWS = 1_000  # resamples behind every interval
@@ -34,10 +34,10 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure the verdicts on labelled answers: ROC and AUC, thresholds, refusals, calibration, all with intervals."""
-    from monitor.evaluate.rendering import as_json as to_json
-    from monitor.evaluate.rendering import terminal
-    from monitor.evaluate.run import evaluated, usable
-    from monitor.evaluate.tables import Resampling
+    from monitor.review.evaluate.rendering import as_json as to_json
+    from monitor.review.evaluate.rendering import terminal
+    from monitor.review.evaluate.run import evaluated, usable
+    from monitor.review.evaluate.tables import Resampling
 
     targets = _targets(output)
     made = assessed(labels, profile, keep=lambda rows: usable(rows, positive))
@@ -77,8 +77,8 @@ def _targets(output: Path | None) -> list[Path]:
 
 
 def _write(found: Evaluated, target: Path) -> None:
-    from monitor.evaluate.page import page
-    from monitor.evaluate.rendering import as_json, markdown
+    from monitor.review.evaluate.page import page
+    from monitor.review.evaluate.rendering import as_json, markdown
 
     match target.suffix:
         case ".html":

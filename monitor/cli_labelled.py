@@ -20,7 +20,7 @@ from monitor.terminal import stopping
 if TYPE_CHECKING:
     from monitor.assess.classify.profile import Profile
     from monitor.core.model import Assessment
-    from monitor.evaluate.labels import Labelled
+    from monitor.review.evaluate.labels import Labelled
 
 PATIENCE = 300.0  # seconds of waiting for a provider before giving up
 
@@ -48,8 +48,8 @@ def assessed(
         WrongSettings: a file or the profile cannot be used.
     """
     from monitor.app import Application
-    from monitor.evaluate.labels import read_labels
-    from monitor.evaluate.run import assess_all
+    from monitor.review.evaluate.labels import read_labels
+    from monitor.review.evaluate.run import assess_all
 
     with stopping() as stop, Application(_without_sidecar(profile)) as application:
         rows = read_labels(

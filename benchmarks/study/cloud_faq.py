@@ -18,7 +18,7 @@ from benchmarks.study.printed import CLOUD
 from benchmarks.study.published import CLOUD_ANSWERABLE, CLOUD_UNANSWERABLE
 from benchmarks.study.questions import KNOWN, Entry, Parts, faq_parts, read_faq, retrieve, with_documents
 from monitor.core.ports import Embedder
-from monitor.evaluate.statistics import auc
+from monitor.review.evaluate.statistics import auc
 
 RETRIEVED = 3
 SHORT_KNOWLEDGE = 500  # answers that short runs have in the knowledge base beside those that are asked for

@@ -24,9 +24,9 @@ from monitor.assess.llm.exchange import Purpose, Spend
 from monitor.core.errors import MonitorError
 from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings, load_settings
-from monitor.evaluate.statistics import auc
-from monitor.evaluate.tables import Resampling
 from monitor.providers import chat_model, embedder
+from monitor.review.evaluate.statistics import auc
+from monitor.review.evaluate.tables import Resampling
 from monitor.simulate.fakes.flow import MemoryBudget
 from monitor.simulate.with_llm import with_llm
 

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.study.questions import Question
 from monitor.core.ports import Embedder
 from monitor.core.text.sentences import sentences
-from monitor.evaluate.statistics import Bools, Counts, Floats, best_threshold, ratio, recall_of
+from monitor.review.evaluate.statistics import Bools, Counts, Floats, best_threshold, ratio, recall_of
 
 NEVER = -math.inf  # a floor below which nothing is
 REFUSALS = (

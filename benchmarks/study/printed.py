@@ -18,9 +18,9 @@ from benchmarks.study.published import (
     flag_everything_f1,
 )
 from benchmarks.study.tables import ALONE, Line, RefusalLine, Tables
-from monitor.evaluate.document import interval, number
-from monitor.evaluate.figures import Figure, Rates
-from monitor.evaluate.tables import COMBINATIONS
+from monitor.review.evaluate.document import interval, number
+from monitor.review.evaluate.figures import Figure, Rates
+from monitor.review.evaluate.tables import COMBINATIONS
 
 SQUAD, CLOUD = "SQuAD 2.0", "cloud FAQ"
 _EVERYTHING = flag_everything_f1(SQUAD_ANSWERABLE, SQUAD_UNANSWERABLE)  # the study names none

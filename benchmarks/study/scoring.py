@@ -16,8 +16,8 @@ from monitor.assess.embed.batch import embed_batch
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Document, Interaction, RefusalKind, SupportingDocument
 from monitor.core.ports import Embedder
-from monitor.evaluate.measured import METRICS, Strings
-from monitor.evaluate.statistics import Bools, Floats
+from monitor.review.evaluate.measured import METRICS, Strings
+from monitor.review.evaluate.statistics import Bools, Floats
 
 BATCH = 256
 UNDEFINED = -1.0  # below every threshold: an answer without support, or no answer, is not grounded

@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.study.published import BALANCED_TAU, TAUS, THRESHOLDS
 from benchmarks.study.scoring import Scored
 from monitor.assess.classify.rules import PRIMARY
-from monitor.evaluate.figures import Figure, Rates
-from monitor.evaluate.measured import METRICS
-from monitor.evaluate.statistics import Bools, weighted_auc
-from monitor.evaluate.tables import COMBINATIONS, Resampling, lacks, rates
+from monitor.review.evaluate.figures import Figure, Rates
+from monitor.review.evaluate.measured import METRICS
+from monitor.review.evaluate.statistics import Bools, weighted_auc
+from monitor.review.evaluate.tables import COMBINATIONS, Resampling, lacks, rates
 
 ALONE: Mapping[str, tuple[str, ...]] = {name.upper(): (name,) for name in METRICS}
 MATCHED_RECALL = THRESHOLDS["primary", BALANCED_TAU].recall

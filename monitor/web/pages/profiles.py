@@ -14,8 +14,8 @@ from monitor.app import Application
 from monitor.assess.classify.profile import Profile
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict
-from monitor.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
 from monitor.ingest.times import instant
+from monitor.review.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
 from monitor.store.profile_list import ProfileList
 from monitor.store.profile_use import COMPARED, LABELS, ProfileUse
 from monitor.store.quick import TakesTooLong

@@ -6,10 +6,10 @@ import numpy as np
 
 from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.fit import Rows
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Verdict
-from monitor.evaluate.labels import Labelled
+from monitor.review.calibrate.fit import Rows
+from monitor.review.evaluate.labels import Labelled
 from tests.factories import an_assessment
 
 START = Groundedness(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from monitor.core.model import Assessment, Metrics, Probabilities, Verdict
-from monitor.evaluate.labels import Labelled
-from monitor.evaluate.measured import Measured, measure
+from monitor.review.evaluate.labels import Labelled
+from monitor.review.evaluate.measured import Measured, measure
 from tests.factories import an_assessment
 
 G, R, S = Verdict.GROUNDED, Verdict.REFUSAL, Verdict.SELF_GENERATED

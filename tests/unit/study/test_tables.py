@@ -8,7 +8,7 @@ import pytest
 from benchmarks.study.published import SQUAD_ANSWERABLE, SQUAD_UNANSWERABLE, THRESHOLDS, flag_everything_f1
 from benchmarks.study.scoring import Scored
 from benchmarks.study.tables import MATCHED_RECALL, Tables, tables, tau_of_recall
-from monitor.evaluate.tables import Resampling
+from monitor.review.evaluate.tables import Resampling
 
 SDQ, SDRD, SDA, QRD, QA = range(5)
 

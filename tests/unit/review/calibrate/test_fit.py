@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.fit import SIGNS, fit, folds, held_out, platt
-from monitor.calibrate.logistic import log_loss, probabilities
+from monitor.review.calibrate.fit import SIGNS, fit, folds, held_out, platt
+from monitor.review.calibrate.logistic import log_loss, probabilities
 from tests.unit.calibrate.factories import NAMES, START, some_rows
 
 

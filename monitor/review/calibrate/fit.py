@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss
+from monitor.review.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss
 
 FOLDS = 5
 STRENGTHS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0, 1e6)  # of the penalty; the last leaves the blend as it is

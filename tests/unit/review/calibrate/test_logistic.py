@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.calibrate.logistic import fit_logistic, log_loss, probabilities
+from monitor.review.calibrate.logistic import fit_logistic, log_loss, probabilities
 
 
 def drawn(count=400, seed=0):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from monitor.core.model import Verdict
-from monitor.evaluate.figures import Evaluated, Positive
-from monitor.evaluate.measured import RANDOM
+from monitor.review.evaluate.figures import Evaluated, Positive
+from monitor.review.evaluate.measured import RANDOM
 
 FEW_GROUPS = 20
 POSITIVE: Mapping[Positive, str] = {

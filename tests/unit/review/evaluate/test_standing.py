@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.evaluate.standing import Row, enough, standing
+from monitor.review.evaluate.standing import Row, enough, standing
 
 # Probability, verdict, label: three of four negative ones are found, one of four flagged is none.
 ROWS = tuple(

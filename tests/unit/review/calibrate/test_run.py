@@ -8,15 +8,15 @@ import pytest
 
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.crossval import cross_validated
-from monitor.calibrate.fit import Rows
-from monitor.calibrate.profile_file import profile_toml
-from monitor.calibrate.run import calibrated, objective_of, rows_of
-from monitor.calibrate.thresholds import fitted_rules
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Refusal, RefusalKind, Verdict
-from monitor.evaluate.labels import data_hash
-from monitor.evaluate.statistics import auc, f_objective, precision_recall_f
+from monitor.review.calibrate.crossval import cross_validated
+from monitor.review.calibrate.fit import Rows
+from monitor.review.calibrate.profile_file import profile_toml
+from monitor.review.calibrate.run import calibrated, objective_of, rows_of
+from monitor.review.calibrate.thresholds import fitted_rules
+from monitor.review.evaluate.labels import data_hash
+from monitor.review.evaluate.statistics import auc, f_objective, precision_recall_f
 from tests.unit.builders import profile
 from tests.unit.calibrate.factories import START, labelled, some_rows
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from monitor.evaluate import bootstrap
-from monitor.evaluate.bootstrap import bootstrap_over_groups
-from monitor.evaluate.statistics import ratio
+from monitor.review.evaluate import bootstrap
+from monitor.review.evaluate.bootstrap import bootstrap_over_groups
+from monitor.review.evaluate.statistics import ratio
 
 RNG_SEED = 1
 

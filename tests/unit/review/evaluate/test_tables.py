@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from monitor.core.model import Verdict
-from monitor.evaluate.figures import Positive
-from monitor.evaluate.tables import TAUS, Resampling, evaluate, rates
+from monitor.review.evaluate.figures import Positive
+from monitor.review.evaluate.tables import TAUS, Resampling, evaluate, rates
 from tests.unit.evaluate.factories import THRESHOLDS, G, R, S, a_row, measured, some_rows
 
 NAMES = ("sdq", "sdrd", "sda", "qrd", "qa")

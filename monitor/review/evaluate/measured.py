@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from monitor.assess.classify.rules import PRIMARY
 from monitor.core.model import Assessment, Verdict
-from monitor.evaluate.labels import Labelled
-from monitor.evaluate.statistics import Bools, Floats
+from monitor.review.evaluate.labels import Labelled
+from monitor.review.evaluate.statistics import Bools, Floats
 
 METRICS = (*PRIMARY, "qrd", "qa")
 RANDOM = "random"  # how `monitor review` marks rows that nothing but chance has chosen

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.fit import FOLDS, Rows, fit, folds, held_out, platt
-from monitor.calibrate.logistic import Bools, Floats, probabilities
-from monitor.evaluate.bootstrap import Interval, bootstrap_over_groups
-from monitor.evaluate.reliability import brier, ece, weighted_brier
-from monitor.evaluate.statistics import (
+from monitor.review.calibrate.fit import FOLDS, Rows, fit, folds, held_out, platt
+from monitor.review.calibrate.logistic import Bools, Floats, probabilities
+from monitor.review.evaluate.bootstrap import Interval, bootstrap_over_groups
+from monitor.review.evaluate.reliability import brier, ece, weighted_brier
+from monitor.review.evaluate.statistics import (
     Objective,
     auc,
     best_threshold,

@@ -9,8 +9,8 @@ import pytest
 
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.evaluate.labels import default_group, read_labels
 from monitor.ingest.decode import Decoder
+from monitor.review.evaluate.labels import default_group, read_labels
 from tests.factories import an_interaction, clock
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.evaluate.statistics import (
+from monitor.review.evaluate.statistics import (
     auc,
     average_precision,
     best_threshold,

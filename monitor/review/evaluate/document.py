@@ -8,8 +8,17 @@ from itertools import chain
 from typing import TypeAlias
 
 from monitor.core.model import Verdict
-from monitor.evaluate.figures import Calibration, Evaluated, Evaluation, Figure, Hindsight, Positive, Ranking, Rates
-from monitor.evaluate.words import BY, POSITIVE, WORDS
+from monitor.review.evaluate.figures import (
+    Calibration,
+    Evaluated,
+    Evaluation,
+    Figure,
+    Hindsight,
+    Positive,
+    Ranking,
+    Rates,
+)
+from monitor.review.evaluate.words import BY, POSITIVE, WORDS
 
 Cell: TypeAlias = Figure | str | int
 MISSING = "–"

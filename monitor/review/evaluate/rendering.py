@@ -10,9 +10,9 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from monitor.evaluate.document import MISSING, Cell, Grid, headline, interval, number, sections
-from monitor.evaluate.figures import Evaluated, Figure
-from monitor.evaluate.words import notes
+from monitor.review.evaluate.document import MISSING, Cell, Grid, headline, interval, number, sections
+from monitor.review.evaluate.figures import Evaluated, Figure
+from monitor.review.evaluate.words import notes
 from monitor.terminal import literal, readable
 
 

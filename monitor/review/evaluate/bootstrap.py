@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.evaluate.statistics import Floats, Statistic
+from monitor.review.evaluate.statistics import Floats, Statistic
 
 CONFIDENCE = 0.95
 LEAST_DEFINED = 0.9  # share of resamples in which a figure has to be defined to have an interval

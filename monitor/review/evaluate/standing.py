@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.alert.window import wilson
-from monitor.evaluate.bootstrap import bootstrap_over_groups
-from monitor.evaluate.figures import Figure
-from monitor.evaluate.reliability import brier, ece, reliability
-from monitor.evaluate.statistics import auc, roc, weighted_auc
 from monitor.report.charts import XY, ReliabilityPoint
+from monitor.review.evaluate.bootstrap import bootstrap_over_groups
+from monitor.review.evaluate.figures import Figure
+from monitor.review.evaluate.reliability import brier, ece, reliability
+from monitor.review.evaluate.statistics import auc, roc, weighted_auc
 
 ENOUGH, ENOUGH_OF_EACH = 30, 10  # labels, and of them negative and grounded ones
 _DRAWS, _SEED, _BINS = 300, 20_260_105, 10

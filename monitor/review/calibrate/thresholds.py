@@ -9,8 +9,8 @@ import numpy as np
 
 from monitor.assess.classify.profile import MetricRule, MetricRules
 from monitor.assess.classify.rules import PRIMARY
-from monitor.calibrate.logistic import Bools, Floats
-from monitor.evaluate.statistics import Objective, counts, once
+from monitor.review.calibrate.logistic import Bools, Floats
+from monitor.review.evaluate.statistics import Objective, counts, once
 
 SWEEPS = 2
 STEPS = 40  # thresholds tried for a metric, at quantiles of its values

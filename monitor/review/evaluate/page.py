@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from monitor.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
-from monitor.evaluate.figures import Evaluated, Figure
-from monitor.evaluate.rendering import plain
-from monitor.evaluate.words import notes
+from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
+from monitor.review.evaluate.figures import Evaluated, Figure
+from monitor.review.evaluate.rendering import plain
+from monitor.review.evaluate.words import notes
 from monitor.terminal import readable
 
 STYLE = """

@@ -13,13 +13,13 @@ import pytest
 from rich.console import Console
 
 from monitor.core.errors import WrongSettings
-from monitor.evaluate.document import interval, number, sections
-from monitor.evaluate.figures import Figure, Positive
-from monitor.evaluate.page import page
-from monitor.evaluate.rendering import as_json, markdown, terminal
-from monitor.evaluate.run import BATCH, assess_all, evaluated, usable
-from monitor.evaluate.tables import Resampling
-from monitor.evaluate.words import notes
+from monitor.review.evaluate.document import interval, number, sections
+from monitor.review.evaluate.figures import Figure, Positive
+from monitor.review.evaluate.page import page
+from monitor.review.evaluate.rendering import as_json, markdown, terminal
+from monitor.review.evaluate.run import BATCH, assess_all, evaluated, usable
+from monitor.review.evaluate.tables import Resampling
+from monitor.review.evaluate.words import notes
 from tests.unit.builders import profile
 from tests.unit.evaluate.factories import G, R, S, a_row, some_rows
 

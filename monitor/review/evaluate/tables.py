@@ -9,8 +9,8 @@ import numpy as np
 
 from monitor.assess.classify.rules import PRIMARY
 from monitor.core.model import Verdict
-from monitor.evaluate.bootstrap import bootstrap_over_groups
-from monitor.evaluate.figures import (
+from monitor.review.evaluate.bootstrap import bootstrap_over_groups
+from monitor.review.evaluate.figures import (
     Calibration,
     CalibrationBin,
     Evaluation,
@@ -24,15 +24,15 @@ from monitor.evaluate.figures import (
     Refusals,
     Threshold,
 )
-from monitor.evaluate.measured import METRICS, Measured, Strings
-from monitor.evaluate.reliability import (
+from monitor.review.evaluate.measured import METRICS, Measured, Strings
+from monitor.review.evaluate.reliability import (
     ece,
     expected_ece_of_perfect,
     reliability,
     weighted_brier,
     weighted_observed,
 )
-from monitor.evaluate.statistics import (
+from monitor.review.evaluate.statistics import (
     Best,
     Bools,
     Floats,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from monitor.evaluate.reliability import brier, ece, expected_ece_of_perfect, reliability, weighted_observed
+from monitor.review.evaluate.reliability import brier, ece, expected_ece_of_perfect, reliability, weighted_observed
 
 SAID = np.array([0.05, 0.3, 0.35, 0.39, 0.8, 1.0])
 CAME = np.array([False, True, False, False, True, True])

@@ -12,13 +12,13 @@ import numpy as np
 
 from monitor.assess.classify.profile import Calibration, Groundedness, Profile
 from monitor.assess.score.features import FEATURES
-from monitor.calibrate.crossval import CrossValidated, cross_validated, turning
-from monitor.calibrate.fit import FOLDS, Rows, fit
-from monitor.calibrate.thresholds import fitted_rules
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, RefusalKind, Verdict
-from monitor.evaluate.labels import Labelled, data_hash
-from monitor.evaluate.statistics import Objective, f_objective, recall_at_precision
+from monitor.review.calibrate.crossval import CrossValidated, cross_validated, turning
+from monitor.review.calibrate.fit import FOLDS, Rows, fit
+from monitor.review.calibrate.thresholds import fitted_rules
+from monitor.review.evaluate.labels import Labelled, data_hash
+from monitor.review.evaluate.statistics import Objective, f_objective, recall_at_precision
 
 LEAST = 20  # rows of each class without which nothing can be fitted
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.evaluate.bootstrap import portions
-from monitor.evaluate.statistics import Bools, Floats, Statistic, counts, defined, once, precision_of, ratio
+from monitor.review.evaluate.bootstrap import portions
+from monitor.review.evaluate.statistics import Bools, Floats, Statistic, counts, defined, once, precision_of, ratio
 
 
 class Bin(NamedTuple):
