@@ -58,7 +58,7 @@ class Alerting:
             WrongSettings: one is set up by half.
         """
         from monitor.alert.receivers import configured  # noqa: PLC0415
-        from monitor.report.charts import course_chart  # noqa: PLC0415
+        from monitor.report.charts.charts import course_chart  # noqa: PLC0415
 
         return configured(self._settings, course_chart)
 

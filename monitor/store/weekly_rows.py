@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from monitor.alert.window import Span
 from monitor.core.model import Verdict
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS
 from monitor.report.weekly.week import Week

@@ -10,7 +10,7 @@ from functools import lru_cache
 from monitor.assess.classify.profile import Profile
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Verdict
-from monitor.report.charts import reliability_chart, roc_chart
+from monitor.report.charts.charts import reliability_chart, roc_chart
 from monitor.review.agreement import Agreement, agreement
 from monitor.review.evaluate.standing import Row, Standing, enough, standing
 from monitor.store.profile_use import Both, Judged

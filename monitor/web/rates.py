@@ -10,8 +10,8 @@ from math import log10, sqrt
 
 from monitor.alert.window import wilson
 from monitor.core.model import Verdict
-from monitor.report.rates import Answers, RatePoint
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.rates import Answers, RatePoint
+from monitor.report.charts.verdicts import Verdicts
 from monitor.store.overview import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ import uvicorn
 
 from monitor.app import Application
 from monitor.core.errors import WrongSettings
-from monitor.report.rates import warmed
+from monitor.report.charts.rates import warmed
 from monitor.sealing_process import sealed_beside
 from monitor.store.access import Access
 from monitor.web.app import create_app

@@ -13,7 +13,7 @@ from monitor.alert.wording import shortened
 from monitor.core.model import Json, Verdict
 from monitor.core.proportions import Share
 from monitor.privacy.masking import redact
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share
 from monitor.report.weekly.facts import Both, Example, Facts, Refusals
 from monitor.report.weekly.groups import documents_json, group_json, topics_json

@@ -81,7 +81,7 @@ def _trend(content: Found) -> Iterator[Chart]:
 
 
 def _shares(days: Sequence[Found], since: date) -> str:
-    from monitor.report.trend import DayShare, shares_chart  # noqa: PLC0415  altair takes time to import
+    from monitor.report.charts.trend import DayShare, shares_chart  # noqa: PLC0415  altair takes time to import
 
     series = {
         SIDES[side].lower(): [
@@ -99,7 +99,7 @@ def _shares(days: Sequence[Found], since: date) -> str:
 
 
 def _answers(days: Sequence[Found], since: date) -> str:
-    from monitor.report.trend import answers_chart  # noqa: PLC0415
+    from monitor.report.charts.trend import answers_chart  # noqa: PLC0415
 
     counts = [(date.fromisoformat(day["day"]), day["answers"]) for day in days]
     return answers_chart(counts, since=since, description="Answers by day")

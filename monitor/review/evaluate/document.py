@@ -167,7 +167,7 @@ def _roc(rankings: Sequence[Ranking], decided: Evaluation | None) -> Drawing:
     caption = f"ROC curve, {_told_apart(rankings[0])}." + (" Dots: the decisions as they are now." if here else "")
 
     def svg() -> str:
-        from monitor.report.charts import roc_chart  # noqa: PLC0415  altair takes time to import
+        from monitor.report.charts.charts import roc_chart  # noqa: PLC0415  altair takes time to import
 
         return roc_chart(curves, here=here, description=caption)
 
@@ -220,7 +220,7 @@ def _calibration(calibrations: Sequence[Calibration]) -> Section:
     )
 
     def svg() -> str:
-        from monitor.report.charts import ReliabilityPoint, reliability_chart  # noqa: PLC0415
+        from monitor.report.charts.charts import ReliabilityPoint, reliability_chart  # noqa: PLC0415
 
         points = [
             ReliabilityPoint(said=b.mean_probability, observed=b.observed.value, low=b.observed.low,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.alert.window import wilson
-from monitor.report.charts import XY, ReliabilityPoint
+from monitor.report.charts.charts import XY, ReliabilityPoint
 from monitor.review.evaluate.bootstrap import bootstrap_over_groups
 from monitor.review.evaluate.figures import Figure
 from monitor.review.evaluate.reliability import brier, ece, reliability

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from monitor.app import Application
-from monitor.report.rates import answers_chart, rates_chart
+from monitor.report.charts.rates import answers_chart, rates_chart
 from monitor.store.alert_board import AlertBoard
 from monitor.store.ledger import Ledger
 from monitor.store.overview import Cell

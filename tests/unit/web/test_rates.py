@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from monitor.alert.window import wilson
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.verdicts import Verdicts
 from monitor.store.overview import Cell
 from monitor.web.rates import SPANS, changed, groups, points, summed
 from tests.factories import NOON

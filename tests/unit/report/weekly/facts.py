@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.core.model import Tally, Verdict
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,
     Behind,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.report.verdicts import Verdicts
+from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from monitor.report.rates import Answers, RatePoint, answers_chart, rates_chart, warmed
+from monitor.report.charts.rates import Answers, RatePoint, answers_chart, rates_chart, warmed
 
 START, END = "2025-11-20T00:00:00Z", "2025-11-21T00:00:00Z"
 POINTS = tuple(

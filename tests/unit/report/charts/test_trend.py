@@ -4,7 +4,7 @@ import re
 from datetime import date, timedelta
 from xml.etree import ElementTree as ET
 
-from monitor.report.trend import DayShare, answers_chart, shares_chart
+from monitor.report.charts.trend import DayShare, answers_chart, shares_chart
 
 FIRST = date(2026, 10, 19)
 DAYS = [FIRST + timedelta(days=n) for n in range(28)]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from monitor.alert.notification import Point
-from monitor.report.charts import (
+from monitor.report.charts.charts import (
     COURSE_HEIGHT,
     COURSE_WIDTH,
     ReliabilityPoint,
