@@ -49,7 +49,7 @@ from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
 from monitor.sealing_process import sealed_beside
 from monitor.stages import Stages
-from monitor.store import writer as writer_module
+from monitor.store.interaction import writer as writer_module
 
 FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
 SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}

@@ -35,10 +35,10 @@ from psycopg import sql
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import HOUR, MINUTE, Span
 from monitor.core.model import Reason, Verdict
-from monitor.store.counts import SpanCounts
+from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect, migrate
 from monitor.store.embedded import embedded_database
-from monitor.store.tables import METRICS
+from monitor.store.tables.answers import METRICS
 
 SEED = 20_260_301
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

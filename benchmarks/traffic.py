@@ -15,7 +15,7 @@ from monitor.app import Application
 from monitor.core.model import Assessment, Interaction
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
-from monitor.store.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row
 
 SEED = 20_261_121
 PER_MINUTE = 600

@@ -31,7 +31,7 @@ from web_beside import FINGERPRINT, FIRST, SECOND, make_beside
 from web_rows import DAYS, make
 
 from monitor.store.database import connect, migrate
-from monitor.store.listing import Place
+from monitor.store.interaction.filters import Place
 from monitor.web.cursor import to_cursor
 
 FEW, MANY = 100_000, 10_000_000

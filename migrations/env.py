@@ -11,12 +11,12 @@ import os
 from alembic import context
 from sqlalchemy import Connection, create_engine, text
 
-import monitor.store.tables_alerts  # these for their tables, which join the metadata
-import monitor.store.tables_audit
-import monitor.store.tables_privacy
-import monitor.store.tables_review
-import monitor.store.tables_signals  # noqa: F401
-from monitor.store.tables import metadata
+import monitor.store.tables.alerts  # these for their tables, which join the metadata
+import monitor.store.tables.audit
+import monitor.store.tables.privacy
+import monitor.store.tables.review
+import monitor.store.tables.signals  # noqa: F401
+from monitor.store.tables.answers import metadata
 
 MIGRATION_LOCK = 7_305_101  # any number that nothing else in the database uses
 LOCK_TIMEOUT = "5s"

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.alert.notify.outbox import Describe
-    from monitor.store.alert_history import AlertHistory
-    from monitor.store.alerts import PostgresAlertStore
-    from monitor.store.explanations import Explanations
-    from monitor.store.outbox import PostgresOutbox
-    from monitor.store.responses import PostgresResponses
+    from monitor.store.alert.explanations import Explanations
+    from monitor.store.alert.history import AlertHistory
+    from monitor.store.alert.outbox import PostgresOutbox
+    from monitor.store.alert.responses import PostgresResponses
+    from monitor.store.alert.store import PostgresAlertStore
 
 
 class Alerting:
@@ -70,35 +70,35 @@ class Alerting:
     @cached_property
     def store(self) -> PostgresAlertStore:
         """What the evaluation reads and writes."""
-        from monitor.store.alerts import PostgresAlertStore  # noqa: PLC0415
+        from monitor.store.alert.store import PostgresAlertStore  # noqa: PLC0415
 
         return PostgresAlertStore(self._engine())
 
     @cached_property
     def outbox(self) -> PostgresOutbox:
         """What is told."""
-        from monitor.store.outbox import PostgresOutbox  # noqa: PLC0415
+        from monitor.store.alert.outbox import PostgresOutbox  # noqa: PLC0415
 
         return PostgresOutbox(self._engine())
 
     @cached_property
     def responses(self) -> PostgresResponses:
         """What people do."""
-        from monitor.store.responses import PostgresResponses  # noqa: PLC0415
+        from monitor.store.alert.responses import PostgresResponses  # noqa: PLC0415
 
         return PostgresResponses(self._engine())
 
     @cached_property
     def history(self) -> AlertHistory:
         """What people ask about alerts."""
-        from monitor.store.alert_history import AlertHistory  # noqa: PLC0415
+        from monitor.store.alert.history import AlertHistory  # noqa: PLC0415
 
         return AlertHistory(self._engine())
 
     @cached_property
     def explanations(self) -> Explanations:
         """What was said of what changed."""
-        from monitor.store.explanations import Explanations  # noqa: PLC0415
+        from monitor.store.alert.explanations import Explanations  # noqa: PLC0415
 
         return Explanations(self._engine())
 
@@ -126,7 +126,7 @@ class Alerting:
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
         """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
-        from monitor.store.audit_acts import RulesKept  # noqa: PLC0415
+        from monitor.store.audit.acts import RulesKept  # noqa: PLC0415
 
         told = self.receivers if receivers is None else receivers
         watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
@@ -158,7 +158,7 @@ class Alerting:
         )
 
     def _describer(self, rules: Sequence[Rule]) -> Describe:
-        from monitor.store.changed import Changed  # noqa: PLC0415
+        from monitor.store.alert.changed import Changed  # noqa: PLC0415
 
         return Describer(
             rules=rules,

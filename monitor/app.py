@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from monitor.language_models import LanguageModels
     from monitor.privacy.redaction.redactor import Redactor
     from monitor.stages import Stages
-    from monitor.store.group import Group
-    from monitor.store.overview import OverviewStore
-    from monitor.store.queries import Queries
-    from monitor.store.review import Reviews
-    from monitor.store.writer import Writer
+    from monitor.store.interaction.overview import OverviewStore
+    from monitor.store.interaction.queries import Queries
+    from monitor.store.interaction.writer import Writer
+    from monitor.store.ledger.group import Group
+    from monitor.store.review.labels import Reviews
 
 
 def utc_now() -> datetime:
@@ -91,7 +91,7 @@ class Application:
         self.queries.keep_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS  # noqa: PLC0415
-            from monitor.store.prompts import keep_prompts  # noqa: PLC0415
+            from monitor.store.pending.prompts import keep_prompts  # noqa: PLC0415
 
             with self.store.transaction() as connection:
                 keep_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
@@ -103,7 +103,7 @@ class Application:
 
     def writer(self) -> Writer:
         """One for a thread of its own."""
-        from monitor.store.writer import Writer  # noqa: PLC0415
+        from monitor.store.interaction.writer import Writer  # noqa: PLC0415
 
         writer = Writer(self.database_url, self.now, follow_ups=self.language_models.follow_ups)
         self._closing.callback(writer.close)
@@ -112,21 +112,21 @@ class Application:
     @cached_property
     def queries(self) -> Queries:
         """What people ask of the stored rows."""
-        from monitor.store.queries import Queries  # noqa: PLC0415
+        from monitor.store.interaction.queries import Queries  # noqa: PLC0415
 
         return Queries(self.engine)
 
     @cached_property
     def overview(self) -> OverviewStore:
         """What the dashboard's first page shows; it keeps what has settled."""
-        from monitor.store.overview import OverviewStore  # noqa: PLC0415
+        from monitor.store.interaction.overview import OverviewStore  # noqa: PLC0415
 
         return OverviewStore(self.engine)
 
     @cached_property
     def reviews(self) -> Reviews:
         """What people say of the stored rows."""
-        from monitor.store.review import Reviews  # noqa: PLC0415
+        from monitor.store.review.labels import Reviews  # noqa: PLC0415
 
         return Reviews(self.engine)
 
@@ -253,7 +253,7 @@ class Application:
     @cached_property
     def group(self) -> Group:
         """What the database knows of the configured consumer group."""
-        from monitor.store.group import Group  # noqa: PLC0415
+        from monitor.store.ledger.group import Group  # noqa: PLC0415
 
         return Group(self.engine, self.settings.kafka.group_id)
 
@@ -272,7 +272,7 @@ class Application:
     def kafka_store(self, *, rescore: bool) -> Store:
         """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
         from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror  # noqa: PLC0415
-        from monitor.store.writer import Writer  # noqa: PLC0415
+        from monitor.store.interaction.writer import Writer  # noqa: PLC0415
 
         kafka, mirror = self.settings.kafka, None
         hash_ = self.profile.hash if rescore else ""

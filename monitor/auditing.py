@@ -53,7 +53,7 @@ class Auditing:
             WrongSettings: the key or a witness is set up wrongly.
         """
         from monitor.sealing import Sealer, Witness  # noqa: PLC0415
-        from monitor.store.audit import Sealing  # noqa: PLC0415
+        from monitor.store.audit.seal import Sealing  # noqa: PLC0415
         from monitor.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
 
         audit = self._settings.audit

@@ -76,7 +76,7 @@ def replay(
     """Assess the interactions of files and store them; what is stored already counts as duplicate."""
     from monitor.app import Application
     from monitor.replay import replay as run_replay
-    from monitor.store.pending import Pending
+    from monitor.store.pending.queue import Pending
 
     if as_json and output == Path("-"):
         raise WrongSettings("--json and --output - would both write to standard output: choose one")
@@ -264,7 +264,7 @@ def ledger(
     """Show what became of every message, by group, topic and partition; exits with 1 where it does not add up."""
     from monitor.app import Application
     from monitor.ledger import complaints, expired, ledger_json, ledger_table
-    from monitor.store.ledger import Ledger
+    from monitor.store.ledger.ledger import Ledger
 
     with Application(load_settings()) as application:
         application.migrate()

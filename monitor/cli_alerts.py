@@ -208,7 +208,7 @@ def alerts_forget(
 ) -> None:
     """Forget how far a topic or file was read that nobody is to read any more, so that it holds no rule up."""
     from monitor.app import Application
-    from monitor.store.progress import ReadingStore
+    from monitor.store.ledger.progress import ReadingStore
 
     with Application(load_settings()) as application:
         application.migrate()

@@ -41,8 +41,8 @@ def audit_seal(
 ) -> None:
     """Seal now what waits, and sign a checkpoint."""
     from monitor.app import Application
-    from monitor.store.audit_backfill import look_for_missing
-    from monitor.store.audit_proofs import Proofs
+    from monitor.store.audit.backfill import look_for_missing
+    from monitor.store.audit.proofs import Proofs
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -74,7 +74,7 @@ def audit_verify(
     """Check every leaf, checkpoint and row; exits with 1 and names all that was changed."""
     from monitor.app import Application
     from monitor.sealing import notes_at
-    from monitor.store.audit_reader import processes_for, verify
+    from monitor.store.audit.verify import processes_for, verify
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -119,8 +119,8 @@ def audit_prove(
     """Print what was sealed of an interaction with its proofs, as JSON, having checked them and the stored rows."""
     from monitor.app import Application
     from monitor.audit.merkle import leaf_hash, verify_inclusion
-    from monitor.store.audit import opened_by
-    from monitor.store.audit_proofs import Proofs
+    from monitor.store.audit.proofs import Proofs
+    from monitor.store.audit.seal import opened_by
     from monitor.store.audit_queue import Act, Kind
 
     with Application(load_settings()) as application:
@@ -169,7 +169,7 @@ def audit_export(
     from monitor.app import Application
     from monitor.audit.export import ExportAbout, write_export
     from monitor.audit.note import NotProved
-    from monitor.store.audit_proofs import Proofs
+    from monitor.store.audit.proofs import Proofs
     from monitor.store.audit_queue import Act, Kind
 
     with Application(load_settings()) as application:
@@ -221,7 +221,7 @@ def audit_key() -> None:
 def audit_status(*, as_json: AsJson = False) -> None:
     """Show how far sealing is, and who witnesses it."""
     from monitor.app import Application
-    from monitor.store.audit_proofs import Proofs
+    from monitor.store.audit.proofs import Proofs
 
     with Application(load_settings()) as application:
         application.migrate()

@@ -16,7 +16,7 @@ from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:
-    from monitor.store.pending import PendingCount
+    from monitor.store.pending.queue import PendingCount
 
 pending_app = typer.Typer(
     name="pending",
@@ -32,8 +32,8 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from monitor.app import Application
-    from monitor.store.pending import Pending
-    from monitor.store.usage import usage_since
+    from monitor.store.pending.budget import usage_since
+    from monitor.store.pending.queue import Pending
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -59,7 +59,7 @@ def list_(
 ) -> None:
     """List single pieces of work."""
     from monitor.app import Application
-    from monitor.store.pending import Pending
+    from monitor.store.pending.queue import Pending
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -96,7 +96,7 @@ def work() -> None:
 def retry(*, kind: Kind = None) -> None:
     """Make what was given up, or waits after a failure, due at once."""
     from monitor.app import Application
-    from monitor.store.pending import Pending
+    from monitor.store.pending.queue import Pending
 
     with Application(load_settings()) as application:
         application.migrate()

@@ -15,7 +15,7 @@ from monitor.terminal import AsJson, literal, print_json, stopping
 if TYPE_CHECKING:
     from monitor.core.settings.audit import AuditSettings
     from monitor.erasing import Found
-    from monitor.store.erasure import Wanted
+    from monitor.store.privacy.erasure import Wanted
 
 SHOWN = 20  # interactions and dead letters that are named
 _By = Annotated[str | None, typer.Option("--by", help="Who does it, for the audit trail; default: your login.")]
@@ -80,7 +80,7 @@ def retention(
     from monitor.privacy.retention import policy_of
     from monitor.retaining import PATIENCE, due, remove, retention_json, retention_table
     from monitor.reviewing import login_name, person
-    from monitor.store.retention import Retention
+    from monitor.store.privacy.retention import Retention
 
     settings = load_settings()
     policy = policy_of(settings.retention)
@@ -116,7 +116,7 @@ def retention(
 
 
 def _wanted(app: str, conversation: str | None, ids: list[str] | None, tag: str | None) -> Wanted:
-    from monitor.store.erasure import Wanted
+    from monitor.store.privacy.erasure import Wanted
 
     if sum(bool(given) for given in (conversation, ids, tag)) != 1:
         raise WrongSettings("whose? Say --conversation ID, --interaction ID or --tag NAME=VALUE, one of the three")

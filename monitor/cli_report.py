@@ -77,7 +77,7 @@ def report_list(
     """List stored reports, the newest weeks first."""
     from monitor.app import Application
     from monitor.report.weekly.week import week_of
-    from monitor.store.reports import Reports
+    from monitor.store.report.reports import Reports
 
     with Application(load_settings()) as application:
         application.migrate()

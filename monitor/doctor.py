@@ -12,7 +12,7 @@ from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.settings.load import Settings, unknown_names
 from monitor.providers import chat_model
-from monitor.store.audit_proofs import Proofs
+from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable, schema_state
 
 _SEALED_WITHIN = 600.0  # seconds after which something keeps it from being sealed

@@ -11,9 +11,9 @@ from threading import Event
 from monitor.app import Application
 from monitor.core.errors import MonitorError
 from monitor.core.retry import Interrupted, Retry
-from monitor.store.audit import Sealing
-from monitor.store.dead_letters import purge
-from monitor.store.erasure import BATCH, Erasable, Erasure, Wanted
+from monitor.store.audit.seal import Sealing
+from monitor.store.ledger.dead_letters import purge
+from monitor.store.privacy.erasure import BATCH, Erasable, Erasure, Wanted
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up

@@ -18,7 +18,7 @@ from monitor.store.database import connect
 if TYPE_CHECKING:
     from monitor.assess.judge.judge import Judge
     from monitor.assess.llm.client import ChatModel
-    from monitor.store.pending import FollowUps
+    from monitor.store.pending.queue import FollowUps
 
 
 class LanguageModels:
@@ -41,7 +41,7 @@ class LanguageModels:
     @cached_property
     def budget(self) -> Budget:
         """What calls of language models may use."""
-        from monitor.store.usage import PostgresBudget  # noqa: PLC0415
+        from monitor.store.pending.budget import PostgresBudget  # noqa: PLC0415
 
         shares = {Purpose.JUDGE: self._settings.judge.budget_share}
         calls = self._settings.sidecar.concurrency + self._settings.judge.concurrency

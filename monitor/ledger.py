@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from monitor.core.message import Skip
-from monitor.store.ledger import LedgerRow, Recount
-from monitor.store.tables import LEDGER
+from monitor.store.ledger.ledger import LedgerRow, Recount
+from monitor.store.tables.answers import LEDGER
 from monitor.terminal import literal
 
 _EQUATION = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from monitor.assess.embed.minilm import MiniLMEmbedder
     from monitor.assess.llm.batches import BatchEndpoint
     from monitor.assess.llm.client import ChatModel
-    from monitor.store.usage import Limit
+    from monitor.store.pending.budget import Limit
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def batch_endpoint(settings: Settings) -> BatchEndpoint:
 
 def limits(settings: Settings) -> Sequence[Limit]:
     """The budget's limits."""
-    from monitor.store.usage import Limit  # noqa: PLC0415
+    from monitor.store.pending.budget import Limit  # noqa: PLC0415
 
     given: Mapping[str, float | None] = settings.llm.budget.model_dump()
     named = ((name.split("_per_"), most) for name, most in given.items() if most is not None)

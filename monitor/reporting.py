@@ -20,8 +20,8 @@ from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import FIRST_MONDAY, Week, due_week, last_week, week_named, week_of
 from monitor.schedule import repeated
-from monitor.store.reports import Reports
-from monitor.store.weekly import Weekly
+from monitor.store.report.reports import Reports
+from monitor.store.report.weekly import Weekly
 
 log = logging.getLogger(__name__)
 _DAY, _SUNDAY = timedelta(days=1), 6

@@ -17,7 +17,7 @@ from monitor.app import Application
 from monitor.core.retry import Interrupted, Retry
 from monitor.privacy.retention import CutOff, Policy, policy_of
 from monitor.schedule import repeated
-from monitor.store.retention import Due, Retention
+from monitor.store.privacy.retention import Due, Retention
 from monitor.terminal import literal
 
 log = logging.getLogger(__name__)

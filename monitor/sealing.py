@@ -12,7 +12,7 @@ from typing import Protocol
 
 from monitor.audit.note import Signer
 from monitor.core.errors import MonitorError, WrongSettings
-from monitor.store.audit import Sealing
+from monitor.store.audit.seal import Sealing
 
 log = logging.getLogger(__name__)
 _SIGNATURE = "\u2014 "  # how the lines begin that end a note

@@ -24,9 +24,9 @@ from monitor.reporting import reported_beside
 from monitor.retaining import retained_beside
 from monitor.schedule import AlertLoop, scheduled
 from monitor.sealing_process import sealed_beside
-from monitor.store.progress import ReadingStore
+from monitor.store.interaction.writer import GROUP
+from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
-from monitor.store.writer import GROUP
 from monitor.telemetry import StoreCollector, served
 from monitor.terminal import ledger_line, readable
 

@@ -24,7 +24,7 @@ from sqlalchemy.engine import make_url
 
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.store.database import connect, migrate, plain_url
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
 from tests.factories import clock
 from tests.unit.embed.factories import published_weights
 

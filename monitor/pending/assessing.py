@@ -9,9 +9,9 @@ from monitor.assess.pipeline import Pipeline
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
 from monitor.pending.queue import Queue
-from monitor.store.finish import finish_assessed, finish_revised
-from monitor.store.pending import Claim
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_assessed, finish_revised
+from monitor.store.pending.queue import Claim
 
 _AT_A_TIME = 32
 

@@ -17,10 +17,10 @@ from monitor.core.model import Work
 from monitor.core.ports import Budget
 from monitor.pending.judging import JudgingWorker, case_of
 from monitor.pending.queue import Queue
-from monitor.store.finish import finish_judged
-from monitor.store.llm_batches import SentBatch, SentBatches
-from monitor.store.pending import Claim
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.batches import SentBatch, SentBatches
+from monitor.store.pending.finish import finish_judged
+from monitor.store.pending.queue import Claim
 
 log = logging.getLogger(__name__)
 

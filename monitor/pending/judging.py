@@ -16,9 +16,9 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
 from monitor.pending.queue import LEASE, Queue
-from monitor.store.finish import finish_judged
-from monitor.store.pending import Claim
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_judged
+from monitor.store.pending.queue import Claim
 
 Tasks: TypeAlias = Sequence[Future[list[Judgement]]]
 _PAUSE = 0.2  # seconds to wait for a task to end, at most

@@ -12,7 +12,7 @@ from monitor.app import Application
 from monitor.beside import beside
 from monitor.core.settings.load import Settings
 from monitor.pending.workers import GRACE, working
-from monitor.store.pending import Pending
+from monitor.store.pending.queue import Pending
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Protocol
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
-from monitor.store.pending import Claim, Pending
+from monitor.store.pending.queue import Claim, Pending
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from monitor.pending.batches import WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue, Worker
 from monitor.providers import batch_endpoint
-from monitor.store.llm_batches import SentBatches
-from monitor.store.pending import Pending
+from monitor.store.pending.batches import SentBatches
+from monitor.store.pending.queue import Pending
 
 log = logging.getLogger(__name__)
 

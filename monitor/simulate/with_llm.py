@@ -14,7 +14,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.load import Settings
 from monitor.pending.workers import work_off, working
-from monitor.store.pending import Pending
+from monitor.store.pending.queue import Pending
 from monitor.terminal import literal, stopping
 
 PATIENCE = 60.0  # seconds of the sidecar for each step: the demo waits for it, unlike a live run

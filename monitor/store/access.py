@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, delete, exists, insert, or_, select, 
 from monitor.core.errors import WrongSettings
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
-from monitor.store.tables_audit import api_token, web_session
+from monitor.store.tables.audit import api_token, web_session
 
 PREFIX = "mon_"  # by which people, and scanners for leaked secrets, know one
 _BYTES = 32

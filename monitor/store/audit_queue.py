@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, func, insert, select
 
 from monitor.core.model import Json
-from monitor.store.tables_audit import audit_queue
+from monitor.store.tables.audit import audit_queue
 
 if TYPE_CHECKING:
     import psycopg

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.dialects import postgresql
 
 from monitor.store.database import retriable
-from monitor.store.tables_review import review
+from monitor.store.tables.review import review
 
 _r = review.c
 

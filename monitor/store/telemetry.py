@@ -12,12 +12,12 @@ from sqlalchemy import Engine, func, select
 from monitor.core.message import Skip
 from monitor.core.model import Verdict
 from monitor.store.database import retriable
-from monitor.store.ledger import Ledger
-from monitor.store.pending import Pending
-from monitor.store.progress import ReadingStore
-from monitor.store.rollup import source_of
-from monitor.store.tables_alerts import alert, notification, rule_state
-from monitor.store.tables_signals import verdict_hour
+from monitor.store.interaction.rollup import source_of
+from monitor.store.ledger.ledger import Ledger
+from monitor.store.ledger.progress import ReadingStore
+from monitor.store.pending.queue import Pending
+from monitor.store.tables.alerts import alert, notification, rule_state
+from monitor.store.tables.signals import verdict_hour
 
 RECENT = timedelta(hours=48)  # older answers may still come, but are not counted in the metrics
 COUNTED = ("received", "assessed", "duplicate", *(skip.value for skip in Skip))  # of the ledger: these never go down

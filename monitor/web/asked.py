@@ -11,8 +11,8 @@ from typing import TypeVar
 from monitor.core.model import Reason, Verdict
 from monitor.core.wire import storable
 from monitor.explain import METRIC_NAMES, REASON_WORDS
-from monitor.store.listing import Filters, Labelled, Range, RefusalKnown
-from monitor.store.tables import METRICS
+from monitor.store.interaction.filters import Filters, Labelled, Range, RefusalKnown
+from monitor.store.tables.answers import METRICS
 from monitor.web.rates import SPANS, USUAL
 
 LONGEST = 1_000  # characters of a value

@@ -16,10 +16,10 @@ from monitor.audit.note import Checkpoint, NotProved
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
 from monitor.sealing import notes_at
-from monitor.store.audit import opened_by
-from monitor.store.audit_proofs import Proofs, Proved
+from monitor.store.audit.proofs import Proofs, Proved
+from monitor.store.audit.seal import opened_by
+from monitor.store.audit.verify import Verified, verify
 from monitor.store.audit_queue import Act, Kind
-from monitor.store.audit_reader import Verified, verify
 from monitor.web.jobs import Report
 
 _CHUNK = 2**16

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from monitor.core.errors import WrongSettings
 from monitor.core.wire import storable
-from monitor.store.listing import Place
+from monitor.store.interaction.filters import Place
 
 _LONGEST = 4_000
 

@@ -13,7 +13,7 @@ from monitor.alert.rule import RuleSet
 from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app import Application
 from monitor.core.errors import MonitorError
-from monitor.store.audit_reader import Verified
+from monitor.store.audit.verify import Verified
 from monitor.web.jobs import Jobs
 from monitor.web.sitting import Sittings
 

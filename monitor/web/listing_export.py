@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from monitor.core.errors import MonitorError
 from monitor.core.wire import encode
 from monitor.privacy.masking import redact
-from monitor.store.listing import Listed
-from monitor.store.tables import METRICS
+from monitor.store.interaction.filters import Listed
+from monitor.store.tables.answers import METRICS
 
 MOST = 100_000  # rows
 COLUMNS = (

@@ -13,7 +13,7 @@ from monitor.core.model import Verdict
 from monitor.report.charts.charts import reliability_chart, roc_chart
 from monitor.review.agreement import Agreement, agreement
 from monitor.review.evaluate.standing import Row, Standing, enough, standing
-from monitor.store.profile_use import Both, Judged
+from monitor.store.review.profile_use import Both, Judged
 
 CHANGED = 50  # interactions with another verdict that are listed
 

@@ -12,7 +12,7 @@ from monitor.alert.window import wilson
 from monitor.core.model import Verdict
 from monitor.report.charts.rates import Answers, RatePoint
 from monitor.report.charts.verdicts import Verdicts
-from monitor.store.overview import Cell
+from monitor.store.interaction.overview import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_SHOWN = 60  # rows of a table

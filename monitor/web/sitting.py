@@ -9,7 +9,7 @@ from hashlib import sha256
 from threading import Lock
 
 from monitor.review.draw import Candidate, Offer, draw, second_opinions
-from monitor.store.review import Reviews
+from monitor.store.review.labels import Reviews
 
 FRESH = timedelta(minutes=10)  # for which candidates are kept; what came since is drawn from later
 _MOST_KEPT = 20  # kinds of sittings

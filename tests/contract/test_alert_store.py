@@ -18,9 +18,9 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Reason, Verdict
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.store import database
-from monitor.store.alerts import PostgresAlertStore
+from monitor.store.alert.responses import PostgresResponses
+from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
-from monitor.store.responses import PostgresResponses
 from tests.factories import NOON, a_batch, an_assessment, at
 from tests.unit.alert.factories import an_alert
 

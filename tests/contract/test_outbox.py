@@ -11,9 +11,9 @@ from monitor.alert.notification import Description, Notification
 from monitor.alert.notify.dispatch import Group
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox
+from monitor.store.alert.outbox import PostgresOutbox
+from monitor.store.alert.responses import PostgresResponses
 from monitor.store.database import connect
-from monitor.store.outbox import PostgresOutbox
-from monitor.store.responses import PostgresResponses
 from tests.unit.alert.factories import a_silence
 from tests.unit.alert.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
 

@@ -10,11 +10,11 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.notify.dispatch import Group
 from monitor.alert.state import State, Transition
 from monitor.core.errors import Retriable
-from monitor.store.alert_history import AlertHistory
-from monitor.store.alerts import PostgresAlertStore
+from monitor.store.alert.history import AlertHistory
+from monitor.store.alert.outbox import PostgresOutbox
+from monitor.store.alert.responses import PostgresResponses
+from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
-from monitor.store.outbox import PostgresOutbox
-from monitor.store.responses import PostgresResponses
 from tests.unit.alert.factories import a_silence, an_alert
 from tests.unit.alert.notifications import a_notification, a_told, at
 

@@ -11,7 +11,7 @@ import pytest
 
 from monitor.core.message import Offset, Skip
 from monitor.store.access import Access
-from monitor.store.listing import Place
+from monitor.store.interaction.filters import Place
 from monitor.web.access import Role
 from monitor.web.cursor import to_cursor
 from tests.e2e.conftest import Installation

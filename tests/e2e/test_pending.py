@@ -7,7 +7,7 @@ import json
 import pytest
 
 from monitor.core.model import Work
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
 from tests.factories import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
 from tests.llm_server import CHAT_MODEL, KEY, llm_server, refusal
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.core.model import Verdict
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
 from tests.factories import a_batch, an_assessment, clock
 from tests.integration.alert_rounds import LIFE, at
 from tests.slack_server import shown

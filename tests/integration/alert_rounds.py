@@ -29,12 +29,12 @@ from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.rules.file import parse_rules
 from monitor.core.errors import MonitorError
 from monitor.schedule import AlertLoop
-from monitor.store.alerts import PostgresAlertStore
-from monitor.store.changed import Changed
+from monitor.store.alert.changed import Changed
+from monitor.store.alert.explanations import Explanations
+from monitor.store.alert.outbox import PostgresOutbox
+from monitor.store.alert.responses import PostgresResponses
+from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
-from monitor.store.explanations import Explanations
-from monitor.store.outbox import PostgresOutbox
-from monitor.store.responses import PostgresResponses
 from tests.factories import NOON
 from tests.slack_server import CHANNEL, TOKEN
 from tests.slack_server.bench import PICTURE, Stepping

@@ -13,14 +13,14 @@ from monitor.audit.note import Signer
 from monitor.core.model import Verdict, Work
 from monitor.review.label import Label
 from monitor.sealing import Sealer
-from monitor.store.audit import Sealing
+from monitor.store.alert.responses import PostgresResponses
+from monitor.store.audit.seal import Sealing
 from monitor.store.audit_queue import Act, Kind, queue_act
-from monitor.store.erasure import Erasure, Wanted
-from monitor.store.finish import finish_judged, finish_revised
-from monitor.store.pending import Pending
-from monitor.store.responses import PostgresResponses
-from monitor.store.review import Reviews
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_judged, finish_revised
+from monitor.store.pending.queue import Pending
+from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.review.labels import Reviews
 from tests.factories import (
     A_STAND_IN,
     FROM_THE_SIDECAR,

@@ -22,15 +22,15 @@ from monitor.core.retry import Retry
 from monitor.privacy.retention import Keeping, Policy
 from monitor.retaining import remove
 from monitor.sealing import Sealer
-from monitor.store.audit import Sealing
-from monitor.store.audit_acts import RulesKept
-from monitor.store.audit_backfill import PIECE, look_for_missing
-from monitor.store.audit_proofs import Proofs
+from monitor.store.audit.acts import RulesKept
+from monitor.store.audit.backfill import PIECE, look_for_missing
+from monitor.store.audit.proofs import Proofs
+from monitor.store.audit.seal import Sealing
+from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import SEAL_LOCK
-from monitor.store.audit_reader import verify
-from monitor.store.queries import Queries
-from monitor.store.retention import Retention
-from monitor.store.writer import Writer
+from monitor.store.interaction.queries import Queries
+from monitor.store.interaction.writer import Writer
+from monitor.store.privacy.retention import Retention
 from tests.factories import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
 from tests.integration.audit_trail import APP, KEY, SIGNER, Trail, a_trail
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from monitor.audit.merkle import leaf_hash, root_of
 from monitor.audit.note import Checkpoint, Signer, signed
-from monitor.store.audit_reader import verify_within
+from monitor.store.audit.verify import verify_within
 from tests.factories import NOON
 from tests.integration.audit_trail import KEY, SIGNER, a_trail
 

@@ -10,11 +10,11 @@ import pytest
 
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
-from monitor.store import browse as browse_module
-from monitor.store.browse import Browse
-from monitor.store.listing import Filters, Labelled, Place, Range, RefusalKnown
+from monitor.store.interaction import list as browse_module
+from monitor.store.interaction.filters import Filters, Labelled, Place, Range, RefusalKnown
+from monitor.store.interaction.list import Browse
 from monitor.store.quick import TakesTooLong, quick
-from monitor.store.review import Reviews
+from monitor.store.review.labels import Reviews
 from tests.factories import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
 
 DAY = timedelta(days=1)
@@ -194,7 +194,9 @@ def test_personal_data_cannot_be_guessed_by_a_search(writer, engine):
 
 
 def test_labels_that_the_rollup_gave_up_are_found_still(writer, engine, monkeypatch):
-    monkeypatch.setattr("monitor.store.rollup.MOST_VALUES", {"app": 1, "environment": 1, "model": 1, "topic": 1})
+    monkeypatch.setattr(
+        "monitor.store.interaction.rollup.MOST_VALUES", {"app": 1, "environment": 1, "model": 1, "topic": 1}
+    )
     writer.write(a_batch(*(an_assessment(id=f"q-{n}", app=f"app-{n}", occurred_at=at(-n)) for n in range(3))))
     for n in range(3):
         assert keys(Browse(engine).page(replace(ALL, app=f"app-{n}")).rows) == [(f"app-{n}", f"q-{n}")]

@@ -22,8 +22,8 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
 from monitor.pending.workers import work_off
-from monitor.store.usage import Limit, PostgresBudget, usage_since
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
 from tests.factories import A_STAND_IN, a_batch, an_assessment, clock
 from tests.llm_server import CHAT_MODEL, KEY, llm_server
 

@@ -12,9 +12,9 @@ from sqlalchemy import event
 from monitor.alert.window import Span
 from monitor.core.errors import Retriable
 from monitor.core.model import Document, Reason, Verdict
-from monitor.store import changed
-from monitor.store.changed import Changed, thin_slices
-from monitor.store.rollup import OTHER
+from monitor.store.alert import changed
+from monitor.store.alert.changed import Changed, thin_slices
+from monitor.store.interaction.rollup import OTHER
 from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at
 
 WINDOW = Span(start=NOON, end=at(10))

@@ -17,9 +17,9 @@ from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span, interval
 from monitor.core.errors import Retriable
 from monitor.core.message import Position
 from monitor.core.model import Metrics, Reason, Verdict
-from monitor.store.counts import SpanCounts
+from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
-from monitor.store.rollup import LONGEST_SOURCE, OTHER, source_of
+from monitor.store.interaction.rollup import LONGEST_SOURCE, OTHER, source_of
 from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
 
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")

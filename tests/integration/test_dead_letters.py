@@ -19,9 +19,9 @@ from monitor.core.message import Offset, Position, Skip
 from monitor.core.settings.load import load_settings
 from monitor.deadletters import Retried, check_known, purge_all, retry
 from monitor.ingest.decode import Decoder
-from monitor.store.dead_letters import Amount, DeadLetters, Wanted, purge, settle
-from monitor.store.ledger import Ledger
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.dead_letters import Amount, DeadLetters, Wanted, purge, settle
+from monitor.store.ledger.ledger import Ledger
 from tests.factories import NOON, a_batch, a_dead_letter, a_message, an_assessment, at, clock
 
 TOPIC = "answers"

@@ -14,12 +14,12 @@ from monitor.alert.notification import Notification
 from monitor.core.model import Mark, Verdict, Work
 from monitor.explain import explanation, findings_json
 from monitor.privacy.masking import redact
-from monitor.store.erasure import FIELDS, Erasure, Wanted
-from monitor.store.finish import finish_assessed
-from monitor.store.interactions import interaction_of
-from monitor.store.pending import Pending
-from monitor.store.queries import Queries
-from monitor.store.writer import Writer
+from monitor.store.interaction.queries import Queries
+from monitor.store.interaction.read import interaction_of
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_assessed
+from monitor.store.pending.queue import Pending
+from monitor.store.privacy.erasure import FIELDS, Erasure, Wanted
 from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, clock
 from tests.integration.privacy import APP, SECRET, everything, surround, told
 from tests.unit.alert.notifications import a_notification, an_example

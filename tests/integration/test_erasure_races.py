@@ -11,13 +11,13 @@ import pytest
 
 from monitor.core.model import Origin, Support, SupportingDocument, Verdict, Work
 from monitor.privacy.retention import CutOff
-from monitor.store.alerts import PostgresAlertStore
-from monitor.store.erasure import Erasure, Wanted
-from monitor.store.finish import finish_assessed
-from monitor.store.pending import Pending
-from monitor.store.rescore import add_assessments
-from monitor.store.retention import Retention
-from monitor.store.writer import Writer
+from monitor.store.alert.store import PostgresAlertStore
+from monitor.store.interaction.rescore import add_assessments
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_assessed
+from monitor.store.pending.queue import Pending
+from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.privacy.retention import Retention
 from tests.factories import NOON, a_batch, an_assessment, clock
 from tests.integration.privacy import APP, SECRET, everything, told
 from tests.waiting import until

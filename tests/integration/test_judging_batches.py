@@ -16,9 +16,9 @@ from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, Ju
 from monitor.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue
-from monitor.store.llm_batches import SentBatches
-from monitor.store.pending import Pending
-from monitor.store.usage import usage_since
+from monitor.store.pending.batches import SentBatches
+from monitor.store.pending.budget import usage_since
+from monitor.store.pending.queue import Pending
 from tests.factories import NOON, a_batch, an_assessment
 from tests.llm_server import KEY, expired, failed, llm_server, refusal, said, server_error
 

@@ -15,8 +15,8 @@ from monitor.app import Application
 from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.model import Tally
 from monitor.ingest.kafka.span import Span
-from monitor.store.changed import Changed
-from monitor.store.group import Group
+from monitor.store.alert.changed import Changed
+from monitor.store.ledger.group import Group
 from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for
 from tests.kafka_cluster import create_topic, new_topic_name, produce
 from tests.waiting import until

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.message import Offset, Position, Skip
-from monitor.store.ledger import Ledger, LedgerRow, Recount
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.ledger import Ledger, LedgerRow, Recount
 from tests.factories import a_batch, a_dead_letter, an_assessment, clock
 
 FILE = "/var/log/a#b.jsonl#17-ab12"

@@ -15,16 +15,16 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-import monitor.store.tables_alerts  # these four for their tables, which join the metadata
-import monitor.store.tables_audit
-import monitor.store.tables_privacy
-import monitor.store.tables_review
-import monitor.store.tables_signals  # noqa: F401
+import monitor.store.tables.alerts  # these four for their tables, which join the metadata
+import monitor.store.tables.audit
+import monitor.store.tables.privacy
+import monitor.store.tables.review
+import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store import database as database_module
 from monitor.store.database import _alembic, connect, migrate, schema_state
-from monitor.store.tables import LATER_REASONS, METRICS, metadata, verdict_minute
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.tables.answers import LATER_REASONS, METRICS, metadata, verdict_minute
 from tests.factories import a_batch, an_assessment, clock
 
 HEAD = "0010"

@@ -22,12 +22,12 @@ from monitor.core.message import Offset, Position
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, StandIn, Support, Tally, Verdict, Work
 from monitor.pending.assessing import AssessingWorker
 from monitor.pending.queue import Queue
-from monitor.store.finish import finish_assessed, finish_judged, finish_revised
-from monitor.store.ledger import Ledger
-from monitor.store.pending import Pending, PendingCount, enqueue
-from monitor.store.rollup import MOST_VALUES, LabelCap
-from monitor.store.tables import METRICS
-from monitor.store.writer import Writer
+from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.ledger import Ledger
+from monitor.store.pending.finish import finish_assessed, finish_judged, finish_revised
+from monitor.store.pending.queue import Pending, PendingCount, enqueue
+from monitor.store.tables.answers import METRICS
 from tests.factories import (
     A_STAND_IN,
     FROM_THE_SIDECAR,

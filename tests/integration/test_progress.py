@@ -12,8 +12,8 @@ from monitor.cli_alerts import alerts_app
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.store.database import connect
-from monitor.store.progress import FORGOTTEN, ReadingStore
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.progress import FORGOTTEN, ReadingStore
 from tests.consuming import answers, consuming, settings_for
 from tests.factories import NOON, a_batch, an_assessment, at, clock
 from tests.kafka_cluster import create_topic, new_topic_name, produce

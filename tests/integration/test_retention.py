@@ -19,11 +19,11 @@ from monitor.core.settings.load import load_settings
 from monitor.ledger import complaints
 from monitor.privacy.retention import Keeping, Policy
 from monitor.retaining import due, remove, retained_beside, whole_months
-from monitor.store import retention as of_store
-from monitor.store.ledger import Ledger
-from monitor.store.reports import Reports
-from monitor.store.retention import Retention
-from monitor.store.tables_alerts import notification
+from monitor.store.ledger.ledger import Ledger
+from monitor.store.privacy import retention as of_store
+from monitor.store.privacy.retention import Retention
+from monitor.store.report.reports import Reports
+from monitor.store.tables.alerts import notification
 from tests.factories import NOON, a_batch, an_interaction, clock
 from tests.integration.privacy import APP, SECRET, everything, surround, told
 from tests.unit.alert.notifications import a_notification, an_example

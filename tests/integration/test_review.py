@@ -23,10 +23,10 @@ from monitor.core.settings.load import load_settings
 from monitor.review.draw import Offer, draw
 from monitor.review.label import Drawn, Label
 from monitor.reviewing import MAX_NOTE_CHARS, agreement_report, export, label, named, offers
-from monitor.store import review as review_store
 from monitor.store.database import connect
-from monitor.store.review import Reviews
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.review import labels as review_store
+from monitor.store.review.labels import Reviews
 from tests.factories import NOON, a_batch, an_assessment, an_interaction, at, clock
 
 G, R, S = Verdict.GROUNDED, Verdict.REFUSAL, Verdict.SELF_GENERATED

@@ -18,12 +18,12 @@ from monitor.core.settings.load import load_settings
 from monitor.report.weekly.content import canonical, content, digest
 from monitor.report.weekly.week import Week
 from monitor.reporting import Format, Reporting, chosen_week, file_name, reporting
-from monitor.store import weekly_rows
 from monitor.store.database import connect
-from monitor.store.erasure import Erasure, Wanted
-from monitor.store.reports import Reports, blank_reported
-from monitor.store.weekly import Weekly
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.report import rows as weekly_rows
+from monitor.store.report.reports import Reports, blank_reported
+from monitor.store.report.weekly import Weekly
 from tests.factories import a_batch, an_assessment, clock
 from tests.slack_server.blocks import shown
 from tests.slack_server.server import BROKEN, CHANNEL, HOOK_PATH, SCOPES, TOKEN

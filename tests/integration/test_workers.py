@@ -32,9 +32,9 @@ from monitor.pending.assessing import AssessingWorker
 from monitor.pending.judging import JudgingWorker
 from monitor.pending.queue import Queue
 from monitor.pending.workers import work_off, working
-from monitor.store.ledger import Ledger
-from monitor.store.pending import Pending
-from monitor.store.writer import Writer
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.ledger import Ledger
+from monitor.store.pending.queue import Pending
 from tests.consuming import answer, consuming, settings_for
 from tests.factories import (
     A_STAND_IN,

@@ -36,11 +36,11 @@ from monitor.core.model import (
 from monitor.privacy.redaction.kind import Kind
 from monitor.privacy.redaction.redactor import redactor
 from monitor.store import halted
-from monitor.store import writer as writing
-from monitor.store.queries import Queries
-from monitor.store.rollup import MOST_VALUES, OTHER, LabelCap
-from monitor.store.tables import HISTOGRAM_BINS, METRICS
-from monitor.store.writer import Writer
+from monitor.store.interaction import writer as writing
+from monitor.store.interaction.queries import Queries
+from monitor.store.interaction.rollup import MOST_VALUES, OTHER, LabelCap
+from monitor.store.interaction.writer import Writer
+from monitor.store.tables.answers import HISTOGRAM_BINS, METRICS
 from tests.factories import NOON, a_batch, a_dead_letter, a_message, an_assessment, clock
 
 FAR = frozenset({Mark.TIME_OUT_OF_RANGE})

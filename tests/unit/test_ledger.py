@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from monitor.ledger import complaints, expired, ledger_json, ledger_table, totals
-from monitor.store.ledger import LedgerRow, Recount
-from monitor.store.tables import LEDGER
+from monitor.store.ledger.ledger import LedgerRow, Recount
+from monitor.store.tables.answers import LEDGER
 
 
 def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts):

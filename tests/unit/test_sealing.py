@@ -10,7 +10,7 @@ from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.sealing import Sealer, key_at, notes_at
-from monitor.store.audit import Sealed
+from monitor.store.audit.seal import Sealed
 from monitor.witnesses import FileWitness
 
 NOW = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)

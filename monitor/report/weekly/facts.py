@@ -1,4 +1,4 @@
-"""What was counted and read of one app for the report of a week: what `monitor.store.weekly` gives."""
+"""What was counted and read of one app for the report of a week: what `monitor.store.report.weekly` gives."""
 
 from __future__ import annotations
 

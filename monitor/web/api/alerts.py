@@ -10,7 +10,7 @@ from pydantic import Field
 
 from monitor.app import Application
 from monitor.privacy.masking import redact
-from monitor.store.alert_board import AlertBoard, Listed
+from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Limit, Moment, Text
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems

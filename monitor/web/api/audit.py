@@ -13,7 +13,7 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
-from monitor.store.audit_proofs import Proofs
+from monitor.store.audit.proofs import Proofs
 from monitor.web.access import Identity, Permission
 from monitor.web.api.looking import check_may_look, keep_look
 from monitor.web.api.parameters import Flag, Named

@@ -14,8 +14,8 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.deadletters import retry
 from monitor.privacy.masking import redact
-from monitor.store.dead_letters import DeadLetters, Wanted
-from monitor.store.letter_list import PAGE, LetterList, ListedLetter
+from monitor.store.ledger.dead_letter_list import PAGE, LetterList, ListedLetter
+from monitor.store.ledger.dead_letters import DeadLetters, Wanted
 from monitor.web.access import Identity, Permission
 from monitor.web.api.looking import Clear, check_may_look, keep_look
 from monitor.web.api.parameters import Flag, Id, Moment, Text

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from monitor.app import Application
-from monitor.store.browse import Browse
-from monitor.store.listing import Filters
+from monitor.store.interaction.filters import Filters
+from monitor.store.interaction.list import Browse
 from monitor.web.access import Identity, Permission
 from monitor.web.api.interactions import asked
 from monitor.web.api.looking import keep_export

@@ -12,8 +12,8 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact, redact_head
-from monitor.store.browse import Browse
-from monitor.store.listing import Filters, Labelled, Listed, Range, RefusalKnown
+from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown
+from monitor.store.interaction.list import Browse
 from monitor.store.said import newest_labels
 from monitor.web.access import Identity, Permission
 from monitor.web.api.assessment import Assessment, assessment

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from monitor.app import Application
 from monitor.ledger import ledger_json
-from monitor.store.ledger import Ledger
+from monitor.store.ledger.ledger import Ledger
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Text
 from monitor.web.api.problem import problems

@@ -11,7 +11,7 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.core.model import Verdict
 from monitor.report.charts.verdicts import Verdicts
-from monitor.store.overview import Cell
+from monitor.store.interaction.overview import Cell
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Text
 from monitor.web.api.problem import problems

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from pydantic import Field
 
 from monitor.app import Application
-from monitor.store.profile_list import ProfileList
+from monitor.store.review.profiles import ProfileList
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import MOST, Name
 from monitor.web.api.problem import NOT_FOUND, problems

@@ -11,9 +11,9 @@ from pydantic import Field
 from monitor.app import Application
 from monitor.report.weekly.week import Week, week_named
 from monitor.reporting import Format, Written, reporting
-from monitor.store.listing import Place
-from monitor.store.report_list import PAGE, headlines
-from monitor.store.reports import Reports
+from monitor.store.interaction.filters import Place
+from monitor.store.report.list import PAGE, headlines
+from monitor.store.report.reports import Reports
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Cursor, Name, Text
 from monitor.web.api.problem import NOT_FOUND, problems

@@ -18,7 +18,7 @@ from monitor.alert_tables import UNWATCHED
 from monitor.app import Application
 from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
-from monitor.store.alert_board import AlertBoard, Listed
+from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web import alert_view
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs

@@ -15,8 +15,8 @@ from monitor.audit.note import NotProved
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
-from monitor.store.audit_list import ACTS, LATEST, AuditList
-from monitor.store.audit_proofs import Proofs
+from monitor.store.audit.list import ACTS, LATEST, AuditList
+from monitor.store.audit.proofs import Proofs
 from monitor.web.access import Identity, Permission
 from monitor.web.audit_work import Proven, exported, proven, public_keys, verification
 from monitor.web.guard import Forbidden, Needs

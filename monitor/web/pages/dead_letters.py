@@ -19,8 +19,8 @@ from monitor.deadletters import retry
 from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind
-from monitor.store.dead_letters import DeadLetters, Wanted
-from monitor.store.letter_list import COUNTED, PAGE, LetterList
+from monitor.store.ledger.dead_letter_list import COUNTED, PAGE, LetterList
+from monitor.store.ledger.dead_letters import DeadLetters, Wanted
 from monitor.store.looks import keep_act
 from monitor.store.quick import TakesTooLong
 from monitor.web.access import Identity, Permission

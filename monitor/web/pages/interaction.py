@@ -16,7 +16,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.wire import storable
 from monitor.reviewing import MAX_NOTE_CHARS, Wish, label
-from monitor.store.one import Beside
+from monitor.store.interaction.beside import Beside
 from monitor.store.said import newest_labels
 from monitor.web import reading
 from monitor.web.access import Identity, Permission

@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from monitor.app import Application
 from monitor.explain import REASON_WORDS
 from monitor.privacy.masking import redact
-from monitor.store.browse import READ, Browse
-from monitor.store.listing import Listed, Listing
+from monitor.store.interaction.filters import Listed, Listing
+from monitor.store.interaction.list import READ, Browse
 from monitor.store.quick import TakesTooLong
 from monitor.web import asked as forms
 from monitor.web.access import Identity, Permission

@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from monitor.app import Application
 from monitor.report.charts.rates import answers_chart, rates_chart
-from monitor.store.alert_board import AlertBoard
-from monitor.store.ledger import Ledger
-from monitor.store.overview import Cell
-from monitor.store.pending import Pending
-from monitor.store.progress import ReadingStore
-from monitor.store.rollup import source_of
+from monitor.store.alert.list import AlertBoard
+from monitor.store.interaction.overview import Cell
+from monitor.store.interaction.rollup import source_of
+from monitor.store.ledger.ledger import Ledger
+from monitor.store.ledger.progress import ReadingStore
+from monitor.store.pending.queue import Pending
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs
 from monitor.web.page import page

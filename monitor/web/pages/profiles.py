@@ -16,9 +16,9 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict
 from monitor.ingest.times import instant
 from monitor.review.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
-from monitor.store.profile_list import ProfileList
-from monitor.store.profile_use import COMPARED, LABELS, ProfileUse
 from monitor.store.quick import TakesTooLong
+from monitor.store.review.profile_use import COMPARED, LABELS, ProfileUse
+from monitor.store.review.profiles import ProfileList
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs
 from monitor.web.page import page

@@ -15,8 +15,8 @@ from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.ingest.times import instant
 from monitor.report.weekly.week import Week, last_week, week_named
 from monitor.reporting import Format, Written, reporting
-from monitor.store.report_list import PAGE, headlines
-from monitor.store.reports import Reports
+from monitor.store.report.list import PAGE, headlines
+from monitor.store.report.reports import Reports
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs
 from monitor.web.jobs import Report

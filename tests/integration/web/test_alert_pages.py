@@ -12,8 +12,8 @@ from monitor.alert.explain.finding import Telling
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.core.model import Verdict
-from monitor.store.alerts import PostgresAlertStore
-from monitor.store.explanations import Explanations
+from monitor.store.alert.explanations import Explanations
+from monitor.store.alert.store import PostgresAlertStore
 from monitor.web.alert_view import told
 from tests.factories import NOON, a_batch, an_assessment, at
 from tests.unit.alert.factories import an_alert
@@ -260,5 +260,5 @@ def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
 @pytest.mark.parametrize(("minutes", "lost", "alarm"), [(1, False, False), (3, False, True), (1, True, True)])
 def test_a_receiver_is_an_alarm_only_when_something_is_late_or_lost(site, monkeypatch, minutes, lost, alarm):
     row = {"receiver": "slack", "waiting": 1, "lost": int(lost), "since": at(-minutes), "last_error": None}
-    monkeypatch.setattr("monitor.store.alert_history.AlertHistory.unsent", lambda _: [row])
+    monkeypatch.setattr("monitor.store.alert.history.AlertHistory.unsent", lambda _: [row])
     assert ("slack cannot be told" in site.by_token("viewer").get("/alerts").text) is alarm

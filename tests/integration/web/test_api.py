@@ -21,7 +21,7 @@ from monitor.core.model import Document, Origin, Support, SupportingDocument, Ve
 from monitor.core.wire import assessment_json
 from monitor.report.weekly.week import week_named
 from monitor.reporting import reporting
-from monitor.store.reports import Reports
+from monitor.store.report.reports import Reports
 from tests.factories import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
 
 SECRET = "Write to ada@example.org, or call +49 30 901820."

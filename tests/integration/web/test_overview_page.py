@@ -10,8 +10,8 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
 from monitor.core.message import Position
 from monitor.core.model import Verdict
-from monitor.store.alerts import PostgresAlertStore
-from monitor.store.overview import KEPT, SETTLED, OverviewStore
+from monitor.store.alert.store import PostgresAlertStore
+from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
 from tests.factories import NOON, a_batch, an_assessment, at
 from tests.unit.alert.factories import an_alert
 

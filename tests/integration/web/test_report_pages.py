@@ -9,7 +9,7 @@ import pytest
 
 from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Label, Standing
-from monitor.store.review import Reviews
+from monitor.store.review.labels import Reviews
 from monitor.web.kept import kept
 from monitor.web.pages.reports import JOB
 from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at

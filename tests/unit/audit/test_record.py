@@ -20,7 +20,7 @@ from monitor.audit.record import (
     opens,
     portable,
 )
-from monitor.store import tables
+from monitor.store.tables import answers as tables
 from tests.unit.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
 ROWS = {

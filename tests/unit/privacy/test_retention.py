@@ -11,7 +11,7 @@ from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Policy, policy_of
 from monitor.retaining import retention_json, whole_months
-from monitor.store.retention import Due
+from monitor.store.privacy.retention import Due
 from tests.factories import NOON
 
 DAY = timedelta(days=1)

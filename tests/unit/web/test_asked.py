@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from monitor.core.model import Reason, Verdict
-from monitor.store.listing import Labelled, Range, RefusalKnown
+from monitor.store.interaction.filters import Labelled, Range, RefusalKnown
 from monitor.web.asked import asked
 from tests.factories import NOON
 

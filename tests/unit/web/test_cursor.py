@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from monitor.core.errors import WrongSettings
-from monitor.store.listing import Place
+from monitor.store.interaction.filters import Place
 from monitor.web.cursor import from_cursor, to_cursor
 from tests.factories import NOON
 

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.core.errors import Retriable
 from monitor.core.model import Reason, Verdict
-from monitor.store.listing import Listed
+from monitor.store.interaction.filters import Listed
 from monitor.web import listing_export
 from monitor.web.listing_export import COLUMNS, as_csv, as_json_lines
 from tests.factories import NOON

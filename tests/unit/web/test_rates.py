@@ -6,7 +6,7 @@ import pytest
 
 from monitor.alert.window import wilson
 from monitor.report.charts.verdicts import Verdicts
-from monitor.store.overview import Cell
+from monitor.store.interaction.overview import Cell
 from monitor.web.rates import SPANS, changed, groups, points, summed
 from tests.factories import NOON
 

@@ -1,0 +1,247 @@
+"""Counts over spans of time from the rollups: at most so many rows a rule, whatever number of answers stand behind.
+
+A span is read by whole hours, and what is left at each of its ends minute by minute, or as what the rest of that hour
+takes away from it, whichever is less. Ends that spans have in common are read once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Double,
+    Engine,
+    Integer,
+    Select,
+    Table,
+    cast,
+    func,
+    literal,
+    select,
+    text,
+    union_all,
+)
+
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.target import HourSums
+from monitor.alert.window import HOUR, Count, Counts, Span
+from monitor.store.database import bounded
+from monitor.store.tables.answers import verdict_minute
+from monitor.store.tables.signals import ingest_minute, verdict_hour
+
+# Its costs look large, since the planner cannot see how short the spans are; compiling would take longer than it does.
+_PLANNING = text("SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Piece:
+    """What is read from one table, from `start` on, before `end`."""
+
+    start: datetime
+    end: datetime
+    table: Table
+
+
+class SpanCounts:
+    """Reads what alert rules count. Safe to use from several threads; may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def counts(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    ) -> list[Counts]:
+        """What was counted in each of `spans`, for every combination of the `by` labels that occurs in any of them.
+
+        `spans` are one at least. `selector` says which values of a label count; it and `by` are among `signal.labels`.
+        Without `by` there is one `Counts` without labels, also of nothing. In order of the labels. A mean's squares are
+        right to within the width of a histogram's bin, where they come from minutes.
+
+        Raises:
+            ValueError: the signal is a state of now, for which no span is counted.
+        """
+        pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
+        query = _query(signal, selector, by, pieces)
+        sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans)}
+        with bounded(self._engine) as connection:
+            connection.execute(_PLANNING)
+            for number, total, added, squares, *labels in connection.execute(query):
+                if (found := sums.get(tuple(labels))) is None:
+                    found = sums[tuple(labels)] = _zeros(spans)
+                for span, sign in shares[number]:
+                    for place, value in enumerate((total, added, squares)):
+                        found[span][place] += sign * value
+        return [
+            Counts(labels=dict(zip(by, labels, strict=True)), counts=tuple(map(_count, sums[labels])))
+            for labels in sorted(sums)
+            if not by or any(total for total, _, _ in sums[labels])
+        ]
+
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As `Counting` says, added up in the database: a row for each combination, in order of the labels.
+
+        Raises:
+            ValueError: the signal is a state of now, for which no span is counted.
+        """
+        with bounded(self._engine) as connection:
+            return [
+                HourSums(
+                    labels=dict(zip(by, labels, strict=True)), hours=hours, total=int(total), sum=added,
+                    sum_squares=squares, products=products, total_squares=total_squares,
+                )
+                for hours, total, added, squares, products, total_squares, *labels in connection.execute(
+                    _hour_sums(signal, selector, by, span)
+                )
+            ]  # fmt: skip
+
+
+def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span) -> Select[Any]:
+    """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
+    if signal.is_momentary:
+        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+    table = ingest_minute if signal.kind is SignalKind.DEAD_LETTERS else verdict_hour
+    at = _time(table)
+    hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
+    total, added, _ = _values(table, signal)
+    its = [table.c[label] for label in by]
+    n, k = (cast(func.sum(value), Double) for value in (total, added))
+    hours = (
+        select(n.label("n"), k.label("k"), *its)
+        .where(at >= span.start, at < span.end, *_chosen(table, selector))
+        .group_by(hour, *its)
+        .having(n > 0)
+        .subquery()
+    )
+    c, labels = hours.c, [hours.c[label] for label in by]
+    sums = [func.sum(value) for value in (c.n, c.k, c.k * c.k, c.k * c.n, c.n * c.n)]
+    columns: list[ColumnElement[Any]] = [func.count(), *sums, *labels]
+    # without labels there is a group also of nothing
+    return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
+
+
+def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
+    return [table.c[label].in_(values) for label, values in selector.items() if values]
+
+
+def _time(table: Table) -> ColumnElement[Any]:
+    return table.c.hour if table is verdict_hour else table.c.minute
+
+
+def _zeros(spans: Sequence[Span]) -> list[list[float]]:
+    return [[0, 0.0, 0.0] for _ in spans]
+
+
+def _count(sums: Sequence[float]) -> Count:
+    total, added, squares = sums
+    return Count(total=int(total), sum=added, squares=squares) if total else Count()
+
+
+def _query(
+    signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], pieces: Sequence[_Piece]
+) -> Select[Any]:
+    """Rows of the piece's number, total, sum, squares and the labels of `by`, where something was counted."""
+    numbered = defaultdict(list)
+    for number, piece in enumerate(pieces):
+        numbered[piece.table].append((number, piece))
+    parts = union_all(*(_part(table, those, signal, selector, by) for table, those in numbered.items())).subquery()
+    sums = (cast(parts.c.total, BigInteger), cast(parts.c.added, Double), cast(parts.c.squares, Double))
+    return select(parts.c.number, *sums, *(parts.c[label] for label in by)).where(parts.c.total > 0)
+
+
+def _part(
+    table: Table,
+    pieces: Sequence[tuple[int, _Piece]],
+    signal: Signal,
+    selector: Mapping[str, tuple[str, ...]],
+    by: Sequence[str],
+) -> Select[Any]:
+    """The sums of each piece of one table and combination of labels."""
+    times = partial(literal, type_=ARRAY(DateTime(timezone=True)))
+    piece = (
+        func.unnest(
+            literal([number for number, _ in pieces], ARRAY(Integer)),
+            times([p.start for _, p in pieces]),
+            times([p.end for _, p in pieces]),
+        )
+        .table_valued("number", "start", "end", name="piece")
+        .render_derived()
+    )
+    at = _time(table)
+    labels = [table.c[label] for label in by]
+    names = ("total", "added", "squares")
+    sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
+    return (
+        select(piece.c.number, *sums, *labels)
+        .select_from(piece.join(table, (at >= piece.c.start) & (at < piece.c.end)))
+        .where(*_chosen(table, selector))
+        .group_by(piece.c.number, *labels)
+    )
+
+
+def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnElement[Any], ColumnElement[Any]]:
+    """Total, sum and squares of one row."""
+    c = table.c
+    if signal.kind is SignalKind.DEAD_LETTERS:
+        return c.received, c.dead, c.dead
+    if signal.kind is SignalKind.NO_DATA:
+        return c.total, literal(0), literal(0)
+    if signal.kind is SignalKind.MEAN:
+        total, added = c[f"{signal.name}_count"], c[f"{signal.name}_sum"]
+        if table is verdict_hour:
+            return total, added, c[f"{signal.name}_squares"]
+        return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
+    matching = c.refusal + c.self_generated if signal.name == "negative" else c[signal.name]
+    return c.total, matching, matching
+
+
+def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[tuple[int, int]]]:
+    """What is to be read, and to which spans, by number, it counts with which sign."""
+    if signal.is_momentary:
+        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+    found: defaultdict[_Piece, list[tuple[int, int]]] = defaultdict(list)
+    for number, span in enumerate(spans):
+        if signal.kind is SignalKind.DEAD_LETTERS:
+            found[_Piece(start=span.start, end=span.end, table=ingest_minute)].append((number, 1))
+            continue
+        for piece, sign in _cut(span.start.astimezone(UTC), span.end.astimezone(UTC), signal):
+            found[piece].append((number, sign))
+    return found
+
+
+def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piece, int]]:
+    """A span in pieces, with their signs."""
+    before, last = _hour(start), _hour(end)  # the hours that its ends are in
+    first = before if before == start else before + HOUR
+    if first > last:
+        yield _Piece(start=start, end=end, table=verdict_minute), 1
+        return
+    takes_away = signal.kind is not SignalKind.MEAN  # squares of minutes are no exact part of those of their hour
+    if start < first:
+        if takes_away and start - before < first - start:
+            yield _Piece(start=before, end=start, table=verdict_minute), -1
+            first = before
+        else:
+            yield _Piece(start=start, end=first, table=verdict_minute), 1
+    if last < end:
+        if takes_away and last + HOUR - end < end - last:
+            yield _Piece(start=end, end=last + HOUR, table=verdict_minute), -1
+            last += HOUR
+        else:
+            yield _Piece(start=last, end=end, table=verdict_minute), 1
+    if first < last:
+        yield _Piece(start=first, end=last, table=verdict_hour), 1
+
+
+def _hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)

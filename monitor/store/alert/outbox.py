@@ -1,0 +1,229 @@
+"""The `Outbox` port on PostgreSQL: groups of alerts, their notifications, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+from zlib import crc32
+
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, Engine, Row, and_, delete, exists, false, func, literal, or_, select, update
+from sqlalchemy.dialects import postgresql
+
+from monitor.alert.notification import Notification
+from monitor.alert.notify.dispatch import Group
+from monitor.alert.silence import Silence, parse_matcher
+from monitor.core.errors import Retriable
+from monitor.core.model import Json
+from monitor.store.alert.store import advisory_lock
+from monitor.store.database import retriable
+from monitor.store.tables.alerts import alert_group, notification, silence
+
+DELIVERER_LOCK = 7_305_104
+_GROUP = TypeAdapter(Group)
+_n = notification.c
+
+
+class PostgresOutbox:
+    """See `Outbox`. Safe to use from several threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def groups(self) -> list[Group]:
+        """As the port says."""
+        with retriable(), self._engine.connect() as connection:
+            return [_group(row) for row in connection.execute(select(alert_group))]
+
+    def behind(self) -> set[tuple[str, str]]:
+        """As the port says."""
+        query = select(_n.receiver, _n.group_key).where(_WAITING).distinct()
+        with retriable(), self._engine.connect() as connection:
+            return {(receiver, key) for receiver, key in connection.execute(query)}
+
+    def silences(self, now: datetime) -> list[Silence]:
+        """As the port says."""
+        query = select(silence).where(silence.c.ends_at > now).order_by(silence.c.starts_at, silence.c.id)
+        with retriable(), self._engine.connect() as connection:
+            return [silence_of(row) for row in connection.execute(query)]
+
+    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+        """As the port says."""
+        with retriable(), self._engine.begin() as connection:
+            if not _moved(connection, group, over=over):
+                raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
+            _put(connection, notification)
+
+    def waiting(self) -> list[str]:
+        """As the port says."""
+        query = select(_n.receiver).where(_WAITING).distinct().order_by(_n.receiver)
+        with retriable(), self._engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def delivering(self, receiver: str) -> AbstractContextManager[bool]:
+        """As the port says; the lock is the session's."""
+        return advisory_lock(self._engine, (DELIVERER_LOCK << 32) + crc32(receiver.encode()))
+
+    def due(self, now: datetime, receiver: str) -> list[Notification]:
+        """As the port says."""
+        first = (
+            select(notification)
+            .where(_WAITING, _n.receiver == receiver)
+            .ext(postgresql.distinct_on(_n.group_key))
+            .order_by(_n.group_key, _n.id)
+            .subquery()
+        )
+        earlier = notification.alias()
+        receipt = (
+            select(earlier.c.receipt)
+            .where(
+                earlier.c.episode == first.c.episode,
+                earlier.c.receiver == first.c.receiver,
+                earlier.c.receipt.is_not(None),
+            )
+            .order_by(earlier.c.number.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        ready = first.c.retry_at.is_(None) | (first.c.retry_at <= now)
+        doubt = first.c.attempted_at.is_not(None)
+        turn = (func.coalesce(first.c.retry_at, first.c.made_at), first.c.attempts, first.c.id)
+        query = select(first.c.id, first.c.payload, first.c.attempts, doubt, receipt).where(ready).order_by(*turn)
+        with retriable(), self._engine.connect() as connection:
+            return [
+                Notification.from_json(payload, id=number, attempts=attempts, in_doubt=in_doubt, previous=previous)
+                for number, payload, attempts, in_doubt, previous in connection.execute(query)
+            ]
+
+    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+        """As the port says, in one statement."""
+        told = notification.alias()
+        reason = (
+            select(told.c.payload["instead_of"].astext)
+            .where(
+                told.c.episode == _n.episode,
+                told.c.receiver == fallback,
+                told.c.payload["instead_of"].astext.is_not(None),
+            )
+            .order_by(told.c.number.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        plain = func.concat(receiver, " (", func.coalesce(_n.last_error, "not told yet"), ")")
+        late = false() if made_before is None else _n.made_at < made_before
+        payload = _n.payload.concat(
+            func.jsonb_build_object("receiver", fallback, "instead_of", func.coalesce(reason, plain))
+        )
+        rows = (
+            select(literal(fallback), _n.group_key, _n.episode, _n.number, _n.news, _n.made_at, payload)
+            .where(_WAITING, _n.receiver == receiver, _n.payload["instead_of"].astext.is_(None), ~_RESENT)
+            .where(late | reason.is_not(None))
+            .order_by(_n.id)
+        )
+        columns = ["receiver", "group_key", "episode", "number", "news", "made_at", "payload"]
+        write = postgresql.insert(_table).from_select(columns, rows).on_conflict_do_nothing(index_elements=_ONCE)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(write)
+
+    def attempting(self, notification: Notification) -> None:
+        """As the port says."""
+        self._mark(notification, attempted_at=func.now())
+
+    def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
+        """As the port says."""
+        kept = None if receipt is None else dict(receipt)
+        self._mark(notification, delivered_at=now, receipt=kept, last_error=None)
+
+    def failed(
+        self,
+        notification: Notification,
+        error: str,
+        retry_at: datetime | None,
+        *,
+        instead: Notification | None = None,
+        attempted: bool = True,
+    ) -> None:
+        """As the port says."""
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(
+                update(_table)
+                .where(_n.id == notification.id)
+                .values(
+                    attempts=_n.attempts + int(attempted),
+                    last_error=error,
+                    retry_at=retry_at,
+                    given_up=retry_at is None,
+                )
+            )
+            if instead is not None:
+                _put(connection, instead)
+
+    def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
+        """As the port says."""
+        behind = notification.alias()
+        unfinished = or_(
+            exists().where(alert_group.c.episode == _n.episode),
+            exists().where(
+                behind.c.episode == _n.episode, behind.c.delivered_at.is_(None), behind.c.given_up.is_(False)
+            ),
+        )
+        old = (_n.delivered_at < before) | (_n.given_up & (_n.made_at < before))
+        resent = and_(_RESENT, _n.delivered_at < resent_before, _n.receipt.is_(None))
+        those = select(_n.id).where(or_(resent, and_(old, ~unfinished))).limit(limit)
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(delete(notification).where(_n.id.in_(those))).rowcount
+
+    def _mark(self, notification: Notification, **values: object) -> None:
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(_table).where(_n.id == notification.id).values(**values))
+
+
+# told only to a receiver that forgets: nobody is called
+_RESENT = and_(_n.news == "repeated", _n.payload["pages"].astext.is_distinct_from("true"))
+_WAITING = and_(_n.delivered_at.is_(None), _n.given_up.is_(False))
+_ONCE = ["episode", "receiver", "number"]
+_table = notification  # methods have parameters of that name
+
+
+def _put(connection: Connection, n: Notification) -> None:
+    connection.execute(
+        postgresql.insert(_table)
+        .values(
+            receiver=n.receiver, group_key=n.group, episode=n.episode, number=n.number, news=n.news, made_at=n.at,
+            payload=n.to_json(),
+        )
+        .on_conflict_do_nothing(index_elements=_ONCE)
+    )  # fmt: skip
+
+
+def _moved(connection: Connection, group: Group, *, over: bool) -> bool:
+    """Writes the group as it stands now, if it stood where it should have; whether it did."""
+    g = alert_group.c
+    same = and_(g.receiver == group.receiver, g.key == group.key)
+    before = and_(same, g.episode == group.episode, g.number == group.number - 1)
+    if over:
+        return connection.execute(delete(alert_group).where(before)).rowcount == 1
+    values = _GROUP.dump_python(group, mode="json")
+    values |= {"told_at": group.told_at, "paged_at": group.paged_at}
+    if group.number == 1:
+        write = postgresql.insert(alert_group).values(**values).on_conflict_do_nothing().returning(g.key)
+        return connection.execute(write).first() is not None
+    return connection.execute(update(alert_group).where(before).values(**values)).rowcount == 1
+
+
+def _group(row: Row[Any]) -> Group:
+    return _GROUP.validate_python(dict(row._mapping))  # noqa: SLF001  SQLAlchemy's documented name
+
+
+def silence_of(row: Row[Any]) -> Silence:
+    """The silence that a row of its table holds."""
+    return Silence(
+        id=row.id,
+        matchers=tuple(parse_matcher(text) for text in row.matchers),
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        created_by=row.created_by,
+        comment=row.comment,
+    )

@@ -1,0 +1,246 @@
+"""The `AlertStore` port on PostgreSQL: what rules look at, their alerts with their history, and what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, text, update
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
+
+from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.state import Alert, State, Transition
+from monitor.alert.target import Baseline, HourSums
+from monitor.alert.window import Counts, Span
+from monitor.core.errors import Retriable
+from monitor.store.alert.counts import SpanCounts
+from monitor.store.database import bounded, retriable
+from monitor.store.ledger.progress import ReadingStore
+from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state
+
+EVALUATOR_LOCK = 7_305_103
+RESOLVED_KEPT = timedelta(hours=1)
+_OVER = (State.INACTIVE, State.RESOLVED)  # from which an episode may begin that starts from nothing known
+# The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
+_SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
+# Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
+_PLAIN = (
+    *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
+    *("state", "active_since", "fired_at", "normal_since", "resolved_at", "acknowledged_by", "acknowledged_at"),
+    *("value", "samples", "lower", "upper", "detail", "note"),
+)
+
+
+class PostgresAlertStore:
+    """See `AlertStore`. Safe to use from several threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._counts = SpanCounts(engine)
+        self._reading = ReadingStore(engine)
+
+    def evaluating(self) -> AbstractContextManager[bool]:
+        """As the port says; the lock is the session's, and free when its process is gone, see `advisory_lock`."""
+        return advisory_lock(self._engine, EVALUATOR_LOCK)
+
+    def counts(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
+    ) -> list[Counts]:
+        """As the port says."""
+        return self._counts.counts(signal, selector, by, spans)
+
+    def hour_sums(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+    ) -> list[HourSums]:
+        """As the port says."""
+        return self._counts.hour_sums(signal, selector, by, span)
+
+    def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
+        """As the port says."""
+        return self._reading.lags(now) if signal.kind is SignalKind.LAG else self._reading.imbalances()
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """As the port says."""
+        return self._reading.watermark(now)
+
+    def alerts(self) -> list[Alert]:
+        """As the port says."""
+        a = alert.c
+        evaluated = select(func.max(rule_state.c.evaluated_at)).scalar_subquery()  # the evaluator's clock, not ours
+        told = select(func.jsonb_object_keys(alert_group.c.said))
+        recent = evaluated.is_(None) | (a.resolved_at > evaluated - RESOLVED_KEPT)
+        goes_on = a.state.not_in(_OVER)
+        kept = goes_on | and_(a.state == State.RESOLVED, recent | a.fingerprint.in_(told))
+        query = select(alert).where(kept).order_by(a.active_since.desc())
+        with bounded(self._engine) as connection:
+            return [alert_of(row) for row in connection.execute(query)]
+
+    def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
+        """As the port says, from the history; one that is active still lasts for ever."""
+        e = alert_event.c
+        until = func.lead(e.at).over(partition_by=e.fingerprint, order_by=e.id)
+        events = (
+            select(e.fingerprint, e.at, until.label("until"), e.to_state)
+            .join(alert, alert.c.fingerprint == e.fingerprint)
+            .where(alert.c.rule_digest == rule_digest)
+            .subquery()
+        )
+        active = [state for state in State if state.active]
+        query = select(events.c.fingerprint, events.c.at, events.c.until).where(
+            events.c.to_state.in_(active), events.c.until.is_(None) | (events.c.until > since)
+        )
+        spans: dict[str, list[Span]] = {}
+        with bounded(self._engine) as connection:
+            for fingerprint, start, end in connection.execute(query):
+                last = end or datetime.max.replace(tzinfo=start.tzinfo)
+                spans.setdefault(fingerprint, []).append(Span(start=start, end=last))
+        return spans
+
+    def memory(self, rule_digest: str) -> RuleMemory:
+        """As the port says."""
+        state = select(rule_state).where(rule_state.c.rule_digest == rule_digest)
+        remembered = select(alert_memory).where(alert_memory.c.rule_digest == rule_digest)
+        with bounded(self._engine) as connection:
+            known = connection.execute(state).one_or_none()
+            rows = connection.execute(remembered).all()
+        return RuleMemory(
+            until=known.until if known else None,
+            learnt_at=known.learnt_at if known else None,
+            failing_since=known.error_since if known else None,
+            by_fingerprint={row.fingerprint: _remembered(row) for row in rows},
+        )
+
+    def save(self, done: Round) -> None:
+        """As the port says."""
+        with bounded(self._engine) as connection:
+            for change in done.transitions:
+                _save(connection, change)
+            _save_rule(connection, done)
+            if done.remembered:
+                rows = [_memory_row(done.rule_digest, identity, its) for identity, its in done.remembered.items()]
+                write = postgresql.insert(alert_memory)
+                changed = {name: write.excluded[name] for name in ("seen_at", "memory", "baseline")}
+                connection.execute(write.on_conflict_do_update(index_elements=["fingerprint"], set_=changed), rows)
+            if done.forgotten:
+                connection.execute(delete(alert_memory).where(alert_memory.c.fingerprint.in_(done.forgotten)))
+
+    def evaluated(self) -> dict[str, datetime]:
+        """As the port says."""
+        with bounded(self._engine) as connection:
+            rows = connection.execute(select(rule_state.c.rule_digest, rule_state.c.evaluated_at))
+            return {digest: at for digest, at in rows}  # noqa: C416  of rows, which dict() would not take for pairs
+
+    def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
+        """As the port says."""
+        if not transitions and not gone:
+            return
+        with bounded(self._engine) as connection:
+            for change in transitions:
+                _save(connection, change)
+            connection.execute(delete(rule_state).where(rule_state.c.rule_digest.in_(gone)))
+            connection.execute(delete(alert_memory).where(alert_memory.c.rule_digest.in_(gone)))
+
+
+@contextmanager
+def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
+    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
+
+    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word,
+    which the server learns by keepalives. A proxy between them answers those itself: then its own time limits count.
+    """
+    with retriable():
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        with retriable():
+            connection.execute(_SIGNS_OF_LIFE)
+            ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
+        yield ours
+    finally:
+        connection.invalidate()  # closes the session, and with it the lock
+        connection.close()
+
+
+def alert_of(row: Row[Any]) -> Alert:
+    """The alert that a row of its table holds."""
+    values = {name: getattr(row, name) for name in _PLAIN}
+    return Alert(
+        **{
+            **values,
+            "state": State(row.state),
+            "labels": row.labels,
+            "annotations": row.annotations,
+            "receivers": tuple(row.receivers),
+            "bound": row.threshold,
+        }
+    )
+
+
+def _save(connection: Connection, change: Transition) -> None:
+    """Writes one transition where the stored alert is still the one it started from; what people did to it stays."""
+    new, previous = change.alert, change.previous
+    values: dict[str, Any] = {name: getattr(new, name) for name in _PLAIN}
+    values |= {
+        "labels": dict(new.labels), "annotations": dict(new.annotations), "receivers": list(new.receivers),
+        "threshold": new.bound,
+    }  # fmt: skip
+    write: ReturningInsert[tuple[str]] | ReturningUpdate[tuple[str]]
+    if previous is None:
+        write = (
+            postgresql.insert(alert)
+            .values(**values)
+            .on_conflict_do_update(index_elements=["fingerprint"], set_=values, where=alert.c.state.in_(_OVER))
+            .returning(alert.c.fingerprint)
+        )
+    else:
+        known = and_(
+            alert.c.fingerprint == new.fingerprint,
+            alert.c.episode == previous.episode,
+            alert.c.state == previous.state,
+        )
+        if new.episode == previous.episode:  # somebody may have acknowledged it since it was read
+            del values["acknowledged_by"], values["acknowledged_at"]
+        write = update(alert).where(known).values(**values).returning(alert.c.fingerprint)
+    if connection.execute(write).first() is None:
+        raise Retriable(f"the alert {new.fingerprint} was changed by another evaluator")
+    if change.changed:
+        connection.execute(
+            insert(alert_event).values(
+                fingerprint=new.fingerprint, episode=new.episode, at=change.at, from_state=change.before,
+                to_state=new.state, value=new.value, samples=new.samples, lower=new.lower, upper=new.upper,
+                note=new.note,
+            )
+        )  # fmt: skip
+
+
+def _save_rule(connection: Connection, done: Round) -> None:
+    now = done.at
+    fresh: dict[str, Any] = {
+        "rule": done.rule, "evaluated_at": now, "until": done.memory.until, "learnt_at": done.memory.learnt_at,
+        "stale_since": now if done.stale else None, "error": done.error, "error_since": now if done.error else None,
+    }  # fmt: skip
+    kept = {
+        "stale_since": func.coalesce(rule_state.c.stale_since, now) if done.stale else None,
+        "error_since": func.coalesce(rule_state.c.error_since, now) if done.error else None,
+    }
+    write = postgresql.insert(rule_state).values(rule_digest=done.rule_digest, **fresh)
+    connection.execute(write.on_conflict_do_update(index_elements=["rule_digest"], set_={**fresh, **kept}))
+
+
+def _memory_row(rule_digest: str, identity: str, its: Remembered) -> dict[str, Any]:
+    return {
+        "fingerprint": identity,
+        "rule_digest": rule_digest,
+        "labels": dict(its.labels),
+        "seen_at": its.seen_at,
+        "memory": None if its.memory is None else dict(its.memory),
+        "baseline": None if its.baseline is None else its.baseline.to_json(),
+    }
+
+
+def _remembered(row: Row[Any]) -> Remembered:
+    baseline = None if row.baseline is None else Baseline.from_json(row.baseline)
+    return Remembered(labels=row.labels, seen_at=row.seen_at, memory=row.memory, baseline=baseline)

@@ -1,0 +1,314 @@
+"""The list of interactions under their live assessment: newest first, filtered, a page at a time.
+
+However many rows there are, a page reads few of them: the rollups say in which minutes there was any of an app, model,
+verdict, … (`monitor.store.interaction.narrow`), a covering index holds what else is asked of assessments, and a search for words
+reads so many texts at a time and says how far it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Engine,
+    FromClause,
+    Select,
+    and_,
+    any_,
+    exists,
+    func,
+    literal,
+    not_,
+    select,
+    true,
+    tuple_,
+)
+
+from monitor.core.model import Reason, Verdict
+from monitor.privacy.masking import redact
+from monitor.store.interaction.filters import Filters, Labelled, Listed, Listing, Place, RefusalKnown
+from monitor.store.interaction.narrow import Counted, Pieces, hours, pieces
+from monitor.store.interaction.search import Terms, terms
+from monitor.store.quick import TakesTooLong, quick
+from monitor.store.tables.answers import METRICS, assessment, interaction
+from monitor.store.tables.review import review
+
+PAGE = 50
+READ = 20_000  # texts that one page looks through for words: some 50 ms
+LOOKED_UP = 4_000  # the same where each is looked up for its assessment
+SCANNED = 300_000  # entries of the covering index, the same
+_MOST_LOOKS = 40  # pages of what is found, of which one page is what still stands when masked
+_ROUNDING = 1e-6  # more than a REAL is off from what people type
+NARROW = "choose a shorter span of time, or an app, verdict or model"
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # of which one can count hours
+_a, _i, _r = assessment.c, interaction.c, review.c
+
+
+class Browse:
+    """Reads. Safe to use from several threads; may raise `Retriable`, and `TakesTooLong` which says what to narrow.
+
+    A search finds only what still stands there when personal data are masked, so that nobody can guess them by it.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def page(
+        self, filters: Filters, *, older_than: Place | None = None, newer_than: Place | None = None, most: int = PAGE
+    ) -> Listing:
+        """The newest that match, or those next to a place: at most one of the two is given."""
+        searched = terms(filters.words or "")
+        forward = newer_than is not None
+        place = newer_than or older_than
+        start, end = max(filters.since, _FIRST), min(filters.until, _LAST)
+        if place is not None:
+            behind = place.occurred_at + timedelta(microseconds=1)  # the place's own moment is looked at again
+            start, end = (max(start, place.occurred_at), end) if forward else (start, min(end, behind))
+        with quick(self._engine, NARROW) as connection:
+            found = _Looked(rows=(), through=None)
+            if start < end:
+                found = _standing(
+                    connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most
+                )
+        rows = tuple(found.rows[:most])
+        more = len(found.rows) > most
+        ended = rows[-1] if more else None
+        far = _place(ended) if ended else None if found.through is None else Place(occurred_at=found.through)
+        near = _place(rows[0]) if rows else place
+        if forward:
+            return Listing(rows=rows[::-1], older=near, newer=far, reached=None if more else found.through)
+        newer = near if place is not None else None
+        return Listing(rows=rows, older=far, newer=newer, reached=None if more else found.through)
+
+    def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[Listed]:
+        """Up to `most` that match, newest first, however far one has to look; a transaction for each page of them."""
+        place, left = None, most
+        while left > 0:
+            listing = self.page(filters, older_than=place, most=min(size, left))
+            yield from listing.rows
+            left -= len(listing.rows)
+            if (place := listing.older) is None:
+                return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looked:
+    """What was found, one more than asked for where there are more, in the order of looking; and how far it came."""
+
+    rows: Sequence[Listed]
+    through: datetime | None
+
+
+def _standing(
+    connection: Connection,
+    filters: Filters,
+    searched: Terms,
+    *,
+    start: datetime,
+    end: datetime,
+    place: Place | None,
+    forward: bool,
+    most: int,
+) -> _Looked:
+    """As `_looked`, of what stands when it is masked: neither a gap nor a place tells of any other row.
+
+    Raises:
+        TakesTooLong: so many of those found do not stand.
+    """
+    rows, through = list[Listed](), None
+    for number in range(_MOST_LOOKS):
+        found = _looked(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
+        if number == 0 and (through := found.through) is not None:
+            start, end = (start, through) if forward else (through, end)
+        rows += [row for row in found.rows if _stands(row, searched)]
+        if len(found.rows) <= most or len(rows) > most:
+            return _Looked(rows=rows, through=through)
+        place = _place(found.rows[-1])
+    raise TakesTooLong(f"this would take too long: {NARROW}")
+
+
+def _looked(
+    connection: Connection,
+    filters: Filters,
+    searched: Terms,
+    *,
+    start: datetime,
+    end: datetime,
+    place: Place | None,
+    forward: bool,
+    most: int,
+) -> _Looked:
+    """Looks in [start, end), behind `place`."""
+    of_texts, of_assessment = _of_texts(filters, searched), _of_assessment(filters)
+    alone = not of_assessment  # every interaction that is assessed counts: no assessment has to be looked at
+    by = interaction if of_texts and alone else assessment
+    columns = (by.c.occurred_at, by.c.app, by.c.id)
+    conditions = [*of_texts, *of_assessment, *_of_app(filters, by)]
+    if by is assessment:
+        conditions.append(_a.live)
+    counted = Counted(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
+    reach = READ if alone else LOOKED_UP
+    spans: Pieces | None = None
+    through = None
+    if counted != Counted():
+        exact = not (searched.wanted or searched.unwanted or filters.refusal or filters.metric or filters.labelled)
+        if exact:
+            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
+        else:
+            looked_up = reach if of_texts else SCANNED
+            read = 2 * READ if alone else SCANNED
+            spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
+        through = spans.through
+    elif searched.wanted or searched.unwanted:
+        limits = (by.c.occurred_at >= start, by.c.occurred_at < end, *([_a.live] if by is assessment else []))
+        through = _bound(connection, by, [*limits, *of_assessment], reach, forward=forward)
+        if through is not None:
+            start, end = (start, through) if forward else (through, end)
+    if place is not None:
+        behind = tuple_(place.occurred_at, place.app, place.id)
+        conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
+    source: FromClause = by if by is interaction or not of_texts else assessment.join(interaction, _same(_a))
+    rows_of = select(*columns).select_from(source).where(*conditions)
+    if spans is None:
+        rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
+        keys = _first(rows_of, columns, most + 1, forward=forward)
+    else:
+        span = _within(spans)
+        rows_of = rows_of.where(by.c.occurred_at >= span.c.start, by.c.occurred_at < span.c.end)
+        # the first of each span, so that the planner cannot turn the join around
+        of_span = _first(rows_of, columns, most + 1, forward=forward).lateral("of_span")
+        found = (of_span.c.occurred_at, of_span.c.app, of_span.c.id)
+        keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
+    rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
+    return _Looked(rows=[_row(row) for row in rows], through=through)
+
+
+def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:
+    """The first of them in the order of looking."""
+    return query.order_by(*(column.asc() if forward else column.desc() for column in columns)).limit(most)
+
+
+def _of_texts(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
+    """What interactions are asked."""
+    found = searched.conditions(interaction.c.question, interaction.c.answer)
+    if filters.environment is not None:
+        found.append(_i.environment == filters.environment)
+    if filters.model is not None:
+        found.append(_i.model == filters.model)
+    if filters.topic is not None:
+        found.append(_i.tags["topic"].astext == filters.topic)
+    return found
+
+
+def _of_assessment(filters: Filters) -> list[ColumnElement[bool]]:
+    """What live assessments are asked; all of it stands in the covering index but what people said."""
+    found: list[ColumnElement[bool]] = []
+    if filters.verdicts:
+        found.append(_a.verdict.in_(sorted(filters.verdicts)))
+    if filters.reason is not None:
+        found.append(literal(filters.reason.value) == any_(_a.reasons))
+    if filters.refusal is not None:
+        found.append(_a.refusal_correct.is_(filters.refusal is RefusalKnown.CORRECT))
+    if (wanted := filters.metric) is not None:
+        column = _a[wanted.metric]
+        found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
+        found += [column <= wanted.high + _ROUNDING] if wanted.high is not None else []
+    if filters.labelled is not None:
+        found.append(_said(filters))
+    return found
+
+
+def _said(filters: Filters) -> ColumnElement[bool]:
+    """What people said of the assessment."""
+    its = and_(_r.app == _a.app, _r.interaction_id == _a.id)
+    if filters.labelled is Labelled.NO:
+        return not_(exists().where(its))
+    within = select(_r.app, _r.interaction_id, _r.occurred_at).where(
+        _r.occurred_at >= filters.since, _r.occurred_at < filters.until
+    )
+    labelled = tuple_(_a.app, _a.id, _a.occurred_at).in_(within)
+    if filters.labelled is Labelled.YES:
+        return labelled
+    later = review.alias("later")
+    same = and_(
+        later.c.app == _r.app, later.c.interaction_id == _r.interaction_id, later.c.labelled_by == _r.labelled_by
+    )
+    newest = not_(exists().where(same, later.c.id > _r.id))
+    return and_(labelled, exists().where(its, _r.label != _a.verdict, newest))
+
+
+def _of_app(filters: Filters, by: FromClause) -> list[ColumnElement[bool]]:
+    return [] if filters.app is None else [by.c.app == filters.app]
+
+
+def _bound(
+    connection: Connection, by: FromClause, conditions: Sequence[ColumnElement[bool]], reach: int, *, forward: bool
+) -> datetime | None:
+    """Where the first `reach` rows end, None where there are no more of them."""
+    at = by.c.occurred_at
+    rows = select(at).where(*conditions).order_by(at.asc() if forward else at.desc()).limit(reach).subquery()
+    last = func.max(rows.c.occurred_at) if forward else func.min(rows.c.occurred_at)
+    number, moment = connection.execute(select(func.count(), last).select_from(rows)).one()
+    if number < reach:
+        return None
+    # those of the very last moment are looked at again with the next ones
+    return moment  # type: ignore[no-any-return]
+
+
+def _within(found: Pieces) -> Any:
+    """The spans as a table."""
+    times = ARRAY(DateTime(timezone=True))
+    starts, ends = ([span[place] for span in found.spans] for place in (0, 1))
+    return (
+        func.unnest(literal(starts, times), literal(ends, times))
+        .table_valued("start", "end", name="span")
+        .render_derived()
+    )
+
+
+def _same(key: Any) -> ColumnElement[bool]:
+    return and_(_i.app == key.app, _i.id == key.id, _i.occurred_at == key.occurred_at)
+
+
+def _listed(keys: Any, *, forward: bool) -> Select[Any]:
+    """What is shown of the rows found, each looked up on its own."""
+    k = keys.c
+    its = select(
+        *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer")),
+        _i.tags["topic"].astext.label("topic"),
+    ).where(_same(k))
+    names = (
+        *("verdict", "rule_verdict", "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal"),
+        *("p_self_generated", "uncalibrated", *METRICS, "profile_name", "profile_hash"),
+    )
+    judged = (
+        select(*(_a[name] for name in names))
+        .where(_a.app == k.app, _a.id == k.id, _a.occurred_at == k.occurred_at, _a.live)
+        .limit(1)
+    )
+    i, a = its.lateral("i"), judged.lateral("a")
+    order = [k[name].asc() if forward else k[name].desc() for name in ("occurred_at", "app", "id")]
+    return select(*k, *i.c, *a.c).select_from(keys.join(i, true()).join(a, true())).order_by(*order)
+
+
+def _row(row: Any) -> Listed:
+    found = dict(row)
+    known = {"verdict": Verdict(found["verdict"]), "rule_verdict": Verdict(found["rule_verdict"])}
+    return Listed(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
+
+
+def _stands(row: Listed, searched: Terms) -> bool:
+    if not searched.wanted and not searched.unwanted:
+        return True
+    return searched.match(redact(row.question), redact(row.answer))
+
+
+def _place(row: Listed) -> Place:
+    return Place(occurred_at=row.occurred_at, app=row.app, id=row.id)

@@ -1,0 +1,118 @@
+"""What the overview shows of the store: verdicts over time from the rollups, and the labels that there are."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+
+from sqlalchemy import Engine, func, literal, select
+
+from monitor.core.model import Verdict
+from monitor.store.quick import quick
+from monitor.store.tables.answers import rollup_label, verdict_minute
+from monitor.store.tables.audit import audit_checkpoint
+from monitor.store.tables.signals import verdict_hour
+
+HOUR = timedelta(hours=1)
+SETTLED = timedelta(hours=1)
+KEPT = timedelta(minutes=15)
+_MOST_KEPT = 32
+MOST_LABELS = 100  # values of a label that a form offers
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NARROW = "choose a shorter span of time, or one app"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """Answers of one app, environment and model in the bin of time that begins `at`, by verdict."""
+
+    at: datetime
+    app: str
+    environment: str
+    model: str  # '' where the events named none
+    grounded: int
+    refusal: int
+    self_generated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """The last checkpoint of the audit trail: how many leaves it holds, and when it was made."""
+
+    size: int
+    made_at: datetime
+
+
+class OverviewStore:
+    """Reads. Safe to use from several threads; every method may raise `Retriable`, as `TakesTooLong` too.
+
+    What lies further back than `SETTLED` is kept for `KEPT`: answers that come so late may show that much later.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._past: OrderedDict[tuple[object, ...], tuple[datetime, list[Cell]]] = OrderedDict()
+        self._lock = Lock()
+
+    def cells(
+        self, start: datetime, end: datetime, bin_: timedelta, *, now: datetime, app: str | None = None
+    ) -> list[Cell]:
+        """What was counted in [start, end), bins and both ends aligned to the epoch; empty ones are left out.
+
+        Bins of an hour or more are whole hours.
+        """
+        before = now - SETTLED
+        settled = max(start, before - (before - _EPOCH) % bin_)
+        key = (start, settled, bin_, app)
+        with self._lock:
+            known = self._past.get(key)
+        if known is None or now - known[0] >= KEPT:
+            known = now, self._read(start, settled, bin_, app)
+            with self._lock:
+                self._past[key] = known
+                while len(self._past) > _MOST_KEPT:
+                    self._past.popitem(last=False)
+        return [*known[1], *self._read(settled, end, bin_, app)]
+
+    def _read(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> list[Cell]:
+        if start >= end:
+            return []
+        table, at = (verdict_hour, verdict_hour.c.hour) if bin_ >= HOUR else (verdict_minute, verdict_minute.c.minute)
+        c = table.c
+        binned = func.date_bin(literal(bin_), at, literal(_EPOCH)).label("at")
+        sums = [func.sum(c[verdict.value]).label(verdict.value) for verdict in Verdict]
+        query = select(binned, c.app, c.environment, c.model, *sums).where(at >= start, at < end)
+        if app is not None:
+            query = query.where(c.app == app)
+        with quick(self._engine, _NARROW) as connection:
+            rows = connection.execute(query.group_by(binned, c.app, c.environment, c.model))
+            return [
+                Cell(
+                    at=row.at, app=row.app, environment=row.environment, model=row.model,
+                    grounded=int(row.grounded), refusal=int(row.refusal), self_generated=int(row.self_generated),
+                )
+                for row in rows
+            ]  # fmt: skip
+
+    def labels(self, *names: str) -> dict[str, Sequence[str]]:
+        """The first values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
+        c = rollup_label.c
+        with quick(self._engine, _NARROW) as connection:
+            return {
+                name: list(
+                    connection.scalars(
+                        select(c.value).where(c.label == name, c.value != "").order_by(c.value).limit(MOST_LABELS)
+                    )
+                )
+                for name in names
+            }
+
+    def sealed(self) -> Sealed | None:
+        """The last checkpoint, None where nothing was sealed yet."""
+        c = audit_checkpoint.c
+        with quick(self._engine, _NARROW) as connection:
+            row = connection.execute(select(c.size, c.made_at).order_by(c.size.desc()).limit(1)).one_or_none()
+        return None if row is None else Sealed(size=row.size, made_at=row.made_at)

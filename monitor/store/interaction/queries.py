@@ -1,0 +1,111 @@
+"""What people ask of the stored rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Engine, and_, func, select
+from sqlalchemy.dialects import postgresql
+
+from monitor.assess.classify.profile import Profile
+from monitor.audit.canonical import canonical
+from monitor.core.model import Work
+from monitor.store.audit_queue import Act, Kind, queue_act
+from monitor.store.database import retriable
+from monitor.store.interaction.writer import GROUP
+from monitor.store.tables.answers import assessment, consumer_offset, interaction, judgement, pending, profile
+
+_JOINED = and_(
+    interaction.c.app == assessment.c.app,
+    interaction.c.id == assessment.c.id,
+    interaction.c.occurred_at == assessment.c.occurred_at,
+)
+
+
+class Queries:
+    """Reads; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def answers(self) -> None:
+        """Asks the database for nothing; raises where it does not answer."""
+        with retriable(), self._engine.connect() as connection:
+            connection.execute(select(1))
+
+    def explained(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
+        """The interaction with each of its assessments as one flat mapping; several where apps share the id."""
+        hidden = {assessment.c.app, assessment.c.id, assessment.c.occurred_at}
+        columns = [*interaction.c, *(column for column in assessment.c if column not in hidden)]
+        query = select(*columns).join_from(interaction, assessment, _JOINED).where(interaction.c.id == interaction_id)
+        if app is not None:
+            query = query.where(interaction.c.app == app)
+        query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
+
+    def judgements(self, app: str, interaction_id: str) -> list[Mapping[str, Any]]:
+        """Those of one interaction, the latest of each metric first."""
+        j = judgement.c
+        query = select(*j).where(j.app == app, j.id == interaction_id).order_by(j.metric, j.judged_at.desc())
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def judged_means(self) -> list[tuple[str, str, int, float | None]]:
+        """Metric, live verdict, how many were judged, and the mean of those that have a score."""
+        j, a = judgement.c, assessment.c
+        same = and_(j.app == a.app, j.id == a.id, j.occurred_at == a.occurred_at, a.live)
+        query = (
+            select(j.metric, a.verdict, func.count(), func.avg(j.score))
+            .join_from(judgement, assessment, same)
+            .group_by(j.metric, a.verdict)
+            .order_by(j.metric, a.verdict)
+        )
+        with retriable(), self._engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(query)]
+
+    def unassessed(self, interaction_id: str) -> list[Mapping[str, Any]]:
+        """App and last error of the interactions of this id that are stored and wait for their assessment."""
+        p = pending.c
+        query = select(p.app, p.last_error).where(p.kind == Work.ASSESS, p.interaction_id == interaction_id)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def offsets(self, group: str = GROUP) -> dict[tuple[str, int], int]:
+        """How far the group has read each partition of each topic; a followed file is partition 0 of a topic."""
+        c = consumer_offset.c
+        query = select(c.topic, c.partition, c.next_offset).where(c.group_id == group)
+        with retriable(), self._engine.connect() as connection:
+            return {(row.topic, row.partition): row.next_offset for row in connection.execute(query)}
+
+    def profile(self, profile_hash: str) -> Profile | None:
+        """The stored definition, or None where it is not known or no longer of this release's form."""
+        query = select(profile.c.definition).where(profile.c.hash == profile_hash)
+        with retriable(), self._engine.connect() as connection:
+            definition = connection.scalar(query)
+        try:
+            return Profile.model_validate(definition) if definition else None
+        except ValidationError:
+            return None
+
+    def keep_profile(self, used: Profile, now: datetime) -> None:
+        """Stores the definition of the profile that verdicts are given under, once per content."""
+        row = {
+            "hash": used.hash, "name": used.name, "embedding_model": used.embedding_model,
+            "definition": used.model_dump(), "stored_at": now,
+        }  # fmt: skip
+        with retriable(), self._engine.begin() as connection:
+            new = postgresql.insert(profile).values(row).on_conflict_do_nothing().returning(profile.c.hash)
+            if connection.scalar(new) is not None:
+                queue_act(connection, profile_act(row))
+
+
+def profile_act(row: Mapping[str, Any]) -> Act:
+    """What is sealed of a row of `profile`."""
+    definition = hashlib.sha256(canonical(row["definition"])).hexdigest()
+    body = {"name": row["name"], "embedding_model": row["embedding_model"], "definition": definition}
+    return Act(kind=Kind.PROFILE, by="monitor", at=row["stored_at"], subject=row["hash"], body=body)

@@ -1,0 +1,64 @@
+"""Assessments under another profile, beside those that the stored interactions have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from monitor.core.model import Assessment
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, key
+
+if TYPE_CHECKING:
+    import psycopg
+
+# Held until the assessments are stored: whoever erases or removes an interaction meanwhile would miss them.
+_STORED = """
+    SELECT app, id, occurred_at, 'erased' = ANY(marks) FROM interaction
+    JOIN unnest(%s::text[], %s::text[]) AS wanted (app, id) USING (app, id)
+    ORDER BY app, id FOR SHARE OF interaction
+"""
+_COLUMNS = (*ASSESSMENT_COLUMNS, "live")
+_INCOMING = """
+    CREATE TEMPORARY TABLE IF NOT EXISTS incoming_assessment (LIKE assessment INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
+"""
+_ADD = f"""
+    INSERT INTO assessment ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM incoming_assessment
+    ON CONFLICT DO NOTHING RETURNING app, id
+"""  # noqa: S608  made of this project's own constants
+
+
+def add_assessments(
+    connection: psycopg.Connection, assessments: Sequence[Assessment]
+) -> tuple[list[Assessment], list[Assessment]]:
+    """Adds what the profile has not assessed yet and nobody has erased; returns that, and what is not stored.
+
+    The latter is left to the reader whose verdicts count: a key that is claimed here would be lost for its alerts.
+    """
+    if not assessments:
+        return [], []
+    its = [a.interaction for a in assessments]
+    rows = connection.execute(_STORED, ([it.app for it in its], [it.id for it in its])).fetchall()
+    stored = {(app, id_): occurred_at for app, id_, occurred_at, _ in rows}
+    erased = {(app, id_) for app, id_, _, was_erased in rows if was_erased}
+    known: dict[tuple[str, str], Assessment] = {}
+    pending = []
+    for assessment in sorted(assessments, key=key):
+        if (place := key(assessment)) in erased:  # the message still says what was erased
+            continue
+        if place in stored:
+            known.setdefault(place, assessment)
+        else:
+            pending.append(assessment)
+    connection.execute(_INCOMING)
+    copy_rows(
+        connection,
+        "incoming_assessment",
+        _COLUMNS,
+        # at the time that the interaction is stored under: where the event has none, it is the time of receipt
+        [
+            (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[place]))), False)
+            for place, a in known.items()
+        ],
+    )
+    return [known[place] for place in connection.execute(_ADD).fetchall()], pending

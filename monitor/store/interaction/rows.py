@@ -1,0 +1,95 @@
+"""Assessments as rows: column names and the values to COPY, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from psycopg import sql
+
+from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
+from monitor.core.wire import encode, evidence_json, piece_json, storable, support_json
+from monitor.store.tables.answers import METRICS
+
+if TYPE_CHECKING:
+    import psycopg
+
+INTERACTION_COLUMNS = (
+    "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
+    "retrieved_documents", "supporting_documents", "reference_answer", "model", "prompt_version", "tags", "trace_id",
+    "latency_ms", "input_tokens", "output_tokens", "marks", "source_topic", "source_partition", "source_offset",
+)  # fmt: skip
+ASSESSMENT_COLUMNS = (
+    "app", "id", "profile_hash", "occurred_at", "profile_name", "embedding_model", "verdict", "rule_verdict",
+    "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated",
+    *METRICS, "features", "support", "evidence",
+)  # fmt: skip
+
+
+def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
+    """Values for INTERACTION_COLUMNS."""
+    usage, at = it.usage, it.position
+    return (
+        it.app, it.id, it.occurred_at, stored_at, it.environment, it.conversation_id, it.turn, it.question, it.answer,
+        encode([_document(d) for d in it.retrieved_documents]),
+        None if it.supporting_documents is None else encode([piece_json(d) for d in it.supporting_documents]),
+        it.reference_answer, it.model, it.prompt_version, encode(dict(it.tags)) if it.tags else "{}", it.trace_id,
+        it.latency_ms, usage.input if usage else None, usage.output if usage else None,
+        _array(sorted(it.marks)),
+        *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
+    )  # fmt: skip
+
+
+def assessment_row(a: Assessment) -> tuple[object, ...]:
+    """Values for ASSESSMENT_COLUMNS."""
+    it, p, m = a.interaction, a.probabilities, a.metrics
+    return (
+        it.app, it.id, a.profile_hash, it.occurred_at, a.profile_name, a.embedding_model, a.verdict, a.rule_verdict,
+        _array(a.reasons), a.refusal.kind, a.refusal.correct, p.grounded, p.refusal, p.self_generated, a.uncalibrated,
+        m.sdq, m.sdrd, m.sda, m.qrd, m.qa,
+        encode(_features(a.scores)),
+        encode(support_json(a.support)),
+        encode(evidence_json(a.evidence)),
+    )  # fmt: skip
+
+
+def _document(d: Document) -> dict[str, object]:
+    row: dict[str, object] = {"id": d.id, "text": d.text}
+    if d.score is not None:
+        row["score"] = d.score
+    if d.source is not None:
+        row["source"] = d.source
+    if d.metadata:
+        row["metadata"] = d.metadata
+    return row
+
+
+def _features(scores: Scores) -> dict[str, object]:
+    return {"joined": _values(scores.joined), "maximum": _values(scores.maximum), "undefined": dict(scores.undefined)}
+
+
+def _values(m: Metrics) -> dict[str, float | None]:
+    return {"sdq": m.sdq, "sdrd": m.sdrd, "sda": m.sda, "qrd": m.qrd, "qa": m.qa}
+
+
+def _array(words: Iterable[str]) -> str:
+    """A Postgres array of our own plain words."""
+    return f"{{{','.join(words)}}}"
+
+
+def copy_rows(
+    connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """COPY `rows`, whose values are in the order of `columns`, into `table`."""
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def key(assessment: Assessment) -> tuple[str, str]:
+    """(app, id), in whose order every replica writes, so that none waits for another in a circle."""
+    return assessment.interaction.app, assessment.interaction.id

@@ -1,0 +1,308 @@
+"""Stores a batch in one transaction: keys decide what is new, COPY writes it, the rollup and dead letters go along."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date, datetime
+from typing import Any
+
+import psycopg
+
+from monitor.core.errors import Fatal, Fenced, Retriable
+from monitor.core.message import DeadLetter, Position
+from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.core.wire import storable
+from monitor.store.audit_queue import Kind, queue_rows
+from monitor.store.database import plain_url, retriable
+from monitor.store.halted import end_halted
+from monitor.store.interaction.partitions import Partitions, month_of
+from monitor.store.interaction.rescore import add_assessments
+from monitor.store.interaction.rollup import Counted, LabelCap, prepare, write_ingest, write_rollup
+from monitor.store.interaction.rows import (
+    ASSESSMENT_COLUMNS,
+    INTERACTION_COLUMNS,
+    assessment_row,
+    copy_rows,
+    interaction_row,
+    key,
+)
+from monitor.store.ledger.offsets import advance, count, reached
+from monitor.store.pending.queue import FollowUps, enqueue
+
+# A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
+# ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
+_PATIENCE: dict[str, Any] = {
+    "connect_timeout": 10, "tcp_user_timeout": 30_000,
+    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
+               " -c idle_in_transaction_session_timeout=10s",
+}  # fmt: skip
+GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
+_NEW_KEYS = """
+    INSERT INTO interaction_key (app, id, month)
+    SELECT * FROM unnest(%s::text[], %s::text[], %s::date[]) AS wanted (app, id, month)
+    WHERE NOT EXISTS (SELECT FROM retention_month d WHERE d.app = wanted.app AND d.month = wanted.month)
+    ON CONFLICT DO NOTHING RETURNING app, id
+"""
+# A key that retention was deleting has been waited for, and its month may be dropped by now.
+_DROPPED = """
+    SELECT app, month FROM retention_month
+    JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::date[]) AS made (app, month)) AS made USING (app, month)
+"""
+_UNCLAIM = "DELETE FROM interaction_key WHERE (app, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
+_DEAD = """
+    INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
+                             value, size, digest, path, problem, group_id)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+    ON CONFLICT (topic, partition, position, digest) DO NOTHING RETURNING id
+"""
+
+
+class Writer:
+    """The `Store` port on PostgreSQL. One thread calls it; a lost connection is opened anew on the next write.
+
+    Offsets and ledger are those of `group`. A `rescore` under the profile of this hash adds assessments beside those
+    that interactions have, and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
+    `follow_ups` says what is still to be done for a newly assessed interaction.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        now: Callable[[], datetime],
+        *,
+        group: str = GROUP,
+        rescore: str = "",
+        follow_ups: FollowUps = lambda _: (),
+    ) -> None:
+        self._url = plain_url(url)
+        self._now = now
+        self._group = group
+        self._rescore = rescore
+        self._follow_ups = follow_ups
+        self._connection: psycopg.Connection | None = None
+        self._partitions = Partitions()
+        self._labels = LabelCap()
+        self._unsure: Batch | None = None  # the batch whose last write failed, perhaps only after its commit
+
+    def write(self, batch: Batch) -> Tally:
+        """See `Store.write`."""
+        try:
+            with retriable():
+                try:
+                    tally = self._write(batch)
+                except Fenced:
+                    if batch is not self._unsure:
+                        raise
+                    tally = self._write(batch)  # its own commit may have come through just before that
+        except BaseException as error:
+            self._unsure = batch
+            self._forget()
+            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                self._end_halted()
+            raise
+        self._unsure = None
+        return tally
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection]:
+        """One for `keep` and for what has to be stored along with it; an error in it leaves nothing.
+
+        Raises:
+            Retriable: the database is out of reach for now; the transaction was stored only if its commit got through.
+        """
+        try:
+            with retriable():
+                connection = self._connected()
+                with connection.transaction():
+                    yield connection
+        except BaseException:
+            self._forget()
+            raise
+
+    def close(self) -> None:
+        """Closes the connection; an open transaction is rolled back."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _forget(self) -> None:
+        """After a rollback: what was made or learned in it may be gone."""
+        self._partitions.forget()
+        self._labels.forget()
+
+    def _end_halted(self) -> None:
+        with suppress(Retriable, Fatal), retriable():  # the write is tried again in any case
+            end_halted(self._connected())
+
+    def _connected(self) -> psycopg.Connection:
+        if self._connection is None or self._connection.closed:
+            connection = psycopg.connect(self._url, **_PATIENCE)
+            try:
+                with connection.transaction():
+                    prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _write(self, batch: Batch) -> Tally:
+        connection = self._connected()
+        with connection.transaction():
+            if batch is self._unsure and reached(connection, self._group, batch.offsets):
+                stored = len(batch.assessments) + len(batch.pending)
+                return Tally(received=batch.received, duplicate=stored, dead=len(batch.dead_letters))
+            advance(connection, self._group, batch.offsets, profile_hash=self._rescore)
+            letters = sorted((letter.message.position for letter in batch.dead_letters), key=_place)
+            pending: Sequence[Interaction]
+            if self._rescore:
+                new, unknown = add_assessments(connection, batch.assessments)
+                self.queue_to_seal(connection, new)
+                pending = [a.interaction for a in unknown]
+                buried = frozenset(range(len(letters)))  # they lie where the live group has put them
+            else:
+                new = self.keep(connection, batch.assessments)
+                pending = self._keep_pending(connection, batch.pending)
+                buried = _bury(connection, self._group, batch.dead_letters)
+            its = [*(a.interaction for a in batch.assessments), *batch.pending]
+            known = _others(its, [*(a.interaction for a in new), *pending])
+            count(connection, self._group, batch.offsets, (
+                ("assessed", (a.interaction.position for a in new)),
+                ("duplicate", (it.position for it in known)),
+                ("pending", (it.position for it in pending)),
+                # one that is kept already was counted as dead by whoever read it first
+                ("dead", (at for i, at in enumerate(letters) if i in buried)),
+                ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
+            ))  # fmt: skip
+            if not self._rescore:
+                read = [*(at for it in its if (at := it.position) is not None), *letters]
+                dead = (at for i, at in enumerate(letters) if i in buried)
+                write_ingest(connection, self._now(), read, dead, self._labels)
+        return Tally(
+            received=batch.received,
+            assessed=len(new),
+            duplicate=len(known),
+            dead=len(batch.dead_letters),
+            pending=len(pending),
+        )
+
+    def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
+        """Stores those whose interaction is new, with their share of the rollup, and returns them."""
+        kept = {id(it): it for it in self._keep_new(connection, [a.interaction for a in assessments])}
+        new = [a for a in assessments if kept.pop(id(a.interaction), None) is not None]
+        self._add(connection, new)
+        queue_rows(connection, Kind.INTERACTION, map(_to_seal, sorted(new, key=key)), self._now())
+        return new
+
+    def add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Stores assessments of interactions that have none, with their share of the rollup and what follows."""
+        self._add(connection, assessments)
+        self.queue_to_seal(connection, assessments)
+
+    def _add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        if not assessments:
+            return
+        ordered = sorted(assessments, key=key)
+        copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in ordered])
+        write_rollup(connection, ordered, self._labels)
+        self.follow_up(connection, ordered)
+
+    def queue_to_seal(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Queues assessments that were stored or revised for the audit trail."""
+        if assessments:
+            queue_rows(connection, Kind.ASSESSMENT, map(_to_seal, sorted(assessments, key=key)), self._now())
+
+    def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
+        """Queues what is still to be done for them."""
+        enqueue(
+            connection,
+            self._group,
+            self._now(),
+            [(work, a.interaction) for a in assessments for work in self._follow_ups(a)],
+        )
+
+    def recount(self, connection: psycopg.Connection, before: Sequence[Counted], after: Sequence[Assessment]) -> None:
+        """Counts assessments in the rollup in the place of those that they replace."""
+        write_rollup(connection, after, self._labels, instead_of=before)
+
+    def _keep_pending(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+        new = self._keep_new(connection, its)
+        queue_rows(connection, Kind.INTERACTION, ((it.app, it.id, "") for it in new), self._now())
+        enqueue(connection, self._group, self._now(), [(Work.ASSESS, it) for it in new])
+        return new
+
+    def _keep_new(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+        new = _only_new(connection, sorted(its, key=lambda it: (it.app, it.id)))
+        if new:
+            self._partitions.ensure(connection, new)
+            stored_at = self._now()
+            copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(it, stored_at) for it in new])
+        return new
+
+
+def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
+    return *key(assessment), assessment.profile_hash
+
+
+def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+    """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
+    if not its:
+        return []
+    months = {(it.app, it.id): month_of(it.occurred_at) for it in reversed(its)}  # of several, the first one's
+    rows = connection.execute(
+        _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
+    ).fetchall()
+    unclaimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
+    new = []
+    for it in its:
+        if (it.app, it.id) in unclaimed:
+            unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
+            new.append(it)
+    return new
+
+
+def _dropped(connection: psycopg.Connection, made: Mapping[tuple[str, str], date]) -> set[tuple[str, str]]:
+    """Those of the keys that were made in a month of their app which is dropped; they are taken back."""
+    months = ([app for app, _ in made], list(made.values()))
+    gone = set(connection.execute(_DROPPED, months).fetchall()) if made else set()
+    late = {place for place, month in made.items() if (place[0], month) in gone}
+    if late:
+        connection.execute(_UNCLAIM, ([app for app, _ in late], [id_ for _, id_ in late]))
+    return late
+
+
+def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
+    """Those of `its` that are none of the settled ones; the same object may be there several times."""
+    left, others = Counter(map(id, settled)), []
+    for it in its:
+        if left[id(it)]:
+            left[id(it)] -= 1
+        else:
+            others.append(it)
+    return others
+
+
+def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:
+    """Keeps the dead letters, each once, in the order of their places; which of them, in it, were not kept yet."""
+    if not letters:
+        return frozenset()
+    letters = sorted(letters, key=lambda letter: _place(letter.message.position))  # two groups may write the same ones
+    with connection.cursor() as cursor:
+        cursor.executemany(_DEAD, [_dead_row(letter, group) for letter in letters], returning=True)
+        return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)
+
+
+def _place(at: Position) -> tuple[str, int, int]:
+    return at.topic, at.partition, at.offset
+
+
+def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
+    message, at = letter.message, letter.message.position
+    return (
+        storable(at.topic), at.partition, at.offset, message.received_at, message.key,
+        [storable(name) for name, _ in message.headers], [value for _, value in message.headers],
+        message.value, message.size, letter.digest or hashlib.sha256(message.value).digest(),
+        storable(letter.path), storable(letter.problem), group,
+    )  # fmt: skip

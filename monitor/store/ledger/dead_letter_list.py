@@ -1,0 +1,106 @@
+"""Dead letters as the dashboard lists them: newest first, a page at a time, and what is wrong with most of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, func, select
+
+from monitor.privacy.masking import redact
+from monitor.store.ledger.dead_letters import Wanted
+from monitor.store.quick import TakesTooLong, quick
+from monitor.store.tables.answers import dead_letter
+
+PAGE = 50
+COUNTED = 2_000  # the newest of them, which the counts are of
+_MOST_READS = 40  # pages of letters that one page looks through for a part of a problem
+_BEGINS = 200  # bytes of a message that a list reads
+_NARROW = "name a topic of the dead letters, or a shorter time"
+_d = dead_letter.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedLetter:
+    """One row; `begins` is how its message begins."""
+
+    id: int
+    received_at: datetime
+    topic: str
+    partition: int
+    position: int
+    path: str
+    problem: str
+    size: int
+    begins: bytes
+    settled_at: datetime | None
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Letters of one topic with one problem at one path: how many, of them open, and when the last came."""
+
+    topic: str
+    path: str
+    problem: str
+    letters: int
+    open: int
+    last: datetime
+
+
+class LetterList:
+    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def page(self, wanted: Wanted, *, before: int | None = None) -> list[ListedLetter]:
+        """`PAGE` of those with a smaller id than `before`, and one more where there are more.
+
+        A part of a problem is looked for in what is left of it when personal data are masked, so that nobody can guess
+        them by it.
+        """
+        found: list[ListedLetter] = []
+        for _ in range(_MOST_READS):
+            rows = self._page(wanted, before)
+            found += [row for row in rows if _stands(row, wanted)]
+            if len(rows) <= PAGE or len(found) > PAGE:
+                return found[: PAGE + 1]
+            before = rows[-1].id
+        raise TakesTooLong(f"this would take too long: {_NARROW}")
+
+    def _page(self, wanted: Wanted, before: int | None) -> list[ListedLetter]:
+        columns = [getattr(_d, name) for name in ListedLetter.__slots__ if name != "begins"]
+        begins = func.substr(_d.value, 1, _BEGINS).label("begins")
+        query = select(*columns, begins).where(*wanted.conditions()).order_by(_d.id.desc()).limit(PAGE + 1)
+        if before is not None:
+            query = query.where(_d.id < before)
+        with quick(self._engine, _NARROW) as connection:
+            return [
+                ListedLetter(**{**row, "begins": bytes(row["begins"])}) for row in connection.execute(query).mappings()
+            ]
+
+    def causes(self, wanted: Wanted, *, most: int = 20) -> list[Cause]:
+        """What is wrong with the newest `COUNTED` of them, the most frequent first."""
+        newest = select(_d.topic, _d.path, _d.problem, _d.settled_at, _d.received_at).where(*wanted.conditions())
+        n = newest.order_by(_d.id.desc()).limit(COUNTED).subquery().c
+        query = (
+            select(
+                n.topic,
+                n.path,
+                n.problem,
+                func.count().label("letters"),
+                func.count().filter(n.settled_at.is_(None)).label("open"),
+                func.max(n.received_at).label("last"),
+            )
+            .group_by(n.topic, n.path, n.problem)
+            .order_by(func.count().desc(), n.topic, n.path, n.problem)
+        )
+        with quick(self._engine, _NARROW) as connection:
+            found = [Cause(**row) for row in connection.execute(query).mappings()]
+        return [its for its in found if _stands(its, wanted)][:most]
+
+
+def _stands(its: ListedLetter | Cause, wanted: Wanted) -> bool:
+    return wanted.problem is None or wanted.problem.lower() in redact(f"{its.path}: {its.problem}").lower()

@@ -1,0 +1,222 @@
+"""Dead letters as people handle them: looked at, made interactions by a retry, purged; their ledger moves along."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
+
+from monitor.core.message import DeadLetter, Message, Position
+from monitor.core.model import Assessment
+from monitor.core.wire import storable
+from monitor.store.database import retriable
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.ledger import of_topic
+from monitor.store.ledger.offsets import Account, lock_ledgers
+from monitor.store.tables.answers import dead_letter
+
+NOBODY = ""  # the group of a letter that no ledger counts
+_d = dead_letter.c
+_SETTLING = """
+    SELECT id FROM dead_letter WHERE id = ANY(%s) AND settled_at IS NULL ORDER BY id FOR UPDATE SKIP LOCKED
+"""
+_PURGING = """
+    SELECT group_id, topic, partition, settled_at IS NULL FROM dead_letter WHERE id = ANY(%s) ORDER BY id FOR UPDATE
+"""
+_MOVE = """
+    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s
+    WHERE group_id = %s AND topic = %s AND partition = %s
+"""
+_PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
+_SETTLED = "UPDATE dead_letter SET settled_at = %s, outcome = %s WHERE id = ANY(%s)"
+_STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which dead letters are meant; what is None does not matter.
+
+    `problem` is a part of what `path: problem` says, `received_at` is in [since, until), and `open` is False for those
+    that a retry has settled.
+    """
+
+    ids: tuple[int, ...] | None = None
+    topic: str | None = None
+    problem: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    open: bool | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """As SQL, all of which hold."""
+        found: list[ColumnElement[bool]] = []
+        if self.ids is not None:
+            found.append(_d.id.in_(self.ids))
+        if self.topic is not None:
+            found.append(of_topic(_d.topic, self.topic))
+        if self.problem is not None:
+            found.append((_d.path + ": " + _d.problem).icontains(self.problem, autoescape=True))
+        if self.since is not None:
+            found.append(_d.received_at >= self.since)
+        if self.until is not None:
+            found.append(_d.received_at < self.until)
+        if self.open is not None:
+            found.append(_d.settled_at.is_(None) if self.open else _d.settled_at.is_not(None))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """An open dead letter as it is stored: the message as it came, and the group whose ledger counts it."""
+
+    id: int
+    group: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """How many dead letters there are, how many of them are open, and the highest id among them, 0 of none."""
+
+    total: int
+    open: int
+    last: int
+
+
+class DeadLetters:
+    """Reads; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def amount(self, wanted: Wanted) -> Amount:
+        """How many there are of those."""
+        is_open = func.count().filter(_d.settled_at.is_(None))
+        query = select(func.count(), is_open, func.coalesce(func.max(_d.id), 0)).where(*wanted.conditions())
+        with retriable(), self._engine.connect() as connection:
+            total, opened, last = connection.execute(query).one()
+        return Amount(total=total, open=opened, last=last)
+
+    def known(self, ids: Sequence[int]) -> set[int]:
+        """Which of these exist."""
+        with retriable(), self._engine.connect() as connection:
+            return set(connection.scalars(select(_d.id).where(_d.id.in_(ids))))
+
+    def newest(self, wanted: Wanted, most: int) -> list[Mapping[str, Any]]:
+        """The newest of those, each with its first bytes."""
+        columns = [_d.id, _d.received_at, _d.group_id, _d.topic, _d.partition, _d.position, _d.path, _d.problem]
+        columns += [_d.size, _d.settled_at, _d.outcome]
+        begins = func.substr(_d.value, 1, 200).label("begins")
+        query = select(*columns, begins).where(*wanted.conditions()).order_by(_d.id.desc()).limit(most)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def whole(self, number: int) -> Mapping[str, Any] | None:
+        """Every column of one, or None where there is none."""
+        with retriable(), self._engine.connect() as connection:
+            row = connection.execute(select(*_d).where(_d.id == number)).mappings().one_or_none()
+        return None if row is None else dict(row)
+
+    def page(self, wanted: Wanted, *, after: int, last: int, most: int, most_bytes: int) -> list[int]:
+        """Ids of the next of those in (after, last], oldest first: one or more, within the limits; none at the end."""
+        length = func.octet_length(_d.value)
+        query = select(_d.id, length).where(*wanted.conditions(), _d.id > after, _d.id <= last)
+        ids, size = list[int](), 0
+        with retriable(), self._engine.connect() as connection:
+            for number, more in connection.execute(query.order_by(_d.id).limit(most)):
+                size += more
+                if ids and size > most_bytes:
+                    break
+                ids.append(number)
+        return ids
+
+    def open_letters(self, ids: Sequence[int]) -> list[Letter]:
+        """Those of `ids` that are open, oldest first."""
+        query = select(*_d).where(_d.id.in_(ids), _d.settled_at.is_(None)).order_by(_d.id)
+        with retriable(), self._engine.connect() as connection:
+            return [_letter(row) for row in connection.execute(query).mappings()]
+
+
+def settle(
+    writer: Writer,
+    alive: Sequence[tuple[Letter, Assessment]],
+    dead: Sequence[tuple[Letter, DeadLetter]],
+    now: datetime,
+) -> Counter[str]:
+    """Stores in one transaction what a retry made of open letters; how many are `assessed`, `duplicate`, `dead` now.
+
+    An interaction is stored as a live one is, and its letter is open no more; what is still dead gets its problem of
+    today. Letters that are not open any more, or which another process is about to settle, are in none of the counts.
+
+    Raises:
+        Retriable: the database is out of reach for now; to call it again settles nothing twice.
+    """
+    with writer.transaction() as connection:
+        wanted = [letter.id for letter, _ in (*alive, *dead)]
+        ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
+        alive = [(letter, _counted(letter, a)) for letter, a in alive if letter.id in ours]
+        lock_ledgers(connection, [_account(letter) for letter, _ in alive])
+        new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
+        outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
+        moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in alive}
+        for letter, _ in alive:
+            moves[_account(letter)][outcomes[letter.id]] += 1
+        counts = Counter(outcomes.values())
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                _MOVE, [(n.total(), n["assessed"], n["duplicate"], *account) for account, n in moves.items()]
+            )
+            for outcome in counts:
+                cursor.execute(_SETTLED, (now, outcome, [number for number, o in outcomes.items() if o == outcome]))
+            still = [
+                (storable(why.path), storable(why.problem), letter.id) for letter, why in dead if letter.id in ours
+            ]
+            cursor.executemany(_STILL_DEAD, still)
+        counts["dead"] = len(still)
+    return counts
+
+
+def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
+    """Deletes them in one transaction; how many there were, and how many of these were open.
+
+    Raises:
+        Retriable: the database is out of reach for now; to call it again counts nothing twice.
+    """
+    with writer.transaction() as connection:
+        rows = connection.execute(_PURGING, (ids,)).fetchall()
+        purged = Counter((group, topic, partition) for group, topic, partition, is_open in rows if is_open)
+        lock_ledgers(connection, list(purged))
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM dead_letter WHERE id = ANY(%s)", (ids,))
+            cursor.executemany(_PURGED, [(n, *account) for account, n in purged.items()])
+    return len(rows), purged.total()
+
+
+def _account(letter: Letter) -> Account:
+    return letter.group, letter.message.position.topic, letter.message.position.partition
+
+
+def _counted(letter: Letter, assessment: Assessment) -> Assessment:
+    """Without its position where the letter is in nobody's ledger, as interactions of that time are."""
+    if letter.group != NOBODY:
+        return assessment
+    return replace(assessment, interaction=replace(assessment.interaction, position=None))
+
+
+def _letter(row: RowMapping) -> Letter:
+    return Letter(
+        id=row["id"],
+        group=row["group_id"],
+        message=Message(
+            value=bytes(row["value"]),
+            position=Position(topic=row["topic"], partition=row["partition"], offset=row["position"]),
+            received_at=row["received_at"],
+            headers=tuple(zip(row["header_names"], map(bytes, row["header_values"]), strict=True)),
+            key=None if row["key"] is None else bytes(row["key"]),
+            size=row["size"],
+        ),
+    )

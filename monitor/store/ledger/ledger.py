@@ -1,0 +1,136 @@
+"""The ledger: what became of each partition's messages, as it was counted, and as the rows have it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Text, func, or_, select, text
+
+from monitor.store.database import retriable
+from monitor.store.tables.answers import LEDGER, consumer_offset
+
+# An interaction counts where its message stood, with its assessment or still without; a dead letter where its group's
+# ledger counts it, '' is nobody's.
+_RECOUNT = text("""
+    WITH said AS (
+        SELECT topic, partition, sum(assessed)::bigint AS assessed, sum(pending)::bigint AS pending,
+               sum(dead - purged)::bigint AS dead
+        FROM consumer_offset WHERE live AND topic = ANY(:topics) GROUP BY topic, partition
+    ), kept AS (
+        SELECT source_topic AS topic, source_partition AS partition, count(*) AS interactions
+        FROM interaction WHERE source_topic = ANY(:topics) GROUP BY source_topic, source_partition
+    ), gone AS (
+        SELECT topic, partition, interactions AS removed FROM retention_count WHERE topic = ANY(:topics)
+    ), open AS (
+        SELECT topic, partition, count(*) AS letters
+        FROM dead_letter WHERE settled_at IS NULL AND group_id <> '' AND topic = ANY(:topics) GROUP BY topic, partition
+    )
+    SELECT topic, partition, assessed, pending, coalesce(interactions, 0) AS interactions,
+           coalesce(removed, 0) AS removed, dead, coalesce(letters, 0) AS letters
+    FROM said LEFT JOIN kept USING (topic, partition) LEFT JOIN gone USING (topic, partition)
+        LEFT JOIN open USING (topic, partition)
+    ORDER BY topic, partition
+""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """What became of the messages of one partition that one group read. `live` is False for a rescore's group.
+
+    `spanned` is how many offsets the reader went over, 0 where these are bytes of a file; `purged` is how many of the
+    `dead` are kept no more.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    live: bool
+    next_offset: int
+    counts: Mapping[str, int]  # by the names of LEDGER
+
+    @property
+    def unaccounted(self) -> int:
+        """How many received messages have no outcome: less than 0 where some have several."""
+        c = self.counts
+        return c["received"] - c["assessed"] - c["duplicate"] - c["dead"] - c["pending"]
+
+    @property
+    def unread(self) -> int:
+        """How many offsets were neither received nor skipped, where offsets count messages."""
+        c = self.counts
+        skipped = c["tombstone"] + c["control"] + c["expired"]
+        return c["spanned"] - c["received"] - skipped if c["spanned"] or skipped else 0
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every offset and every message is accounted for."""
+        return self.unaccounted == self.unread == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recount:
+    """What the ledgers of all live groups say of one partition beside what is stored.
+
+    `assessed` and `pending` together stand against `interactions` with those that retention has `removed`, and `dead`,
+    without those purged since, against the open `letters`.
+    """
+
+    topic: str
+    partition: int
+    assessed: int
+    pending: int
+    interactions: int
+    dead: int
+    letters: int
+    removed: int = 0
+
+    @property
+    def balanced(self) -> bool:
+        """Whether the rows are as many as were counted."""
+        return self.assessed + self.pending == self.interactions + self.removed and self.dead == self.letters
+
+
+class Ledger:
+    """Reads; may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def read(
+        self, *, group: str | None = None, topic: str | None = None, recount: bool = False
+    ) -> tuple[list[LedgerRow], list[Recount]]:
+        """The rows of a group and topic, or of all, and with `recount` what is stored of their partitions.
+
+        Both are of one moment. The recount reads every interaction, and goes by all groups whichever was asked for.
+        """
+        c = consumer_offset.c
+        query = select(*c).order_by(c.group_id, c.topic, c.partition)
+        if group is not None:
+            query = query.where(c.group_id == group)
+        if topic is not None:
+            query = query.where(of_topic(c.topic, topic))
+        with retriable(), self._engine.connect() as opened:
+            connection = opened.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            rows = [_row(found) for found in connection.execute(query).mappings()]
+            recounted = _recounted(connection, {(row.topic, row.partition) for row in rows}) if recount else []
+        return rows, recounted
+
+
+def of_topic(column: Column[str], topic: str) -> ColumnElement[bool]:
+    """Of the topic of that name; a followed file is found by its path alone too."""
+    path = func.regexp_replace(column, "#[^#]*$", "", type_=Text)
+    return or_(column == topic, path == topic)
+
+
+def _row(found: RowMapping) -> LedgerRow:
+    return LedgerRow(
+        group=found["group_id"], topic=found["topic"], partition=found["partition"], live=found["live"],
+        next_offset=found["next_offset"], counts={name: found[name] for name in LEDGER},
+    )  # fmt: skip
+
+
+def _recounted(connection: Connection, partitions: Collection[tuple[str, int]]) -> list[Recount]:
+    topics = sorted({topic for topic, _ in partitions})
+    found = connection.execute(_RECOUNT, {"topics": topics}).mappings()
+    return [Recount(**row) for row in found if (row["topic"], row["partition"]) in partitions]

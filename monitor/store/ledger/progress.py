@@ -1,0 +1,116 @@
+"""How far reading has come, as its processes said last: whether a window of an alert is complete."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Engine, delete, func, select
+from sqlalchemy.dialects import postgresql
+
+from monitor.alert.window import Count, Counts
+from monitor.core.message import Progress
+from monitor.store.database import bounded, retriable
+from monitor.store.interaction.rollup import source_of
+from monitor.store.ledger.ledger import Ledger, of_topic
+from monitor.store.tables.signals import reading
+
+FORGOTTEN = timedelta(days=1)
+MISSED = timedelta(days=30)
+_r = reading.c
+
+
+class ReadingStore:
+    """What live readers note, and what alerts make of it. Safe to use from several threads; may raise `Retriable`.
+
+    A reader that died leaves its partitions behind, which age until another one takes them over. One that was not noted
+    for `FORGOTTEN` holds the watermark up no more, but its lag is told of for `MISSED`: else an alert about it would
+    end by itself. `forget` ends both. Where several groups read a partition, the furthest counts. A clock that was
+    ahead when it was noted moves nothing beyond `now`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def note(self, group: str, progress: Sequence[Progress], now: datetime) -> None:
+        """Keeps how far a group has come with the partitions that its process reads; `through` never goes back."""
+        if not progress:
+            return
+        rows = [
+            {"group_id": group, "topic": p.topic, "partition": p.partition, "through": p.through, "behind": p.behind,
+             "seen_at": now}
+            for p in sorted(progress, key=lambda p: (p.topic, p.partition))
+        ]  # fmt: skip
+        insert = postgresql.insert(reading)
+        new = insert.excluded
+        upsert = insert.on_conflict_do_update(
+            index_elements=["group_id", "topic", "partition"],
+            set_={
+                "through": func.greatest(_r.through, new.through),
+                "behind": new.behind,
+                "seen_at": func.greatest(_r.seen_at, new.seen_at),
+            },
+        )
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(upsert, rows)
+
+    def keep(self, group: str, topics: Sequence[str]) -> None:
+        """Forgets what a group read before and does not any more, so that it holds nothing up."""
+        gone = (_r.group_id == group) & _r.topic.not_in(topics)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(delete(reading).where(gone))
+
+    def forget(self, source: str) -> int:
+        """Forgets a topic or file that was stopped on purpose, for every group; how many rows there were of it."""
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(delete(reading).where(of_topic(_r.topic, source))).rowcount
+
+    def watermark(self, now: datetime) -> datetime | None:
+        """What had arrived by then is stored, whatever partition it came in; None where nobody reads anything."""
+        return min((through for through, _ in self._partitions(now).values()), default=None)
+
+    def lags(self, now: datetime) -> list[Counts]:
+        """Seconds that each source is behind, that is its slowest partition, as one thing counted."""
+        slowest: dict[str, datetime] = {}
+        for (topic, _), (through, _) in self._partitions(now, MISSED).items():
+            source = source_of(topic)
+            slowest[source] = min(through, slowest.get(source, through))
+        return _states({source: (now - at).total_seconds() for source, at in slowest.items()})
+
+    def unread(self, now: datetime) -> Mapping[str, int]:
+        """Messages of each source that were still to be read at the last look."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for (topic, _), (_, behind) in self._partitions(now).items():
+            found[source_of(topic)] += behind
+        return dict(found)
+
+    def imbalances(self) -> list[Counts]:
+        """Partitions of each source whose live ledger does not add up, as one thing counted. Nothing is recounted."""
+        rows, _ = Ledger(self._engine).read()
+        found: defaultdict[str, int] = defaultdict(int)
+        for row in rows:
+            if row.live:
+                found[source_of(row.topic)] += not row.balanced
+        return _states(found)
+
+    def _partitions(self, now: datetime, kept: timedelta = FORGOTTEN) -> dict[tuple[str, int], tuple[datetime, int]]:
+        """How far those noted within `kept` have come, and what is left of them."""
+        known: ColumnElement[bool] = _r.seen_at > now - kept
+        query = (
+            select(_r.topic, _r.partition, func.least(func.max(_r.through), now), func.min(_r.behind))
+            .where(known)
+            .group_by(_r.topic, _r.partition)
+        )
+        with bounded(self._engine) as connection:
+            return {(topic, number): (through, behind) for topic, number, through, behind in connection.execute(query)}
+
+
+def _states(values: Mapping[str, float]) -> list[Counts]:
+    return [
+        Counts(
+            labels={"source": source},
+            counts=(Count(total=1, sum=float(value), squares=float(value) ** 2),),
+        )
+        for source, value in sorted(values.items())
+    ]

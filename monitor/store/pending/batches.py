@@ -1,0 +1,70 @@
+"""Batches of requests that a provider works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, insert, select, text, update
+
+from monitor.store.database import retriable
+from monitor.store.tables.answers import llm_batch
+
+_b = llm_batch.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentBatch:
+    """One that has not been read yet; `claim` is the token of the work in it."""
+
+    id: str
+    claim: str
+
+
+class SentBatches:
+    """Remembers them; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def sent(self, batch: SentBatch, *, model: str, requests: int, now: datetime) -> None:
+        """One was sent."""
+        row = {"id": batch.id, "claim": batch.claim, "model": model, "requests": requests,
+               "sent_at": now, "looked_at": now, "status": "sent"}  # fmt: skip
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(insert(llm_batch).values(row))
+
+    def to_look_after(self, now: datetime, *, every: timedelta) -> Sequence[SentBatch]:
+        """Those that nobody has looked after for so long; they count as looked after now."""
+        open_ones = (
+            select(_b.id)
+            .where(_b.finished_at.is_(None), _b.looked_at <= now - every)
+            .order_by(_b.looked_at)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        statement = update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(_b.id, _b.claim)
+        with retriable(), self._engine.begin() as connection:
+            return [SentBatch(id=row.id, claim=row.claim) for row in connection.execute(statement)]
+
+    @contextmanager
+    def alone(self, batch: SentBatch) -> Iterator[bool]:
+        """Whether this process alone reads that batch while the block runs."""
+        with retriable(), self._engine.connect() as connection:
+            key = {"key": batch.id}
+            ours = bool(connection.scalar(text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))"), key))
+            connection.commit()
+            try:
+                yield ours
+            finally:
+                if ours:
+                    connection.execute(text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), key)
+                    connection.commit()
+
+    def looked(self, batch: SentBatch, status: str, *, finished_at: datetime | None) -> None:
+        """Notes its status, and whether all of it was read."""
+        values = {"status": status, "finished_at": finished_at}
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(llm_batch).where(_b.id == batch.id).values(values))

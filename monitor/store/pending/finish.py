@@ -1,0 +1,147 @@
+"""What workers make of pending work: stored in one transaction with the end of their claims, so that it happens once.
+
+Claims that have passed to another worker meanwhile are left out of everything here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from monitor.assess.judge.metric import Judgement
+from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.core.wire import encode
+from monitor.store.audit_queue import Kind, judgement_part, queue_rows
+from monitor.store.interaction.partitions import Partitions
+from monitor.store.interaction.rollup import Counted
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row
+from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.offsets import Account, lock_ledgers
+from monitor.store.pending.prompts import keep_prompts
+from monitor.store.pending.queue import Claim, forget, still_ours
+from monitor.store.tables.answers import METRICS
+
+if TYPE_CHECKING:
+    import psycopg
+
+_MOVE = """
+    UPDATE consumer_offset SET pending = pending - %s, assessed = assessed + %s
+    WHERE group_id = %s AND topic = %s AND partition = %s
+"""
+_MAKE_WAY = """
+    DELETE FROM assessment WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND NOT live
+"""
+_BEFORE = f"""
+    SELECT verdict, reasons, {", ".join(f"{name}::float8" for name in METRICS)} FROM assessment
+    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
+"""  # noqa: S608  made of this project's own constants
+_REVISE = f"""
+    UPDATE assessment a
+    SET {", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS)}, revised_at = %s,
+        earlier = to_jsonb(a) - ARRAY['app', 'id', 'occurred_at', 'live', 'revised_at', 'earlier']
+    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
+"""  # noqa: S608
+_JUDGED = """
+    INSERT INTO judgement (app, id, occurred_at, metric, model, prompt_hash, mode, score, reason, parts,
+                           calls, input_tokens, output_tokens, cost, judged_at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+"""
+
+
+def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) -> int:
+    """Stores first assessments, and moves their messages in the ledger from pending to assessed; how many.
+
+    Raises:
+        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+    """
+    made = {claim.id: assessment for claim, assessment in done}
+    with writer.transaction() as connection:
+        ours = still_ours(connection, [claim for claim, _ in done])
+        moves: Counter[Account] = Counter(
+            (claim.group, at.topic, at.partition) for claim in ours if (at := claim.interaction.position) is not None
+        )
+        lock_ledgers(connection, moves)
+        with connection.cursor() as cursor:
+            cursor.executemany(_MOVE, [(n, n, *account) for account, n in moves.items()])
+            # a rescore under the profile of today may have been there first
+            cursor.executemany(_MAKE_WAY, [_place(made[claim.id]) for claim in ours])
+        forget(connection, ours)
+        writer.add(connection, [made[claim.id] for claim in ours])
+    return len(ours)
+
+
+def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now: datetime) -> list[Claim]:
+    """Puts assessments in the place of those with a stand-in for support, which are kept in `earlier`.
+
+    Returns those that have no live assessment under the same profile to be revised; they are still claimed.
+
+    Raises:
+        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+    """
+    made = {claim.id: assessment for claim, assessment in done}
+    with writer.transaction() as connection:
+        ours = sorted(still_ours(connection, [claim for claim, _ in done]), key=lambda claim: claim.id)
+        before = {claim.id: _before(connection, made[claim.id]) for claim in ours}
+        there = [claim for claim in ours if before[claim.id] is not None]
+        after = [made[claim.id] for claim in there]
+        with connection.cursor() as cursor:
+            cursor.executemany(_REVISE, [(*assessment_row(a), now, *_place(a)) for a in after])
+        writer.queue_to_seal(connection, after)
+        writer.recount(connection, before=[old for old in before.values() if old is not None], after=after)
+        forget(connection, there)
+        writer.follow_up(connection, after)
+    return [claim for claim in ours if before[claim.id] is None]
+
+
+def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgement]]], now: datetime) -> None:
+    """Stores judgements.
+
+    Raises:
+        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+    """
+    made = {claim.id: judgements for claim, judgements in claims}
+    with writer.transaction() as connection:
+        ours = still_ours(connection, [claim for claim, _ in claims])
+        if not ours:
+            return
+        Partitions().ensure(connection, (claim.interaction for claim in ours))
+        keep_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                _JUDGED, [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
+            )
+        queue_rows(connection, Kind.JUDGEMENT, (_to_seal(claim, j) for claim in ours for j in made[claim.id]), now)
+        forget(connection, ours)
+
+
+def _to_seal(claim: Claim, judgement: Judgement) -> tuple[str, str, str]:
+    part = judgement_part(judgement.metric, judgement.model, judgement.prompt_hash)
+    return claim.interaction.app, claim.interaction.id, part
+
+
+def _place(a: Assessment) -> tuple[object, ...]:
+    return a.interaction.app, a.interaction.id, a.interaction.occurred_at, a.profile_hash
+
+
+def _before(connection: psycopg.Connection, made: Assessment) -> Counted | None:
+    row = connection.execute(_BEFORE, _place(made)).fetchone()
+    if row is None:
+        return None
+    verdict, reasons, *metrics = row
+    return Counted(
+        interaction=made.interaction,
+        verdict=Verdict(verdict),
+        reasons=[Reason(reason) for reason in reasons],
+        metrics=Metrics(**dict(zip(METRICS, metrics, strict=True))),
+    )
+
+
+def _judgement_row(it: Interaction, judgement: Judgement, now: datetime) -> tuple[object, ...]:
+    outcome, spend = judgement.outcome, judgement.spend
+    return (
+        it.app, it.id, it.occurred_at, judgement.metric, judgement.model, judgement.prompt_hash,
+        judgement.mode, outcome.score, outcome.reason, encode(outcome.parts),
+        spend.calls, spend.input_tokens, spend.output_tokens, spend.cost, now,
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""Work that is still to be done for stored interactions: queued with them, claimed by one worker at a time.
+
+A claim is a lease: it lapses where the worker does not come back, and what is finished later under it is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import uuid4
+
+from sqlalchemy import Engine, and_, func, select, text, tuple_, update
+
+from monitor.core.model import Assessment, Interaction, Reason, Work
+from monitor.core.wire import storable
+from monitor.store.database import retriable
+from monitor.store.interaction.read import interaction_of
+from monitor.store.tables.answers import assessment, interaction, pending
+
+if TYPE_CHECKING:
+    import psycopg
+
+FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]
+_p = pending.c
+_ENQUEUE = """
+    INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
+    SELECT kind, app, id, occurred_at, %(group)s, %(now)s, %(now)s
+    FROM unnest(%(kinds)s::text[], %(apps)s::text[], %(ids)s::text[], %(times)s::timestamptz[])
+      AS wanted (kind, app, id, occurred_at)
+    WHERE kind <> 'judge' OR NOT EXISTS (
+        SELECT FROM judgement j WHERE j.app = wanted.app AND j.id = wanted.id AND j.occurred_at = wanted.occurred_at
+    )
+    ON CONFLICT DO NOTHING
+"""
+# An array is made once. A mere subquery may be run for every row, each time past those that it has locked before.
+_CLAIM = text("""
+    UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM pending WHERE kind = ANY(:kinds) AND NOT given_up AND not_before <= :now
+        ORDER BY not_before, id LIMIT :most FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING id
+""")
+_OURS = """
+    SELECT id FROM pending JOIN unnest(%s::bigint[], %s::text[]) AS ours (id, claim) USING (id, claim)
+    ORDER BY id FOR UPDATE OF pending
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One piece of work that a worker has taken. `refuses`: its answer is worded as a refusal."""
+
+    id: int
+    kind: Work
+    token: str
+    attempts: int
+    group: str
+    interaction: Interaction
+    refuses: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCount:
+    """How much work of one kind waits: how much of it is due, is at work, has failed at least once, was given up."""
+
+    kind: Work
+    waiting: int
+    due: int
+    claimed: int
+    failed: int
+    given_up: int
+    oldest: datetime | None
+    last_error: str | None
+
+
+def enqueue(
+    connection: psycopg.Connection, group: str, now: datetime, wanted: Sequence[tuple[Work, Interaction]]
+) -> None:
+    """Queues work, each kind once for each interaction; one that was judged is not judged again."""
+    if not wanted:
+        return
+    its = [it for _, it in wanted]
+    connection.execute(_ENQUEUE, {
+        "group": group, "now": now, "kinds": [str(kind) for kind, _ in wanted], "apps": [it.app for it in its],
+        "ids": [it.id for it in its], "times": [it.occurred_at for it in its],
+    })  # fmt: skip
+
+
+def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:
+    """Those whose claim has not passed to another worker; they are locked until the transaction ends."""
+    if not claims:
+        return []
+    rows = connection.execute(_OURS, ([claim.id for claim in claims], [claim.token for claim in claims])).fetchall()
+    ours = {number for (number,) in rows}
+    return [claim for claim in claims if claim.id in ours]
+
+
+def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
+    """Their work is done."""
+    connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
+
+
+class Pending:
+    """The queue, for workers and for people; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claim(self, kinds: Sequence[Work], now: datetime, *, most: int, lease: timedelta) -> list[Claim]:
+        """Takes up to `most` that are due, the longest due first, from under everybody else's hands."""
+        token = uuid4().hex
+        given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}
+        with retriable(), self._engine.begin() as connection:
+            ids = connection.execute(_CLAIM, given).scalars().all()
+            return self._read(connection, _p.id.in_(ids)) if ids else []
+
+    def claimed(self, token: str) -> list[Claim]:
+        """What is still claimed under this token."""
+        with retriable(), self._engine.connect() as connection:
+            return self._read(connection, _p.claim == token)
+
+    def _read(self, connection: Any, wanted: Any) -> list[Claim]:
+        refuses = (
+            select(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
+            .where(*(assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
+            .where(assessment.c.live)
+            .limit(1)
+            .scalar_subquery()
+        )
+        same = [_p.app == interaction.c.app, _p.interaction_id == interaction.c.id,
+                _p.occurred_at == interaction.c.occurred_at]  # fmt: skip
+        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
+        query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
+        return [
+            Claim(
+                id=row["pending_id"], kind=Work(row["kind"]), token=row["claim"], attempts=row["attempts"],
+                group=row["group_id"], interaction=interaction_of(row), refuses=bool(row["refuses"]),
+            )
+            for row in connection.execute(query).mappings()
+        ]  # fmt: skip
+
+    def failed(self, claims: Sequence[Claim], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
+        """Notes why, and when it may be tried again; None gives it up. Without `attempted` no attempt is counted."""
+        if not claims:
+            return
+        values: dict[str, Any] = {"claim": None, "last_error": storable(error)}
+        values |= {"given_up": True} if retry_at is None else {"not_before": retry_at}
+        if not attempted:
+            values["attempts"] = _p.attempts - 1
+        ids, token = [claim.id for claim in claims], claims[0].token
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(pending).where(_p.id.in_(ids), _p.claim == token).values(values))
+
+    def release(self, claims: Sequence[Claim], now: datetime) -> None:
+        """Gives claims back that nothing was done for; others may take them at once."""
+        ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
+        values = {"claim": None, "not_before": now, "attempts": _p.attempts - 1}
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(pending).where(*ours).values(values))
+
+    def lease(self, claims: Sequence[Claim], until: datetime) -> None:
+        """Makes their claims lapse later, or earlier."""
+        ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(pending).where(*ours).values(not_before=until))
+
+    def counts(self, now: datetime) -> list[PendingCount]:
+        """By kind, the kinds without work left out."""
+        waits = ~_p.given_up
+        query = select(
+            _p.kind,
+            func.count().filter(waits).label("waiting"),
+            func.count().filter(waits, _p.not_before <= now).label("due"),
+            func.count().filter(waits, _p.claim.is_not(None), _p.not_before > now).label("claimed"),
+            func.count().filter(waits, _p.last_error.is_not(None)).label("failed"),
+            func.count().filter(_p.given_up).label("given_up"),
+            func.min(_p.queued_at).label("oldest"),
+            func.max(_p.last_error).label("last_error"),
+        ).group_by(_p.kind)
+        with retriable(), self._engine.connect() as connection:
+            found = {row["kind"]: row for row in connection.execute(query).mappings()}
+        return [PendingCount(**{**found[kind], "kind": kind}) for kind in Work if kind in found]
+
+    def rows(self, *, kind: Work | None, given_up: bool | None, most: int) -> list[Mapping[str, Any]]:
+        """Single pieces of work, the longest queued first."""
+        query = select(pending).order_by(_p.queued_at, _p.id).limit(most)
+        if kind is not None:
+            query = query.where(_p.kind == kind)
+        if given_up is not None:
+            query = query.where(_p.given_up == given_up)
+        with retriable(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def revive(self, now: datetime, *, kind: Work | None) -> int:
+        """Makes what was given up, or waits after a failure, due at once; how many that were."""
+        statement = update(pending).where(_p.given_up | _p.last_error.is_not(None), _p.claim.is_(None))
+        if kind is not None:
+            statement = statement.where(_p.kind == kind)
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(statement.values(given_up=False, attempts=0, not_before=now)).rowcount

@@ -1,0 +1,151 @@
+"""Erasing what somebody's interactions say: texts and secrets go, figures, verdicts and times stay.
+
+Without its secret no leaf of the audit trail can be opened any more; that there was an interaction it still proves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, Engine, bindparam, select, text
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
+
+from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
+from monitor.core.model import Json, Mark
+from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
+from monitor.store.database import retriable
+from monitor.store.privacy.quotations import blank_erased, hold_alerting
+from monitor.store.report.reports import blank_reported
+from monitor.store.tables.answers import interaction
+
+FIELDS = (*INTERACTION_PERSONAL, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
+BATCH = 500  # interactions of one transaction
+_UNQUOTED = 8  # characters from which on an id is looked for in dead letters without the quotes of JSON
+_i = interaction.c
+_GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
+_SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
+_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id"
+# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
+# a worker has queued to follow.
+_STATEMENTS = (
+    _PENDING,
+    """
+        UPDATE interaction t
+        SET question = '', answer = '', retrieved_documents = '[]', supporting_documents = NULL,
+            reference_answer = NULL, conversation_id = NULL, tags = '{{}}', trace_id = NULL,
+            marks = ARRAY(SELECT DISTINCT mark FROM unnest(t.marks || CAST(:mark AS text)) AS mark ORDER BY mark)
+        FROM {gone} WHERE {same}
+    """,
+    """
+        UPDATE assessment t
+        SET support = jsonb_build_object('origin', t.support -> 'origin', 'documents', '[]'::jsonb), earlier = NULL,
+            evidence = '{{"alignment": [], "missing": []}}'
+                || jsonb_build_object('features', coalesce(t.evidence -> 'features', '{{}}'))
+        FROM {gone} WHERE {same}
+    """,
+    "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",
+    "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
+    "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
+    _PENDING,
+)
+_PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # for a round of alerting, a batch that is sealed, a worker
+_LETTERS = text("""
+    SELECT id FROM dead_letter d
+    WHERE EXISTS (
+        SELECT FROM unnest(:terms) AS term
+        WHERE position(term IN d.value) > 0 OR position(term IN coalesce(d.key, '')) > 0
+            OR EXISTS (SELECT FROM unnest(d.header_values) AS value WHERE position(term IN value) > 0)
+    )
+    ORDER BY id
+""").bindparams(bindparam("terms", type_=ARRAY(BYTEA)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Whose interactions of `app` are meant: of a conversation, of these ids, or with a tag of this name and value."""
+
+    app: str
+    conversation: str | None = None
+    ids: tuple[str, ...] = ()
+    tag: tuple[str, str] | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """As SQL, all of which hold."""
+        found = [_i.app == self.app]
+        if self.conversation is not None:
+            found.append(_i.conversation_id == self.conversation)
+        if self.ids:
+            found.append(_i.id.in_(self.ids))
+        if self.tag is not None:
+            name, value = self.tag
+            found.append(_i.tags[name].astext == value)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasable:
+    """A stored interaction; `erased`: it was before."""
+
+    id: str
+    occurred_at: datetime
+    erased: bool
+
+
+class Erasure:
+    """Finds and erases; every method may raise `Retriable`, and to call it again does no harm."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def find(self, wanted: Wanted) -> list[Erasable]:
+        """Those that are stored, oldest first. Once erased they are found by their ids only."""
+        query = select(_i.id, _i.occurred_at, _i.marks).where(*wanted.conditions()).order_by(_i.occurred_at, _i.id)
+        with retriable(), self._engine.connect() as connection:
+            return [
+                Erasable(id=row.id, occurred_at=row.occurred_at, erased=Mark.ERASED in row.marks)
+                for row in connection.execute(query)
+            ]
+
+    def dead_letters(self, wanted: Wanted, found: Sequence[Erasable]) -> list[int]:
+        """Ids of the dead letters whose bytes, key or headers hold the conversation's id or one of an interaction.
+
+        A short id counts only where it stands in double quotes, as in JSON.
+        """
+        ids = {*wanted.ids, *(one.id for one in found), *([wanted.conversation] if wanted.conversation else [])}
+        terms = [term for id_ in sorted(ids) for term in _terms(id_)]
+        if not terms:
+            return []
+        with retriable(), self._engine.connect() as connection:
+            return list(connection.execute(_LETTERS, {"terms": terms}).scalars())
+
+    def erase(self, app: str, those: Sequence[Erasable], *, by: str, reason_given: bool, now: datetime) -> None:
+        """Erases them in one transaction, with an act for each; at most `BATCH` of them."""
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(_PATIENCE)
+            hold_alerting(connection)
+            hold_sealing(connection)
+            questions = _questions(connection, app, those)
+            ids = [one.id for one in those]
+            times = [one.occurred_at for one in those]
+            values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
+            for statement in _STATEMENTS:
+                connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
+            blank_erased(connection, app, set(ids), questions)
+            blank_reported(connection, app, set(ids))
+            body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}
+            for id_ in ids:
+                queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
+
+
+def _questions(connection: Connection, app: str, those: Sequence[Erasable]) -> list[str]:
+    """In the order of their keys, in which every writer locks."""
+    query = select(_i.question).where(_i.app == app, _i.id.in_([one.id for one in those])).order_by(_i.id)
+    return list(connection.scalars(query.with_for_update()))
+
+
+def _terms(id_: str) -> list[bytes]:
+    quoted = {json.dumps(id_).encode(), json.dumps(id_, ensure_ascii=False).encode(errors="replace")}
+    return sorted(quoted | ({id_.encode(errors="replace")} if len(id_) >= _UNQUOTED else set()))

@@ -1,0 +1,297 @@
+"""Removes what has been kept long enough: whole months where nothing in them is kept longer, else row by row.
+
+With an interaction go its assessments, judgements, pending work and secret, and what people noted and alerts quoted of
+it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing and why.
+Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the apps
+that had any are remembered with it: an event of these counts as a duplicate too, since nobody can tell any more whether
+it is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from sqlalchemy import Connection, Engine, text
+
+from monitor.core.model import Mark, Verdict
+from monitor.privacy.retention import CutOff
+from monitor.store.alert.store import advisory_lock
+from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
+from monitor.store.database import retriable
+from monitor.store.interaction.partitions import PARTITIONED
+from monitor.store.privacy.quotations import blank_gone, hold_alerting
+from monitor.store.report.reports import blank_reported
+
+RETENTION_LOCK = 7_305_106
+BATCH = 5_000  # interactions of one transaction
+DEFAULT = "default"
+_PART = re.compile(r"interaction_(?P<name>[0-9]{4}_[0-9]{2}|default)")
+_APPS = text("""
+    WITH RECURSIVE known AS (
+        (SELECT app FROM interaction ORDER BY app LIMIT 1)
+        UNION ALL
+        SELECT (SELECT app FROM interaction WHERE app > known.app ORDER BY app LIMIT 1)
+        FROM known WHERE known.app IS NOT NULL
+    )
+    SELECT app FROM known WHERE app IS NOT NULL
+""")
+_PARTS = text("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'interaction'::regclass ORDER BY 1")
+_CUT = """
+    unnest(CAST(:cut_apps AS text[]), CAST(:cut_verdicts AS text[]), CAST(:cut_times AS timestamptz[]))
+        AS cut (app, verdict, before)
+"""
+_JUDGED = """
+    interaction_{part} i
+    LEFT JOIN assessment_{part} a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
+"""
+# An answer of a clock that is wrong is as old as its row, where it claims to be from later than that.
+_AT = f"""
+    CASE WHEN '{Mark.TIME_OUT_OF_RANGE}' = ANY (i.marks) THEN least(i.occurred_at, i.stored_at) ELSE i.occurred_at END
+"""
+_COUNT = f"""
+    SELECT i.app, coalesce(a.verdict, '') AS verdict, cut.before, count(*) AS stored,
+        count(*) FILTER (WHERE {_AT} < cut.before) AS due
+    FROM {_JUDGED} LEFT JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
+    GROUP BY 1, 2, 3 ORDER BY 1, 2
+"""  # noqa: S608  made of this file's own constants
+_PAGE = f"""
+    SELECT i.app, i.id, i.occurred_at, i.source_topic, i.source_partition, cut.verdict, cut.before
+    FROM {_JUDGED} JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
+    WHERE {_AT} < cut.before AND (i.app, i.id) > (:after_app, :after_id)
+    ORDER BY i.app, i.id LIMIT :most FOR UPDATE OF i
+"""  # noqa: S608
+# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
+# a worker has queued to follow.
+_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id"
+_WITH_IT = (
+    _PENDING,
+    "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id AND note <> ''",
+    "DELETE FROM audit_secret t USING {gone} WHERE t.app = gone.app AND t.id = gone.id",
+    _PENDING,
+)
+_GONE = """
+    unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (app, id, occurred_at)
+"""
+_ROWS = """
+    DELETE FROM {table} t USING {gone} WHERE t.app = gone.app AND t.id = gone.id AND t.occurred_at = gone.occurred_at
+"""
+_COUNTED = """
+    INSERT INTO retention_count (topic, partition, interactions)
+    {rows}
+    ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
+"""
+_OF_ROWS = "SELECT * FROM unnest(CAST(:topics AS text[]), CAST(:partitions AS integer[]), CAST(:numbers AS bigint[]))"
+# Of all apps that had a key: of what went row by row before, the keys are all there is.
+_FORGET = text("""
+    WITH gone AS (DELETE FROM interaction_key WHERE month = :month RETURNING app)
+    INSERT INTO retention_month (app, month, dropped_at) SELECT DISTINCT app, CAST(:month AS date), :now FROM gone
+    ON CONFLICT DO NOTHING
+""")
+_TABLES = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
+# Of the interactions that reports show, those that are gone.
+_REPORTED = text("""
+    SELECT DISTINCT r.app, said.id
+    FROM report r CROSS JOIN LATERAL (SELECT jsonb_path_query(r.content, '$.*[*].id') #>> '{}' AS id) said
+    WHERE NOT EXISTS (SELECT FROM interaction i WHERE i.app = r.app AND i.id = said.id)
+""")
+_OF_MONTH = """
+    SELECT source_topic, source_partition, count(*) FROM interaction_{part} WHERE source_topic IS NOT NULL
+    GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """Of the `stored` interactions of an app and verdict in one part of the table, how many are `due` to go.
+
+    `month` is None for the part of those times that belong to no month; `verdict` for what is not assessed;
+    `before` where all are kept.
+    """
+
+    app: str
+    verdict: Verdict | None
+    month: date | None
+    before: datetime | None
+    stored: int
+    due: int
+
+
+class Retention:
+    """Counts and removes; every method may raise `Retriable`, and to call it again removes nothing that is kept."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def holding(self) -> AbstractContextManager[bool]:
+        """Whether this process is the one that removes, for the block."""
+        return advisory_lock(self._engine, RETENTION_LOCK)
+
+    def apps(self) -> list[str]:
+        """Of which anything is stored."""
+        with retriable(), self._engine.connect() as connection:
+            return list(connection.scalars(_APPS))
+
+    def parts(self, cut_offs: Sequence[CutOff]) -> list[date | None]:
+        """The months in which something may be due, oldest first, and at the end None for what belongs to none."""
+        latest = max((cut.before for cut in cut_offs), default=None)
+        if latest is None:
+            return []
+        with retriable(), self._engine.connect() as connection:
+            names = [match["name"] for name in connection.scalars(_PARTS) if (match := _PART.fullmatch(name))]
+        months = sorted(_month(name) for name in names if name != DEFAULT)
+        return [*(month for month in months if _start(month) < latest), None]
+
+    def due(self, month: date | None, cut_offs: Sequence[CutOff]) -> list[Due]:
+        """What is stored of a month, and how much of it is due."""
+        with retriable(), self._engine.connect() as connection:
+            return _due(connection, month, cut_offs)
+
+    def drop(self, month: date, cut_offs: Sequence[CutOff], *, by: str, now: datetime) -> list[Due]:
+        """Drops the whole month in one transaction, if all that is stored of it is due; what that was, else nothing."""
+        part = _name(month)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(text("SET LOCAL lock_timeout = '5s'"))
+            hold_sealing(connection)
+            tables = _tables(connection, part)
+            for table in tables.values():
+                connection.execute(text(f"LOCK TABLE {table} IN EXCLUSIVE MODE"))
+            found = _due(connection, month, cut_offs)
+            if not found or any(one.due < one.stored for one in found):
+                return []
+            for statement in _WITH_IT:
+                connection.execute(text(statement.format(gone=f"interaction_{part} gone")))
+            connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
+            connection.execute(_FORGET, {"month": month, "now": now})
+            _queue_acts(connection, found, cut_offs, by=by, now=now)
+            for table in tables.values():  # last, since it keeps everybody out until the end
+                connection.execute(text(f"DROP TABLE {table}"))
+        return found
+
+    def remove(
+        self, month: date | None, cut_offs: Sequence[CutOff], after: tuple[str, str], *, by: str, now: datetime
+    ) -> tuple[list[Due], tuple[str, str]]:
+        """Removes the next `BATCH` of those that are due, by app and id; what that was, and the last one's key.
+
+        In one transaction; `after` is the last one's of the batch before, or two empty strings.
+        """
+        part = DEFAULT if month is None else _name(month)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(text("SET LOCAL lock_timeout = '5s'"))
+            hold_sealing(connection)
+            tables = _tables(connection, part)
+            page = text(_PAGE.format(part=part))
+            values = {**_cuts(cut_offs), "after_app": after[0], "after_id": after[1], "most": BATCH}
+            rows = connection.execute(page, values).all() if tables else ()
+            if not rows:
+                return [], after
+            gone: dict[str, object] = {
+                "apps": [row.app for row in rows], "ids": [row.id for row in rows],
+                "times": [row.occurred_at for row in rows],
+            }  # fmt: skip
+            deleted = [_ROWS.replace("{table}", table) for table in reversed(tables.values())]
+            for statement in (*_WITH_IT, *deleted):
+                connection.execute(text(statement.format(gone=_GONE)), gone)
+            _count_removed(connection, ((row.source_topic, row.source_partition) for row in rows))
+            numbers = Counter((row.app, row.verdict, row.before) for row in rows)
+            found = [
+                Due(app=app, verdict=_verdict(verdict), month=month, before=before, stored=number, due=number)
+                for (app, verdict, before), number in numbers.items()
+            ]
+            _queue_acts(connection, found, cut_offs, by=by, now=now)
+        return found, (rows[-1].app, rows[-1].id)
+
+    def blank_quotations(self) -> None:
+        """Blanks what alerts and reports quote of interactions that are not stored any more, or were erased."""
+        with retriable(), self._engine.begin() as connection:
+            hold_alerting(connection)
+            blank_gone(connection)
+            missing = [(row.app, row.id) for row in connection.execute(_REPORTED)]
+            for app in sorted({app for app, _ in missing}):
+                blank_reported(connection, app, {id_ for of, id_ in missing if of == app})
+
+
+def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff]) -> list[Due]:
+    part = DEFAULT if month is None else _name(month)
+    if not _tables(connection, part):
+        return []
+    return [
+        Due(
+            app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
+        )
+        for row in connection.execute(text(_COUNT.format(part=part)), _cuts(cut_offs))
+    ]  # fmt: skip
+
+
+def _tables(connection: Connection, part: str) -> dict[str, str]:
+    """The partitions that there are of a part, by the table that they belong to.
+
+    None where the part is gone: an attempt whose end got lost has dropped it. Of a month before there were judgements
+    there are two.
+    """
+    wanted = {f"{table}_{part}": table for table in PARTITIONED}
+    return {wanted[name]: name for name in connection.scalars(_TABLES, {"names": list(wanted)})}
+
+
+def _queue_acts(
+    connection: Connection, found: Iterable[Due], cut_offs: Sequence[CutOff], *, by: str, now: datetime
+) -> None:
+    """One for each app, verdict and cut-off; "" is not assessed, None any, of an app whose verdicts share one."""
+    cuts: dict[str, set[datetime]] = {}
+    for cut in cut_offs:
+        cuts.setdefault(cut.app, set()).add(cut.before)
+    whole = {app for app, times in cuts.items() if len(times) == 1 and _all_verdicts(app, cut_offs)}
+    rows: Counter[tuple[str, str | None, datetime, date | None]] = Counter()
+    for one in found:
+        if one.before is not None:
+            verdict = None if one.app in whole else one.verdict.value if one.verdict else ""
+            rows[one.app, verdict, one.before, one.month] += one.due
+    for (app, verdict, before, month), number in rows.items():
+        body = {"verdict": verdict, "before": before.astimezone(UTC).isoformat(), "rows": number}
+        subject = "other times" if month is None else f"{month:%Y-%m}"
+        queue_act(connection, Act(kind=Kind.RETENTION, by=by, at=now, app=app, subject=subject, body=body))
+
+
+def _all_verdicts(app: str, cut_offs: Sequence[CutOff]) -> bool:
+    return {cut.verdict for cut in cut_offs if cut.app == app} == {*Verdict, None}
+
+
+def _count_removed(connection: Connection, places: Iterable[tuple[str | None, int | None]]) -> None:
+    numbers = Counter(place for place in places if place[0] is not None)
+    if numbers:
+        ordered = sorted(numbers.items())
+        values: Mapping[str, object] = {
+            "topics": [topic for (topic, _), _ in ordered],
+            "partitions": [partition for (_, partition), _ in ordered],
+            "numbers": [number for _, number in ordered],
+        }
+        connection.execute(text(_COUNTED.format(rows=_OF_ROWS)), values)
+
+
+def _cuts(cut_offs: Sequence[CutOff]) -> dict[str, object]:
+    return {
+        "cut_apps": [cut.app for cut in cut_offs],
+        "cut_verdicts": ["" if cut.verdict is None else cut.verdict.value for cut in cut_offs],
+        "cut_times": [cut.before for cut in cut_offs],
+    }
+
+
+def _verdict(name: str) -> Verdict | None:
+    return Verdict(name) if name else None
+
+
+def _name(month: date) -> str:
+    return f"{month:%Y_%m}"
+
+
+def _month(name: str) -> date:
+    year, month = name.split("_")
+    return date(int(year), int(month), 1)
+
+
+def _start(month: date) -> datetime:
+    return datetime(month.year, month.month, 1, tzinfo=UTC)

@@ -1,0 +1,147 @@
+"""What the weekly report says of how an app was watched: alerts, silences, judgements, messages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, text
+
+from monitor.alert.state import State
+from monitor.core.model import Tally
+from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, Judged, Quiet, Usage
+from monitor.report.weekly.week import Week
+from monitor.store.interaction.rollup import source_of
+from monitor.store.ledger.ledger import Ledger
+
+_PROBLEMS = 10  # of dead letters, the most frequent
+_ACTIVE = [state.value for state in State if state.active]
+
+# Nothing after the end of the week is looked at, so that the same week reads the same later.
+_EPISODES = text("""
+    WITH episodes AS (
+        SELECT e.fingerprint, e.episode, l.rule, l.severity, l.labels,
+            (array_agg(e.to_state ORDER BY e.id DESC))[1] = ANY(CAST(:active AS text[])) AS goes_on,
+            min(e.at) FILTER (WHERE e.to_state = ANY(CAST(:active AS text[]))) AS fired_at,
+            max(e.at) FILTER (WHERE e.from_state = ANY(CAST(:active AS text[]))) AS left_at
+        FROM alert_event e JOIN alert l USING (fingerprint)
+        WHERE e.at < :end AND coalesce(l.labels ->> 'app', '') IN ('', :app)
+        GROUP BY e.fingerprint, e.episode, l.rule, l.severity, l.labels
+    )
+    SELECT e.episode, e.rule, e.severity, e.labels, e.fired_at, d.at AS acknowledged_at, d.by AS acknowledged_by,
+        CASE WHEN NOT e.goes_on THEN e.left_at END AS resolved_at
+    FROM episodes e
+    LEFT JOIN LATERAL (
+        SELECT a.at, a.by FROM alert_action a
+        WHERE a.fingerprint = e.fingerprint AND a.episode = e.episode AND a.action = 'acknowledge' AND a.at < :end
+        ORDER BY a.id LIMIT 1
+    ) d ON true
+    WHERE e.fired_at IS NOT NULL AND (e.goes_on OR e.left_at >= :start)
+    ORDER BY e.fired_at, e.episode
+""")
+_SILENCES = text("""
+    SELECT matchers, starts_at, ends_at, created_by, comment FROM silence
+    WHERE starts_at < :end AND ends_at > :start AND ends_at > starts_at ORDER BY starts_at, id
+""")
+# Sums of numerics are exact in whatever order they are added.
+_JUDGED = text("""
+    SELECT metric, model, count(*) AS judged, count(score) AS scored, coalesce(sum(score::numeric), 0) AS sum,
+        coalesce(sum(score::numeric * score::numeric), 0) AS squares, sum(calls) AS calls,
+        sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, coalesce(sum(cost::numeric), 0) AS cost
+    FROM judgement WHERE app = :app AND occurred_at >= :start AND occurred_at < :end
+    GROUP BY metric, model ORDER BY metric, model
+""")
+_JUDGED_ANSWERS = text("""
+    SELECT count(DISTINCT id) FROM judgement WHERE app = :app AND occurred_at >= :start AND occurred_at < :end
+""")
+_USAGE = text("""
+    SELECT purpose, model, sum(calls) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+        sum(cost::numeric) AS cost
+    FROM llm_usage WHERE hour >= :start AND hour < :end GROUP BY purpose, model ORDER BY purpose, model
+""")
+_ARRIVALS = text("""
+    SELECT source, sum(received)::bigint AS received, sum(dead)::bigint AS dead FROM ingest_minute
+    WHERE minute >= :start AND minute < :end GROUP BY source ORDER BY source
+""")
+_LETTERS = text("""
+    SELECT path || ': ' || problem AS problem, count(*) AS letters FROM dead_letter
+    WHERE received_at >= :start AND received_at < :end GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most
+""")
+_PENDING = text("""
+    SELECT count(*) FROM pending
+    WHERE kind = 'assess' AND app = :app AND occurred_at >= :start AND occurred_at < :end
+""")
+_READING = text("""
+    SELECT topic, partition, max(through) AS through, min(behind) AS behind FROM reading GROUP BY topic, partition
+""")
+
+
+def episodes(connection: Connection, values: Mapping[str, Any]) -> tuple[Episode, ...]:
+    """Of the app's alerts and of those of no app, in the order in which they fired."""
+    rows = connection.execute(_EPISODES, {**values, "active": _ACTIVE}).mappings()
+    return tuple(Episode(**row) for row in rows)
+
+
+def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, ...]:
+    """All that held at some time of the week."""
+    return tuple(
+        Quiet(
+            matchers=tuple(row["matchers"]), starts_at=row["starts_at"], ends_at=row["ends_at"], by=row["created_by"],
+            comment=row["comment"],
+        )
+        for row in connection.execute(_SILENCES, values).mappings()
+    )  # fmt: skip
+
+
+def judged(connection: Connection, app: str, week: Week) -> tuple[Judged, ...]:
+    """By metric and model."""
+    rows = connection.execute(_JUDGED, {"app": app, "start": week.start, "end": week.end}).mappings()
+    return tuple(
+        Judged(**{**row, **{name: float(row[name]) for name in ("sum", "squares", "cost")}, **_whole(row)})
+        for row in rows
+    )
+
+
+def judged_answers(connection: Connection, values: Mapping[str, Any]) -> int:
+    """How many answers of the week have a judgement."""
+    return int(connection.scalar(_JUDGED_ANSWERS, values) or 0)
+
+
+def usage(connection: Connection, values: Mapping[str, Any]) -> tuple[Usage, ...]:
+    """Of all apps, by purpose and model."""
+    rows = connection.execute(_USAGE, values).mappings()
+    return tuple(Usage(**{**row, "cost": float(row["cost"]), **_whole(row)}) for row in rows)
+
+
+def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) -> Coverage:
+    """What became of messages; the ledger is read beside the snapshot."""
+    letters = connection.execute(_LETTERS, {**values, "most": _PROBLEMS})
+    rows = [row for row in Ledger(engine).read()[0] if row.live]
+    named = ("received", "assessed", "duplicate", "dead", "pending")
+    return Coverage(
+        pending=int(connection.scalar(_PENDING, values) or 0),
+        arrivals=tuple(Arrivals(**row) for row in connection.execute(_ARRIVALS, values).mappings()),
+        problems=tuple((row.problem, row.letters) for row in letters),
+        ledger=sum((Tally(**{name: row.counts[name] for name in named}) for row in rows), Tally()),
+        partitions=len(rows),
+        unbalanced=sum(not row.balanced for row in rows),
+        behind=_behind(connection),
+    )
+
+
+def _behind(connection: Connection) -> tuple[Behind, ...]:
+    """By source: its slowest partition, and what was left in all."""
+    through: dict[str, datetime] = {}
+    unread: defaultdict[str, int] = defaultdict(int)
+    for row in connection.execute(_READING):
+        source = source_of(row.topic)
+        through[source] = min(row.through, through.get(source, row.through))
+        unread[source] += row.behind
+    return tuple(Behind(source=source, through=at, unread=unread[source]) for source, at in sorted(through.items()))
+
+
+def _whole(row: RowMapping) -> dict[str, int]:
+    """Sums that PostgreSQL gives as numerics."""
+    return {name: int(row[name]) for name in ("calls", "input_tokens", "output_tokens")}

@@ -1,0 +1,159 @@
+"""Reports that were written: one row for each kind, app and period."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, select, text, update
+from sqlalchemy.dialects import postgresql
+
+from monitor.core.model import Json
+from monitor.report.weekly.content import digest
+from monitor.store.alert.store import advisory_lock
+from monitor.store.database import retriable
+from monitor.store.tables.audit import report
+
+WEEKLY = "weekly"
+REPORTER_LOCK = 7_305_107
+_EXAMPLES = ("worst", "over_refusals")  # sections of a report that quote interactions
+_PAGE = 20  # reports that are in memory at a time
+_STORED = text("""
+    SELECT id FROM interaction WHERE app = :app AND id = ANY(CAST(:ids AS text[])) AND NOT 'erased' = ANY(marks)
+    ORDER BY id FOR SHARE
+""")
+_r = report.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReport:
+    """A report as it was stored; `digest` is of its content."""
+
+    app: str
+    start: datetime
+    end: datetime
+    made_at: datetime
+    digest: str
+    content: Mapping[str, Json]
+    sent_at: datetime | None
+
+    @property
+    def intact(self) -> bool:
+        """Whether the content is what the digest was made of."""
+        return digest(self.content) == self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A report without its content, for a list."""
+
+    app: str
+    start: datetime
+    end: datetime
+    made_at: datetime
+    digest: str
+    sent_at: datetime | None
+
+
+class Reports:
+    """Stored weekly reports; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def reporting(self) -> AbstractContextManager[bool]:
+        """Whether this process is the one that reports while the block runs, see `advisory_lock`."""
+        return advisory_lock(self._engine, REPORTER_LOCK)
+
+    def listed(self, *, app: str | None = None, limit: int = 100) -> list[Listed]:
+        """The newest weeks first, then by app."""
+        columns = (_r.app, _r.period_start, _r.period_end, _r.made_at, _r.digest, _r.sent_at)
+        query = select(*columns).where(_r.kind == WEEKLY).order_by(_r.period_start.desc(), _r.app).limit(limit)
+        if app is not None:
+            query = query.where(_r.app == app)
+        with retriable(), self._engine.connect() as connection:
+            return [
+                Listed(
+                    app=row.app, start=row.period_start, end=row.period_end, made_at=row.made_at, digest=row.digest,
+                    sent_at=row.sent_at,
+                )
+                for row in connection.execute(query)
+            ]  # fmt: skip
+
+    def get(self, app: str, start: datetime) -> StoredReport | None:
+        """The one of the app and the week that begins then."""
+        query = select(report).where(_r.kind == WEEKLY, _r.app == app, _r.period_start == start)
+        with retriable(), self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _stored(row)
+
+    def keep(
+        self, content: Mapping[str, Json], *, app: str, start: datetime, end: datetime, now: datetime
+    ) -> dict[str, Json]:
+        """Stores it, in place of an earlier one of the same week; when that was sent stays known.
+
+        Returns what it stored: without the texts of interactions that were erased or removed since they were read.
+        """
+        with retriable(), self._engine.begin() as connection:
+            kept = _without(content, _gone(connection, app, content))
+            values = {
+                "kind": WEEKLY, "app": app, "period_start": start, "period_end": end, "made_at": now,
+                "digest": digest(kept), "content": kept,
+            }  # fmt: skip
+            write = postgresql.insert(report).values(values)
+            changed = {name: write.excluded[name] for name in ("period_end", "made_at", "digest", "content")}
+            keys = ["kind", "app", "period_start"]
+            connection.execute(write.on_conflict_do_update(index_elements=keys, set_=changed))
+        return kept
+
+    def sent(self, app: str, start: datetime, now: datetime) -> None:
+        """Remembers that people were told."""
+        which = (_r.kind == WEEKLY, _r.app == app, _r.period_start == start)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(report).where(*which).values(sent_at=now))
+
+
+def blank_reported(connection: Connection, app: str, ids: Collection[str]) -> int:
+    """Takes the texts of these interactions out of stored reports, figures stay; how many reports that changed.
+
+    The digest is then of what is left.
+    """
+    wanted, changed = set(ids), 0
+    query = select(report).where(_r.kind == WEEKLY, _r.app == app).order_by(_r.period_start).with_for_update()
+    for row in connection.execute(query.execution_options(yield_per=_PAGE)):
+        left = _without(row.content, wanted)
+        if left != row.content:
+            which = (_r.kind == WEEKLY, _r.app == app, _r.period_start == row.period_start)
+            connection.execute(update(report).where(*which).values(content=left, digest=digest(left)))
+            changed += 1
+    return changed
+
+
+def _gone(connection: Connection, app: str, content: Mapping[str, Any]) -> set[str]:
+    """Of the interactions that it shows, those that are not stored any more or were erased.
+
+    The others stay as they are until the transaction ends: whoever erases them then finds the report.
+    """
+    shown = {one["id"] for name in _EXAMPLES for one in content[name]}
+    stored = connection.scalars(_STORED, {"app": app, "ids": sorted(shown)})
+    return shown - set(stored)
+
+
+def _without(content: Mapping[str, Any], ids: set[str]) -> dict[str, Any]:
+    return {
+        **content,
+        **{
+            name: [{**one, "question": "", "answer": ""} if one["id"] in ids else one for one in content[name]]
+            for name in _EXAMPLES
+        },
+    }
+
+
+def _stored(row: Row[Any]) -> StoredReport:
+    return StoredReport(
+        app=row.app, start=row.period_start, end=row.period_end, made_at=row.made_at, digest=row.digest,
+        content=row.content, sent_at=row.sent_at,
+    )  # fmt: skip

@@ -1,0 +1,202 @@
+"""What the weekly report counts: the rollup where it is enough, a bounded number of rows where it is not.
+
+All of it but labels and the ledger is read in one snapshot. Times are those of the answers (`occurred_at`), and only
+live assessments count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
+
+from monitor.core.model import Verdict
+from monitor.report.charts.verdicts import Verdicts
+from monitor.report.weekly.facts import Both, Example, Facts, ProfileUse, Refusals
+from monitor.report.weekly.week import Week
+from monitor.store.database import retriable
+from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage
+from monitor.store.report.rows import prompt_versions, read
+from monitor.store.review.labels import Reviews
+
+TIMEOUT_MS = 120_000  # of a statement
+WORST, OVER_REFUSALS = 10, 5  # distinct questions that are shown
+_EXAMINED = 500  # answers among which they are looked for
+_LONGEST = 2_000  # characters of a text that are read
+_BY_VERDICT = ", ".join(f"sum({verdict.value})::bigint AS {verdict.value}" for verdict in Verdict)
+
+# A capped app is counted under another name, and has no report of its own.
+_APPS = text("""
+    SELECT DISTINCT app FROM verdict_hour
+    WHERE hour >= :before AND hour < :end AND total > 0
+        AND app IN (SELECT value FROM rollup_label WHERE label = 'app')
+    ORDER BY app
+""")
+_DAYS = text(f"""
+    SELECT (hour AT TIME ZONE 'UTC')::date AS day, {_BY_VERDICT} FROM verdict_hour
+    WHERE app = :app AND hour >= :trend AND hour < :end GROUP BY 1 HAVING sum(total) > 0
+""")  # noqa: S608  made of this file's own constants
+_GROUPS = """
+    SELECT {label} AS value, hour >= :start AS this, {counts} FROM verdict_hour
+    WHERE app = :app AND hour >= :before AND hour < :end GROUP BY 1, 2 HAVING sum(total) > 0
+"""
+_ASSESSED = text("""
+    SELECT verdict, rule_verdict, profile_name, profile_hash, embedding_model, uncalibrated, refusal_kind, count(*) AS n
+    FROM assessment WHERE app = :app AND live AND occurred_at >= :start AND occurred_at < :end
+    GROUP BY verdict, rule_verdict, profile_name, profile_hash, embedding_model, uncalibrated, refusal_kind
+""")
+_REFUSALS = text("""
+    SELECT occurred_at >= :start AS this, count(*) FILTER (WHERE refusal_correct) AS correct,
+        count(*) FILTER (WHERE NOT refusal_correct) AS over, count(*) FILTER (WHERE refusal_correct IS NULL) AS unknown
+    FROM assessment
+    WHERE app = :app AND verdict = 'refusal' AND live AND occurred_at >= :before AND occurred_at < :end GROUP BY 1
+""")
+_EXAMPLES = """
+    SELECT a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal,
+        i.model, i.tags ->> 'topic' AS topic, left(i.question, :longest) AS question, left(i.answer, :longest) AS answer
+    FROM (
+        SELECT * FROM assessment
+        WHERE app = :app AND {which} AND live AND occurred_at >= :start AND occurred_at < :end
+        ORDER BY {order}, occurred_at, id LIMIT :examined
+    ) a
+    JOIN interaction i ON i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at
+    WHERE NOT 'erased' = ANY(i.marks)
+    ORDER BY {order}, a.occurred_at, a.id
+"""
+_WORST = text(_EXAMPLES.format(which="verdict = 'self_generated'", order="p_grounded"))
+_OVER = text(_EXAMPLES.format(which="verdict = 'refusal' AND NOT refusal_correct", order="p_refusal DESC"))
+
+
+class Weekly:
+    """Reads; every method may raise `Retriable`, also where a statement takes longer than `TIMEOUT_MS`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._reviews = Reviews(engine)
+
+    def apps(self, week: Week) -> list[str]:
+        """Those with answers in the week or the one before, by name."""
+        with self._snapshot() as connection:
+            return list(connection.scalars(_APPS, {"before": week.before.start, "end": week.end}))
+
+    def facts(self, app: str, week: Week) -> Facts:
+        """Everything of the app and week; zeros where nothing is stored."""
+        values = {
+            "app": app, "start": week.start, "end": week.end, "before": week.before.start, "trend": week.trend_start,
+        }  # fmt: skip
+        opinions = [one for one in self._reviews.opinions(app=app, since=week.start) if one.occurred_at < week.end]
+        unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
+        with self._snapshot() as connection:
+            days = _days(connection, values)
+            this = sum((its for day, its in days.items() if day >= week.monday), Verdicts())
+            earlier = sum((n for day, n in days.items() if week.before.monday <= day < week.monday), Verdicts())
+            assessed = connection.execute(_ASSESSED, values).mappings().all()
+            refusals = {row["this"]: row for row in connection.execute(_REFUSALS, values).mappings()}
+            return Facts(
+                app=app,
+                week=week,
+                days=days,
+                groups={label: _groups(connection, label, values) for label in ("environment", "model", "topic")},
+                prompt_versions=prompt_versions(connection, app, week, totals=(this.total, earlier.total)),
+                read=read(connection, app, week, total=this.total),
+                refusals=_refusals(refusals.get(True)),
+                refusals_before=_refusals(refusals.get(False)),
+                partial_refusals=sum(row["n"] for row in assessed if row["refusal_kind"] == "partial"),
+                verdicts=_verdicts(assessed),
+                profiles=_profiles(assessed),
+                worst=_examples(connection, _WORST, values, WORST),
+                over_refusals=_examples(connection, _OVER, values, OVER_REFUSALS),
+                episodes=episodes(connection, values),
+                silences=silences(connection, values),
+                judged=judged(connection, app, week),
+                judged_before=judged(connection, app, week.before),
+                judged_answers=judged_answers(connection, values),
+                usage=usage(connection, values),
+                coverage=coverage(connection, self._engine, values),
+                opinions=tuple(opinions),
+                unlabelled=unlabelled,
+            )
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[Connection]:
+        with retriable(), self._engine.connect() as opened:
+            connection = opened.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            connection.execute(text(f"SET LOCAL statement_timeout = {TIMEOUT_MS}; SET LOCAL jit = off"))
+            yield connection
+
+
+def distinct(examples: list[Example], most: int) -> tuple[Example, ...]:
+    """The first answer to each question, whatever its letters' case and white space; `most` of them."""
+    first: dict[str, Example] = {}
+    for example in examples:
+        first.setdefault(" ".join(example.question.split()).casefold(), example)
+    return tuple(first.values())[:most]
+
+
+def _days(connection: Connection, values: Mapping[str, Any]) -> dict[date, Verdicts]:
+    return {row["day"]: _counts(row) for row in connection.execute(_DAYS, values).mappings()}
+
+
+def _groups(connection: Connection, label: str, values: Mapping[str, Any]) -> dict[str, Both]:
+    found: dict[str, Both] = {}
+    query = text(_GROUPS.format(label=label, counts=_BY_VERDICT))
+    for row in connection.execute(query, values).mappings():
+        known = found.get(row["value"], Both())
+        found[row["value"]] = (
+            Both(this=_counts(row), before=known.before) if row["this"] else Both(this=known.this, before=_counts(row))
+        )
+    return found
+
+
+def _counts(row: RowMapping) -> Verdicts:
+    return Verdicts(grounded=row["grounded"], refusal=row["refusal"], self_generated=row["self_generated"])
+
+
+def _refusals(row: RowMapping | None) -> Refusals:
+    return Refusals() if row is None else Refusals(correct=row["correct"], over=row["over"], unknown=row["unknown"])
+
+
+def _verdicts(assessed: Sequence[RowMapping]) -> dict[tuple[Verdict, Verdict], int]:
+    found: dict[tuple[Verdict, Verdict], int] = {}
+    for row in assessed:
+        key = (Verdict(row["verdict"]), Verdict(row["rule_verdict"]))
+        found[key] = found.get(key, 0) + row["n"]
+    return found
+
+
+def _profiles(assessed: Sequence[RowMapping]) -> tuple[ProfileUse, ...]:
+    """Those with most answers first."""
+    found: dict[tuple[str, str, str, bool], int] = {}
+    for row in assessed:
+        key = (row["profile_name"], row["profile_hash"], row["embedding_model"], row["uncalibrated"])
+        found[key] = found.get(key, 0) + row["n"]
+    used = [
+        ProfileUse(name=name, hash=hash_, embedding_model=model, uncalibrated=uncalibrated, answers=answers)
+        for (name, hash_, model, uncalibrated), answers in found.items()
+    ]
+    return tuple(sorted(used, key=lambda one: (-one.answers, one.hash, one.embedding_model)))
+
+
+def _examples(connection: Connection, query: TextClause, values: Mapping[str, Any], most: int) -> tuple[Example, ...]:
+    rows = connection.execute(query, {**values, "examined": _EXAMINED, "longest": _LONGEST}).mappings()
+    return distinct(
+        [
+            Example(
+                id=row["id"],
+                occurred_at=row["occurred_at"],
+                verdict=Verdict(row["verdict"]),
+                reasons=tuple(row["reasons"]),
+                p_grounded=row["p_grounded"],
+                p_refusal=row["p_refusal"],
+                model=row["model"],
+                topic=row["topic"],
+                question=row["question"],
+                answer=row["answer"],
+            )
+            for row in rows
+        ],
+        most,
+    )

@@ -1,0 +1,101 @@
+"""The tables of the audit trail, of access and of reports as SQLAlchemy sees them."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, Table, Text, text
+from sqlalchemy.dialects.postgresql import JSONB
+
+from monitor.store.tables.answers import metadata
+
+_time = DateTime(timezone=True)
+
+audit_queue = Table(
+    "audit_queue",
+    metadata,
+    Column("seq", BigInteger, Identity(always=True), primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("app", Text, nullable=False),  # '' where it is of no app
+    Column("subject", Text, nullable=False),  # the id of the interaction, rule, alert, ... it is about
+    Column("part", Text, nullable=False, server_default=text("''")),  # of an assessment or judgement: which of them
+    Column("queued_at", _time, nullable=False),
+    Column("body", JSONB),  # of an act; null: the stored row is read when it is sealed
+)
+
+audit_leaf = Table(
+    "audit_leaf",
+    metadata,
+    Column("index", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("app", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("part", Text, nullable=False),
+    Column("sealed_at", _time, nullable=False),
+    Column("body", Text, nullable=False),  # RFC 8785; text, since jsonb would not give the same bytes back
+    Column("hash", LargeBinary, nullable=False),
+    Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
+    Index("audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")),
+)
+
+audit_tile = Table(
+    "audit_tile",
+    metadata,
+    Column("level", Integer, primary_key=True, autoincrement=False),
+    Column("index", BigInteger, primary_key=True, autoincrement=False),
+    Column("hashes", LargeBinary, nullable=False),  # 256 of them
+)
+
+audit_secret = Table(
+    "audit_secret",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+)
+
+audit_checkpoint = Table(
+    "audit_checkpoint",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),
+    Column("root", LargeBinary, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("made_at", _time, nullable=False),
+)
+
+api_token = Table(
+    "api_token",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("created_at", _time, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires_at", _time),
+    Column("used_at", _time),
+    Column("revoked_at", _time),
+    Column("revoked_by", Text),
+)
+
+web_session = Table(
+    "web_session",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("subject", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("token_id", Text),
+    Column("created_at", _time, nullable=False),
+    Column("expires_at", _time, nullable=False),
+)
+
+report = Table(
+    "report",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("app", Text, primary_key=True),
+    Column("period_start", _time, primary_key=True),
+    Column("period_end", _time, nullable=False),
+    Column("made_at", _time, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("content", JSONB, nullable=False),
+    Column("sent_at", _time),
+)

@@ -1,0 +1,46 @@
+"""The tables that only alerts and metrics read, as SQLAlchemy sees them; `verdict_minute` is the third of the kind."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text
+
+from monitor.core.model import Reason, Verdict
+from monitor.store.tables.answers import METRICS, metadata
+
+_time = DateTime(timezone=True)
+
+verdict_hour = Table(
+    "verdict_hour",  # the sums of `verdict_minute`
+    metadata,
+    Column("hour", _time, primary_key=True),
+    Column("app", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("topic", Text, primary_key=True),
+    Column("total", BigInteger, nullable=False),
+    *(Column(verdict.value, BigInteger, nullable=False) for verdict in Verdict),
+    *(Column(reason.value, BigInteger, nullable=False) for reason in Reason),
+    *(Column(f"{metric}_count", BigInteger, nullable=False) for metric in METRICS),
+    *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
+    *(Column(f"{metric}_squares", Double, nullable=False) for metric in METRICS),
+)
+
+ingest_minute = Table(
+    "ingest_minute",
+    metadata,
+    Column("minute", _time, primary_key=True),  # of arrival, by the writer's clock
+    Column("source", Text, primary_key=True),  # a Kafka topic, or the path of a file
+    Column("received", BigInteger, nullable=False),
+    Column("dead", BigInteger, nullable=False),
+)
+
+reading = Table(
+    "reading",
+    metadata,
+    Column("group_id", Text, primary_key=True),
+    Column("topic", Text, primary_key=True),  # for a file its path
+    Column("partition", Integer, primary_key=True),
+    Column("through", _time, nullable=False),  # all that had arrived then is stored
+    Column("behind", BigInteger, nullable=False),  # messages still to be read at the last look
+    Column("seen_at", _time, nullable=False),
+)
