@@ -36,7 +36,9 @@ from sqlalchemy import text
 from traffic import SEED, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application
+from monitor.app.background.sealing import sealed_beside
+from monitor.app.stages import Stages
+from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
@@ -47,8 +49,6 @@ from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
-from monitor.sealing_process import sealed_beside
-from monitor.stages import Stages
 from monitor.store.interaction import writer as writer_module
 
 FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}

@@ -56,7 +56,7 @@ from figures import finish, options
 from traffic import SEED, copy_seconds, emptied, event, interactions
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.core.message import Message, Position

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Batch, Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, KafkaSettings

@@ -16,12 +16,12 @@ from judge_rig import cleared, queue
 from traffic import event
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application, utc_now
+from monitor.app.pending.process import worked_beside
+from monitor.app.wiring.application import Application, utc_now
 from monitor.core.errors import Fenced
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.model import Batch, Tally
 from monitor.core.settings.load import Settings
-from monitor.pending.process import worked_beside
 
 _WARM = 5.0  # seconds after which as many calls are under way as may be
 

@@ -24,7 +24,8 @@ from judge_cases import Made, made, scripted
 from platformdirs import user_cache_path
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application
+from monitor.app.pending.workers import work_off
+from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.judge.judge import Judge
@@ -34,7 +35,6 @@ from monitor.core.model import Batch
 from monitor.core.ports import Budget
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
-from monitor.pending.workers import work_off
 from monitor.providers import chat_model
 from tests.llm_server import KEY, MODEL, llm_server
 

@@ -34,7 +34,8 @@ from figures import finish, options
 from traffic import SEED, copy_seconds, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app import Application
+from monitor.app.stages import Stages
+from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
@@ -44,7 +45,6 @@ from monitor.core.retry import Retry
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
-from monitor.stages import Stages
 
 FULL = {"events": 20_000, "embedded": 1_200, "texts": 400, "runs": 3}
 SHORT = {"events": 3_000, "embedded": 200, "texts": 100, "runs": 1}

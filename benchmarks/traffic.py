@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Assessment, Interaction
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play

@@ -14,8 +14,8 @@ from monitor.alert.rule import Rule
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import amount, moment, signal_words
+from monitor.app.rehearse import Rehearsed, Simulated
 from monitor.core.duration import format_duration
-from monitor.rehearsing import Rehearsed, Simulated
 from monitor.terminal import literal
 
 Row: TypeAlias = Mapping[str, Any]

@@ -74,8 +74,8 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Assess the interactions of files and store them; what is stored already counts as duplicate."""
-    from monitor.app import Application
-    from monitor.replay import replay as run_replay
+    from monitor.app.replay import replay as run_replay
+    from monitor.app.wiring.application import Application
     from monitor.store.pending.queue import Pending
 
     if as_json and output == Path("-"):
@@ -120,8 +120,8 @@ def run(
     dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
 ) -> None:
     """Follow files, or read Kafka, assess what comes, and evaluate the alert rules; stops cleanly on SIGTERM."""
-    from monitor.app import Application
-    from monitor.service import serve
+    from monitor.app.run import serve
+    from monitor.app.wiring.application import Application
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     with stopping() as stop, Application(load_settings()) as application:
@@ -132,7 +132,7 @@ def run(
 @app.command()
 def serve() -> None:
     """Serve the dashboard and the JSON API (MONITOR_WEB__HOST, …__PORT); stops cleanly on SIGTERM."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.web.server import serve as serve_web
 
     logging.getLogger("monitor").setLevel(logging.INFO)
@@ -154,9 +154,9 @@ def consume(
     dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
 ) -> None:
     """Read Kafka without evaluating alert rules: as one of several consumers, or a span of time once more."""
-    from monitor.app import Application
+    from monitor.app.run import consume as run_consume
+    from monitor.app.wiring.application import Application
     from monitor.consume import chosen, span_between
-    from monitor.service import consume as run_consume
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     span = span_between(start, end)
@@ -193,8 +193,8 @@ def demo(
 @app.command()
 def doctor(*, as_json: AsJson = False) -> None:
     """Check database, migrations, embedder, profile, rules and receivers, and say how to mend what fails."""
-    from monitor.app import Application
-    from monitor.doctor import examine
+    from monitor.app.doctor import examine
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         findings = list(examine(application))
@@ -213,7 +213,7 @@ def doctor(*, as_json: AsJson = False) -> None:
 @app.command()
 def migrate() -> None:
     """Bring the database to this release's tables; safe to run at any time and from several places."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         Console(stderr=True).print(f"the database is at {application.migrate()}")
@@ -227,7 +227,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Show one interaction sentence by sentence with its verdict, and why it was given."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.explain import explanation, findings_json
 
     with Application(load_settings()) as application:
@@ -262,8 +262,8 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Show what became of every message, by group, topic and partition; exits with 1 where it does not add up."""
-    from monitor.app import Application
-    from monitor.ledger import complaints, expired, ledger_json, ledger_table
+    from monitor.app.ledger import complaints, expired, ledger_json, ledger_table
+    from monitor.app.wiring.application import Application
     from monitor.store.ledger.ledger import Ledger
 
     with Application(load_settings()) as application:

@@ -17,7 +17,7 @@ from monitor.terminal import AsJson, literal, print_json, readable
 if TYPE_CHECKING:
     from monitor.alert.silence import Matcher
     from monitor.alert.state import Alert
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
 alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="What the alert rules say now, and said before.")
 
@@ -34,7 +34,7 @@ def alerts_list(
 ) -> None:
     """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
     from monitor.alert_tables import alerts_table, troubles
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -56,7 +56,7 @@ def alerts_list(
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
     from monitor.alert_tables import alert_lines, history_table
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -92,7 +92,7 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
 @alerts_app.command("ack")
 def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
     """Say that somebody is at it: it is not repeated any more, and the messages say who."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -120,7 +120,7 @@ def alerts_silence(
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
     from monitor.alert.notify.actions import new_silence
     from monitor.alert.wording import moment
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
 
     wanted = _matchers(matchers)
@@ -149,7 +149,7 @@ def alerts_silences(
 ) -> None:
     """The silences that hold."""
     from monitor.alert_tables import silences_table
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -165,7 +165,7 @@ def alerts_unsilence(
     silence_id: Annotated[str, typer.Argument(metavar="ID", help="As `alerts silences` shows it.")], *, by: By = None
 ) -> None:
     """End a silence now."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -182,7 +182,7 @@ def alerts_test(
 ) -> None:
     """Send a made-up alert to a receiver, and then that it is resolved; both say that they are a test."""
     from monitor.alert.receivers.trial import trial
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         receivers = application.alerting.receivers
@@ -207,7 +207,7 @@ def alerts_forget(
     source: Annotated[str, typer.Argument(help="A topic, or the path of a file that was followed.")],
 ) -> None:
     """Forget how far a topic or file was read that nobody is to read any more, so that it holds no rule up."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.ledger.progress import ReadingStore
 
     with Application(load_settings()) as application:

@@ -18,7 +18,7 @@ from monitor.terminal import AsJson, literal, print_json, readable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.audit.export import ExportedRecord
 
 audit_app = typer.Typer(
@@ -40,7 +40,7 @@ def audit_seal(
     as_json: AsJson = False,
 ) -> None:
     """Seal now what waits, and sign a checkpoint."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.audit.backfill import look_for_missing
     from monitor.store.audit.proofs import Proofs
 
@@ -72,8 +72,8 @@ def audit_verify(
     as_json: AsJson = False,
 ) -> None:
     """Check every leaf, checkpoint and row; exits with 1 and names all that was changed."""
-    from monitor.app import Application
-    from monitor.sealing import notes_at
+    from monitor.app.background.sealer import notes_at
+    from monitor.app.wiring.application import Application
     from monitor.store.audit.verify import processes_for, verify
 
     with Application(load_settings()) as application:
@@ -117,7 +117,7 @@ def audit_prove(
     by: _By = None,
 ) -> None:
     """Print what was sealed of an interaction with its proofs, as JSON, having checked them and the stored rows."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.audit.merkle import leaf_hash, verify_inclusion
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit.seal import opened_by
@@ -166,7 +166,7 @@ def audit_export(
     by: _By = None,
 ) -> None:
     """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.audit.export import ExportAbout, write_export
     from monitor.audit.note import NotProved
     from monitor.store.audit.proofs import Proofs
@@ -211,7 +211,7 @@ def audit_export(
 @audit_app.command("key")
 def audit_key() -> None:
     """Print the public key, which proves checkpoints; keep it where nobody of this installation can change it."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:
         typer.echo(application.auditing.key.verifier_key)
@@ -220,7 +220,7 @@ def audit_key() -> None:
 @audit_app.command("status")
 def audit_status(*, as_json: AsJson = False) -> None:
     """Show how far sealing is, and who witnesses it."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.audit.proofs import Proofs
 
     with Application(load_settings()) as application:
@@ -282,7 +282,7 @@ def _base64(hashes: Sequence[bytes]) -> list[str]:
 
 
 def _who(by: str | None) -> str:
-    from monitor.reviewing import login_name, person
+    from monitor.app.review import login_name, person
 
     return login_name() if by is None else person(by)
 

@@ -44,7 +44,7 @@ def deadletters_list(
     as_json: AsJson = False,
 ) -> None:
     """The newest dead letters: where each stood, and why it is no interaction."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.ledger.dead_letters import DeadLetters
 
     wanted = _wanted(topic, problem, since, until)
@@ -86,7 +86,7 @@ def deadletters_show(
     as_json: AsJson = False,
 ) -> None:
     """Everything that is known of one, and the message itself."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.ledger.dead_letters import DeadLetters
 
     if raw and as_json:
@@ -124,8 +124,8 @@ def deadletters_retry(
     as_json: AsJson = False,
 ) -> None:
     """Read open ones once more under the settings of today, and store those that are interactions now."""
-    from monitor.app import Application
-    from monitor.deadletters import retry
+    from monitor.app.deadletters import retry
+    from monitor.app.wiring.application import Application
 
     wanted = _chosen(ids, everything=everything, among=_wanted(topic, problem, since, until))
     with stopping() as stop, Application(load_settings()) as application:
@@ -160,8 +160,8 @@ def deadletters_purge(
     as_json: AsJson = False,
 ) -> None:
     """Delete dead letters for good; the ledger keeps count of those that were open."""
-    from monitor.app import Application
-    from monitor.deadletters import check_known, purge_all
+    from monitor.app.deadletters import check_known, purge_all
+    from monitor.app.wiring.application import Application
     from monitor.store.ledger.dead_letters import DeadLetters
 
     among = _wanted(topic, problem, since, until)

@@ -47,7 +47,7 @@ def assessed(
     Raises:
         WrongSettings: a file or the profile cannot be used.
     """
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.review.evaluate.labels import read_labels
     from monitor.review.evaluate.run import assess_all
 

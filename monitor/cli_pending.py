@@ -31,7 +31,7 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Show how much of it there is, what keeps it waiting, and what the calls of language models used today."""
     if context.invoked_subcommand is not None:
         return
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.pending.budget import usage_since
     from monitor.store.pending.queue import Pending
 
@@ -58,7 +58,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List single pieces of work."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.pending.queue import Pending
 
     with Application(load_settings()) as application:
@@ -83,8 +83,8 @@ def list_(
 @pending_app.command()
 def work() -> None:
     """Do what is due now, and end; `monitor run` and `monitor consume` do it all the time."""
-    from monitor.app import Application
-    from monitor.pending.workers import work_off
+    from monitor.app.pending.workers import work_off
+    from monitor.app.wiring.application import Application
 
     with stopping() as stop, Application(load_settings()) as application:
         application.prepare()
@@ -95,7 +95,7 @@ def work() -> None:
 @pending_app.command()
 def retry(*, kind: Kind = None) -> None:
     """Make what was given up, or waits after a failure, due at once."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.pending.queue import Pending
 
     with Application(load_settings()) as application:

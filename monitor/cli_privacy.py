@@ -42,10 +42,10 @@ def erase(
     as_json: AsJson = False,
 ) -> None:
     """Delete for good what interactions say; verdicts, figures and times stay, and the audit trail stays provable."""
-    from monitor.app import Application
+    from monitor.app.review import login_name, person
+    from monitor.app.wiring.application import Application
     from monitor.erasing import erase as run_erase
     from monitor.erasing import look
-    from monitor.reviewing import login_name, person
 
     wanted = _wanted(app_name, conversation, interactions, tag)
     who = login_name() if by is None else person(by)
@@ -75,11 +75,11 @@ def retention(
     as_json: AsJson = False,
 ) -> None:
     """Remove what has been kept as long as MONITOR_RETENTION__… says; `monitor run` does it once a day."""
-    from monitor.app import Application
+    from monitor.app.privacy import PATIENCE, due, remove, retention_json, retention_table
+    from monitor.app.review import login_name, person
+    from monitor.app.wiring.application import Application
     from monitor.core.retry import Interrupted, Retry
     from monitor.privacy.retention import policy_of
-    from monitor.retaining import PATIENCE, due, remove, retention_json, retention_table
-    from monitor.reviewing import login_name, person
     from monitor.store.privacy.retention import Retention
 
     settings = load_settings()

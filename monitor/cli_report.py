@@ -17,8 +17,8 @@ from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
+    from monitor.app.report import Format, Reporting, Written
     from monitor.report.weekly.week import Week
-    from monitor.reporting import Format, Reporting, Written
 
 report_app = typer.Typer(name="report", no_args_is_help=True, help="Reports: what a week was like, app by app.")
 _App = Annotated[str | None, typer.Option("--app", help="Only this app's; default: all that have answers.")]
@@ -45,8 +45,8 @@ def report_weekly(
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a week; a stored one is shown as it was stored."""
-    from monitor.app import Application
-    from monitor.reporting import chosen_week, reporting
+    from monitor.app.report import chosen_week, reporting
+    from monitor.app.wiring.application import Application
 
     chosen_form = _form(form, output)
     with Application(load_settings()) as application:
@@ -75,7 +75,7 @@ def report_list(
     as_json: AsJson = False,
 ) -> None:
     """List stored reports, the newest weeks first."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.report.weekly.week import week_of
     from monitor.store.report.reports import Reports
 
@@ -99,7 +99,7 @@ def report_list(
 
 
 def _form(named: str | None, output: Path | None) -> Format:
-    from monitor.reporting import Format
+    from monitor.app.report import Format
 
     suffix = "" if output is None else output.suffix.removeprefix(".").lower()
     folder = output is not None and output != Path("-") and not suffix
@@ -122,7 +122,7 @@ def _written(its: Reporting, app: str | None, week: Week, *, again: bool) -> Ite
 
 
 def _write(its: Reporting, found: list[Written], output: Path, form: Format) -> None:
-    from monitor.reporting import file_name
+    from monitor.app.report import file_name
 
     if output == Path("-"):
         for one in found:

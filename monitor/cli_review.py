@@ -19,9 +19,9 @@ from monitor.core.settings.load import load_settings
 from monitor.terminal import AsJson, print_json, readable
 
 if TYPE_CHECKING:
-    from monitor.app import Application
+    from monitor.app.review import Wish
+    from monitor.app.wiring.application import Application
     from monitor.review.draw import Offer
-    from monitor.reviewing import Wish
 
 review_app = typer.Typer(
     name="review", no_args_is_help=True, help="What people say of answers: offer, label, export, compare."
@@ -54,9 +54,9 @@ def review_next(
     as_json: AsJson = False,
 ) -> None:
     """Offer answers to label: in turn one that teaches and one by chance, each saying which."""
-    from monitor.app import Application
+    from monitor.app.review import live_row, login_name, offers, person
+    from monitor.app.wiring.application import Application
     from monitor.review.view import label_command, offer_json
-    from monitor.reviewing import live_row, login_name, offers, person
 
     if random_only and second_opinion:
         raise WrongSettings("either --random or --second-opinion")
@@ -105,8 +105,8 @@ def review_label(
     as_json: AsJson = False,
 ) -> None:
     """Store what a person says; who says something else later is counted by that, and the first stays on record."""
-    from monitor.app import Application
-    from monitor.reviewing import label, login_name, person
+    from monitor.app.review import label, login_name, person
+    from monitor.app.wiring.application import Application
 
     if bool(words) == (file is not None):
         raise WrongSettings("name interactions as APP/ID and then the label, or say --file")
@@ -130,8 +130,8 @@ def review_export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: standard output.")] = None,
 ) -> None:
     """Write what is labelled as JSON lines that `monitor evaluate` and `monitor calibrate` read."""
-    from monitor.app import Application
-    from monitor.reviewing import export, replacing
+    from monitor.app.review import export, replacing
+    from monitor.app.wiring.application import Application
 
     span = None if since is None else _duration(since)
     to_stdout = output is None or output == Path("-")
@@ -155,9 +155,9 @@ def review_agreement(
     as_json: AsJson = False,
 ) -> None:
     """How often verdicts agree with people, by the week of the answers; only what was drawn at random counts."""
-    from monitor.app import Application
+    from monitor.app.review import agreement_report
+    from monitor.app.wiring.application import Application
     from monitor.review.view import agreement_json, pairs_table, remarks, week_json, weeks_table
-    from monitor.reviewing import agreement_report
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -193,8 +193,8 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
 
 def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
     """One after the other, until all are through or the person ends it."""
+    from monitor.app.review import Wish, label
     from monitor.review.view import keys
-    from monitor.reviewing import Wish, label
 
     labels, labelled = dict(keys()), 0
     for offer, row in rows:
@@ -227,7 +227,7 @@ def _pressed(known: set[str], read: Callable[[], str]) -> str:
 
 def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
     """`APP/ID… LABEL`; a label may be written with a dash."""
-    from monitor.reviewing import named
+    from monitor.app.review import named
 
     *names, last = words
     try:
@@ -240,7 +240,7 @@ def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
 
 
 def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
-    from monitor.reviewing import listed
+    from monitor.app.review import listed
 
     if path is None or path == Path("-"):
         return listed(sys.stdin, by=by, note=note)

@@ -78,7 +78,7 @@ def alerts_simulate(
 ) -> None:
     """Play simulated weeks to the rules: false pages, and how soon each sees an incident."""
     from monitor.alert_tables import simulated_table
-    from monitor.rehearsing import on_scenario
+    from monitor.app.rehearse import on_scenario
     from monitor.simulate.rates import SCENARIOS
 
     if scenario is None:
@@ -110,9 +110,9 @@ def _rules(file: Path | None) -> RuleSet:
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
     from monitor.alert.window import MINUTE, window_at
-    from monitor.app import Application
+    from monitor.app.rehearse import on_history
+    from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
-    from monitor.rehearsing import on_history
 
     try:
         wanted = parse_duration(length) // MINUTE * MINUTE

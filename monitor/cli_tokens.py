@@ -35,7 +35,7 @@ def tokens_create(
     as_json: AsJson = False,
 ) -> None:
     """Make one. It is printed this once, and kept nowhere. The first one shuts a dashboard that was open."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.access import Access
     from monitor.web.access import Role
 
@@ -70,7 +70,7 @@ def tokens_create(
 @tokens_app.command("list")
 def tokens_list(*, as_json: AsJson = False) -> None:
     """All that were ever made, the newest first; never the tokens themselves."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.access import Access
 
     with Application(load_settings()) as application:
@@ -102,7 +102,7 @@ def tokens_revoke(
     by: _By = None,
 ) -> None:
     """End one at once, and every session that was begun with it."""
-    from monitor.app import Application
+    from monitor.app.wiring.application import Application
     from monitor.store.access import Access
 
     with Application(load_settings()) as application:
@@ -123,7 +123,7 @@ def tokens_revoke(
 
 
 def _who(by: str | None) -> str:
-    from monitor.reviewing import login_name, person
+    from monitor.app.review import login_name, person
 
     return login_name() if by is None else person(by)
 

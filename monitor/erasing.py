@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 from monitor.core.retry import Interrupted, Retry
 from monitor.store.audit.seal import Sealing

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
 
-from monitor.app import Application
+from monitor.app.run import consume
+from monitor.app.wiring.application import Application
 from monitor.core.model import Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.ingest.kafka.span import Span
-from monitor.service import consume
 from tests.waiting import PATIENCE
 
 QUICK = {

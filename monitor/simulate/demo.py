@@ -21,7 +21,7 @@ from rich.text import Text
 from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
 from monitor.explain import COLOURS, explanation

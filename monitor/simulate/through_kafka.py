@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from kafka import KafkaAdminClient, KafkaProducer
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import OutOfReach
 from monitor.core.model import Assessment, Batch, Interaction, Tally
 from monitor.core.settings.sections import KafkaSettings

@@ -8,12 +8,12 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
-from monitor.app import Application
+from monitor.app.pending.workers import work_off, working
+from monitor.app.wiring.application import Application
 from monitor.assess.llm.served import served_models
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.load import Settings
-from monitor.pending.workers import work_off, working
 from monitor.store.pending.queue import Pending
 from monitor.terminal import literal, stopping
 

@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.quick import TakesTooLong
 from monitor.web import health, metrics, signin, signin_oidc

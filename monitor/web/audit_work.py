@@ -9,13 +9,13 @@ from tempfile import TemporaryFile
 from threading import Event
 from typing import IO
 
-from monitor.app import Application
+from monitor.app.background.sealer import notes_at
+from monitor.app.wiring.application import Application
 from monitor.audit.export import ExportAbout, ExportedRecord, write_export
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import Checkpoint, NotProved
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.sealing import notes_at
 from monitor.store.audit.proofs import Proofs, Proved
 from monitor.store.audit.seal import opened_by
 from monitor.store.audit.verify import Verified, verify

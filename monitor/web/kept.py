@@ -11,7 +11,7 @@ from fastapi import Request
 
 from monitor.alert.rule import RuleSet
 from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 from monitor.store.audit.verify import Verified
 from monitor.web.jobs import Jobs

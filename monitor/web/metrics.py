@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from monitor.app import Application
+from monitor.app.background.telemetry import StoreCollector, exposition
+from monitor.app.wiring.application import Application
 from monitor.store.telemetry import TelemetryStore
-from monitor.telemetry import StoreCollector, exposition
 from monitor.web.access import Identity, Permission
 from monitor.web.guard import Needs
 

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from monitor.app import Application
+from monitor.app.background.sealing import sealed_beside
+from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
-from monitor.sealing_process import sealed_beside
 from monitor.store.access import Access
 from monitor.web.app import create_app
 from monitor.web.guard import LOOPBACK, Guard

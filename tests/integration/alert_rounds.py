@@ -27,8 +27,8 @@ from typing import Any
 from monitor.alert.notify.describe import Describer
 from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.rules.file import parse_rules
+from monitor.app.background.schedule import AlertLoop
 from monitor.core.errors import MonitorError
-from monitor.schedule import AlertLoop
 from monitor.store.alert.changed import Changed
 from monitor.store.alert.explanations import Explanations
 from monitor.store.alert.outbox import PostgresOutbox
@@ -141,7 +141,7 @@ def slack_bot(slack: str) -> SlackBot:
 def alert_loop(
     engine: Any, receivers: dict[str, Any], steps: Steps | None = None, *, told: Sequence[str] = (), **over: Any
 ) -> AlertLoop:
-    """The loop as `monitor.alerting` wires it, without an embedder; `told` are the receivers that the rules name."""
+    """The loop as `monitor.app.wiring.alert` wires it, without an embedder; `told` are the receivers that the rules name."""
     store: Any = PostgresAlertStore(engine)
     outbox: Any = PostgresOutbox(engine)
     if steps is not None:

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, text
 
+from monitor.app.background.sealer import Sealer
 from monitor.assess.judge.metric import Outcome
 from monitor.audit.note import Signer
 from monitor.core.model import Verdict, Work
 from monitor.review.label import Label
-from monitor.sealing import Sealer
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.audit.seal import Sealing
 from monitor.store.audit_queue import Act, Kind, queue_act

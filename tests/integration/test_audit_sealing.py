@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.rules.file import load_rules
+from monitor.app.background.sealer import Sealer
+from monitor.app.privacy import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault
@@ -20,8 +22,6 @@ from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
 from monitor.core.retry import Retry
 from monitor.privacy.retention import Keeping, Policy
-from monitor.retaining import remove
-from monitor.sealing import Sealer
 from monitor.store.audit.acts import RulesKept
 from monitor.store.audit.backfill import PIECE, look_for_missing
 from monitor.store.audit.proofs import Proofs

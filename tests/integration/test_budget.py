@@ -16,12 +16,12 @@ from threading import Barrier, Event
 import pytest
 from sqlalchemy import create_engine
 
-from monitor.app import Application
+from monitor.app.pending.workers import work_off
+from monitor.app.wiring.application import Application
 from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
-from monitor.pending.workers import work_off
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
 from tests.factories import A_STAND_IN, a_batch, an_assessment, clock

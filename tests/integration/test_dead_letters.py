@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monitor.app import Application
+from monitor.app.deadletters import Retried, check_known, purge_all, retry
+from monitor.app.wiring.application import Application
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.message import Offset, Position, Skip
 from monitor.core.settings.load import load_settings
-from monitor.deadletters import Retried, check_known, purge_all, retry
 from monitor.ingest.decode import Decoder
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.dead_letters import Amount, DeadLetters, Wanted, purge, settle
@@ -70,7 +70,7 @@ def consume(writer, log, *, first=0, expected=None, partition=0, decoder=STRICT)
 
 
 def retried(writer, letters, ids, decoder=TODAY):
-    """One batch of a retry, as `monitor.deadletters` puts it together."""
+    """One batch of a retry, as `monitor.app.deadletters` puts it together."""
     found = letters.open_letters(ids)
     interactions, dead = decoder.decode_batch([letter.message for letter in found])
     why = {id(d.message): d for d in dead}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.settings.load import load_settings
 from tests.unit.builders import interaction
 from tests.unit.detect.tiny_model import TinyModel, byte_tokenizer

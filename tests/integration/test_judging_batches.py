@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.app import Application
+from monitor.app.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
+from monitor.app.pending.judging import JudgingWorker
+from monitor.app.pending.queue import Queue
+from monitor.app.wiring.application import Application
 from monitor.assess.llm.batches import BatchEndpoint
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Verdict
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
-from monitor.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
-from monitor.pending.judging import JudgingWorker
-from monitor.pending.queue import Queue
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.budget import usage_since
 from monitor.store.pending.queue import Pending

@@ -11,7 +11,7 @@ import pytest
 
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Count, window_at
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.model import Tally
 from monitor.ingest.kafka.span import Span

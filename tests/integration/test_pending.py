@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
+from monitor.app.pending.assessing import AssessingWorker
+from monitor.app.pending.queue import Queue
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset, Position
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, StandIn, Support, Tally, Verdict, Work
-from monitor.pending.assessing import AssessingWorker
-from monitor.pending.queue import Queue
 from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger

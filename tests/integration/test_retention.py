@@ -10,15 +10,15 @@ import psycopg
 import pytest
 from sqlalchemy import insert
 
-from monitor.app import Application
+from monitor.app.ledger import complaints
+from monitor.app.privacy import due, remove, retained_beside, whole_months
+from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict
 from monitor.core.retry import Retry
 from monitor.core.settings.load import load_settings
-from monitor.ledger import complaints
 from monitor.privacy.retention import Keeping, Policy
-from monitor.retaining import due, remove, retained_beside, whole_months
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.privacy import retention as of_store
 from monitor.store.privacy.retention import Retention

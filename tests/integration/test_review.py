@@ -15,14 +15,14 @@ import typer
 from typer.testing import CliRunner
 
 from monitor import cli_review
-from monitor.app import Application
+from monitor.app.review import MAX_NOTE_CHARS, agreement_report, export, label, named, offers
+from monitor.app.wiring.application import Application
 from monitor.cli import app as command_line
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Probabilities, Verdict
 from monitor.core.settings.load import load_settings
 from monitor.review.draw import Offer, draw
 from monitor.review.label import Drawn, Label
-from monitor.reviewing import MAX_NOTE_CHARS, agreement_report, export, label, named, offers
 from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.review import labels as review_store

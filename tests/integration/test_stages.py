@@ -7,12 +7,12 @@ from threading import Event, Thread
 
 import pytest
 
+from monitor.app.stages import Stages
 from monitor.core.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
 from monitor.core.message import DeadLetter, Offset
 from monitor.core.model import Tally
 from monitor.core.retry import Retry
 from monitor.simulate.fakes.flow import MemoryStore
-from monitor.stages import Stages
 from tests.factories import a_message, an_assessment, an_interaction
 
 PATIENT = 60  # seconds that a test waits for another thread before it fails; nothing is waited for when all is well

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from monitor.app.background.telemetry import StoreCollector, served
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.core.model import Verdict
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
-from monitor.telemetry import StoreCollector, served
 from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at, clock
 from tests.prometheus_server import check_metrics, prometheus
 from tests.waiting import until

@@ -12,12 +12,12 @@ import psycopg
 import pytest
 from sqlalchemy.engine import make_url
 
-from monitor.app import Application
+from monitor.app.report import Format, Reporting, chosen_week, file_name, reporting
+from monitor.app.wiring.application import Application
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
 from monitor.report.weekly.content import canonical, content, digest
 from monitor.report.weekly.week import Week
-from monitor.reporting import Format, Reporting, chosen_week, file_name, reporting
 from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.erasure import Erasure, Wanted

@@ -6,11 +6,11 @@ import pytest
 from kafka import KafkaConsumer
 from pydantic import SecretStr
 
+from monitor.app.background.witnesses import KafkaWitness, SlackWitness
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.witnesses import KafkaWitness, SlackWitness
 from tests.kafka_cluster import create_topic, new_topic_name
 from tests.slack_server.server import BROKEN, CHANNEL, TOKEN
 from tests.slack_server.serving import slack_server

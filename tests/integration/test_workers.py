@@ -21,17 +21,17 @@ from typing import Any
 import psycopg
 import pytest
 
-from monitor.app import Application, utc_now
+from monitor.app.pending import queue
+from monitor.app.pending import workers as working_off
+from monitor.app.pending.assessing import AssessingWorker
+from monitor.app.pending.judging import JudgingWorker
+from monitor.app.pending.queue import Queue
+from monitor.app.pending.workers import work_off, working
+from monitor.app.wiring.application import Application, utc_now
 from monitor.core.errors import Fatal
 from monitor.core.message import Offset, Position
 from monitor.core.model import Tally, Work
 from monitor.core.settings.load import Settings, load_settings
-from monitor.pending import queue
-from monitor.pending import workers as working_off
-from monitor.pending.assessing import AssessingWorker
-from monitor.pending.judging import JudgingWorker
-from monitor.pending.queue import Queue
-from monitor.pending.workers import work_off, working
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.queue import Pending

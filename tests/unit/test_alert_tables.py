@@ -24,7 +24,7 @@ from monitor.alert_tables import (
     simulated_table,
     troubles,
 )
-from monitor.rehearsing import Rehearsed, Simulated
+from monitor.app.rehearse import Rehearsed, Simulated
 from tests.unit.alert.factories import a_method, a_rule, an_alert, at
 
 HOSTILE = "\x1b[2Jshop\u202e [red]:bug:\x9b"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web.access import Identity, Permission

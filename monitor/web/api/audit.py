@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import PlainTextResponse
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
 from monitor.store.audit.proofs import Proofs

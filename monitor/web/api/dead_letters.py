@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
-from monitor.app import Application
-from monitor.deadletters import retry
+from monitor.app.deadletters import retry
+from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.ledger.dead_letter_list import PAGE, LetterList, ListedLetter
 from monitor.store.ledger.dead_letters import DeadLetters, Wanted

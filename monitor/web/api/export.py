@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.store.interaction.filters import Filters
 from monitor.store.interaction.list import Browse
 from monitor.web.access import Identity, Permission

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.review import MAX_NOTE_CHARS
+from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.core.wire import storable
 from monitor.review.label import Label
-from monitor.reviewing import MAX_NOTE_CHARS
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Name
 from monitor.web.api.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ConfigDict
 
-from monitor.app import Application
-from monitor.ledger import ledger_json
+from monitor.app.ledger import ledger_json
+from monitor.app.wiring.application import Application
 from monitor.store.ledger.ledger import Ledger
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import Text

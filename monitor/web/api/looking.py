@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Json
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.looks import keep_act

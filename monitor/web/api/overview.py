@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.report.charts.verdicts import Verdicts
 from monitor.store.interaction.overview import Cell

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.store.review.profiles import ProfileList
 from monitor.web.access import Identity, Permission
 from monitor.web.api.parameters import MOST, Name

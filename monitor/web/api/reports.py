@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import Field
 
-from monitor.app import Application
+from monitor.app.report import Format, Written, reporting
+from monitor.app.wiring.application import Application
 from monitor.report.weekly.week import Week, week_named
-from monitor.reporting import Format, Written, reporting
 from monitor.store.interaction.filters import Place
 from monitor.store.report.list import PAGE, headlines
 from monitor.store.report.reports import Reports

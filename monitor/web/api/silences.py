@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from monitor.alert.notify.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.wire import storable
 from monitor.privacy.masking import redact
 from monitor.web.access import Identity, Permission

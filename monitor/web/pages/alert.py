@@ -14,7 +14,7 @@ from monitor.alert.notify.actions import matchers_of, new_silence
 from monitor.alert.notify.describe import course_of
 from monitor.alert.rule import Rule
 from monitor.alert.wording import facts, labels_of
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.duration import parse_duration
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.alert.list import AlertBoard, Listed

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.audit.note import NotProved
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.model import Json

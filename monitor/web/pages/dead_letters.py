@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app import Application
+from monitor.app.deadletters import retry
+from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage
-from monitor.deadletters import retry
 from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind

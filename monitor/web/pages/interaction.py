@@ -9,13 +9,13 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app import Application
+from monitor.app.review import MAX_NOTE_CHARS, Wish, label
+from monitor.app.wiring.application import Application
 from monitor.assess.explain import start_probability
 from monitor.assess.judge.told import told
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.wire import storable
-from monitor.reviewing import MAX_NOTE_CHARS, Wish, label
 from monitor.store.interaction.beside import Beside
 from monitor.store.said import newest_labels
 from monitor.web import reading

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.explain import REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.store.interaction.filters import Listed, Listing

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.report.charts.rates import answers_chart, rates_chart
 from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 from pydantic import ValidationError
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.assess.classify.profile import Profile
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict

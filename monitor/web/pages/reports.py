@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app import Application
+from monitor.app.report import Format, Written, reporting
+from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.ingest.times import instant
 from monitor.report.weekly.week import Week, last_week, week_named
-from monitor.reporting import Format, Written, reporting
 from monitor.store.report.list import PAGE, headlines
 from monitor.store.report.reports import Reports
 from monitor.web.access import Identity, Permission

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app import Application
+from monitor.app.review import MAX_NOTE_CHARS, Wish, agreement_report, label, live_row
+from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
 from monitor.review.view import DRAWN_WORDS, remarks
-from monitor.reviewing import MAX_NOTE_CHARS, Wish, agreement_report, label, live_row
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.looks import keep_act
 from monitor.web.access import Identity, Permission

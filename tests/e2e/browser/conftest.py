@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from monitor.alert.rules.file import load_rules
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
 from tests.conftest import missing
 from tests.e2e.browser.stock import APP, RULES, events, multiply

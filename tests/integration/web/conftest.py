@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.settings.load import load_settings
 from monitor.store.access import Access
 from monitor.web.access import Role

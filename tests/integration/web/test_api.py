@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import text
 
+from monitor.app.report import reporting
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import opened
 from monitor.core.evidence import MissingFact
@@ -20,7 +21,6 @@ from monitor.core.message import Offset, Position
 from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
 from monitor.core.wire import assessment_json
 from monitor.report.weekly.week import week_named
-from monitor.reporting import reporting
 from monitor.store.report.reports import Reports
 from tests.factories import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from typer.testing import CliRunner
 
-from monitor.app import utc_now
+from monitor.app.wiring.application import utc_now
 from monitor.cli import app
 from monitor.core.errors import WrongSettings
 from monitor.store.access import Access, Session

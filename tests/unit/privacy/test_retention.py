@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.app.privacy import retention_json, whole_months
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Policy, policy_of
-from monitor.retaining import retention_json, whole_months
 from monitor.store.privacy.retention import Due
 from tests.factories import NOON
 

@@ -8,8 +8,8 @@ from multiprocessing.connection import Connection
 
 from pydantic import SecretStr
 
-from monitor.app import Application
-from monitor.beside import beside
+from monitor.app.background.process import beside
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 from monitor.core.settings.load import Settings
 

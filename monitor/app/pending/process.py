@@ -8,10 +8,10 @@ from multiprocessing.connection import Connection
 
 from pydantic import SecretStr
 
-from monitor.app import Application
-from monitor.beside import beside
+from monitor.app.background.process import beside
+from monitor.app.pending.workers import GRACE, working
+from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
-from monitor.pending.workers import GRACE, working
 from monitor.store.pending.queue import Pending
 
 

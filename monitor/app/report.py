@@ -10,7 +10,8 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
-from monitor.app import Application
+from monitor.app.background.schedule import repeated
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Json
 from monitor.core.settings.report import ReportSettings
@@ -19,7 +20,6 @@ from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import FIRST_MONDAY, Week, due_week, last_week, week_named, week_of
-from monitor.schedule import repeated
 from monitor.store.report.reports import Reports
 from monitor.store.report.weekly import Weekly
 

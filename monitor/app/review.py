@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from pydantic import BaseModel, Field, ValidationError
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.wire import encode, storable

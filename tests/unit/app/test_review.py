@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from monitor.app.review import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person, replacing
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.reviewing import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person, replacing
 
 G = Verdict.GROUNDED
 

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 
-from monitor.app import Application
+from monitor.app.pending.assessing import AssessingWorker
+from monitor.app.pending.batches import WAIT, BatchJudgingWorker
+from monitor.app.pending.judging import JudgingWorker
+from monitor.app.pending.queue import Queue, Worker
+from monitor.app.wiring.application import Application
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import Work
-from monitor.pending.assessing import AssessingWorker
-from monitor.pending.batches import WAIT, BatchJudgingWorker
-from monitor.pending.judging import JudgingWorker
-from monitor.pending.queue import Queue, Worker
 from monitor.providers import batch_endpoint
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import Pending

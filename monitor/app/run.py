@@ -11,23 +11,23 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from monitor.app import Application
+from monitor.app.background.progress import noted
+from monitor.app.background.schedule import AlertLoop, scheduled
+from monitor.app.background.sealing import sealed_beside
+from monitor.app.background.telemetry import StoreCollector, served
+from monitor.app.pending.process import worked_beside
+from monitor.app.privacy import retained_beside
+from monitor.app.report import reported_beside
+from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Batch, Tally
 from monitor.core.ports import Source, Store
 from monitor.core.wire import rejection
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
-from monitor.pending.process import worked_beside
-from monitor.progress import noted
-from monitor.reporting import reported_beside
-from monitor.retaining import retained_beside
-from monitor.schedule import AlertLoop, scheduled
-from monitor.sealing_process import sealed_beside
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
-from monitor.telemetry import StoreCollector, served
 from monitor.terminal import ledger_line, readable
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from threading import Event
 
+from monitor.app.background.progress import noted
 from monitor.core.errors import Retriable
 from monitor.core.message import Progress
-from monitor.progress import noted
 from tests.factories import NOON, clock
 from tests.waiting import PATIENCE
 

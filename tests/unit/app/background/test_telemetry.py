@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from monitor.app.background.telemetry import FRESH, Answers, MetricName, StoreCollector, served
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.telemetry import Figures
-from monitor.telemetry import FRESH, Answers, MetricName, StoreCollector, served
 from tests.factories import NOON, at, clock
 
 FIGURES = Figures(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment

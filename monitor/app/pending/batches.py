@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from monitor.app.pending.judging import JudgingWorker, case_of
+from monitor.app.pending.queue import Queue
 from monitor.assess.judge.judge import Judge
 from monitor.assess.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.assess.llm.client import ChatModel
@@ -15,8 +17,6 @@ from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
 from monitor.core.ports import Budget
-from monitor.pending.judging import JudgingWorker, case_of
-from monitor.pending.queue import Queue
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.batches import SentBatch, SentBatches
 from monitor.store.pending.finish import finish_judged

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import TextIO
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.model import Batch, Tally, Verdict
 from monitor.core.wire import assessment_json, encode, rejection

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import TypeAlias
 
+from monitor.app.pending.queue import LEASE, Queue
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
-from monitor.pending.queue import LEASE, Queue
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged
 from monitor.store.pending.queue import Claim

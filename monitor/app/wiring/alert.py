@@ -17,10 +17,10 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.file import load_rules
 from monitor.alert.rules.reload import WatchedRules
+from monitor.app.background.schedule import AlertLoop
 from monitor.core.errors import WrongSettings
 from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings
-from monitor.schedule import AlertLoop
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

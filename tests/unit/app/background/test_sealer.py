@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from monitor.app.background.sealer import Sealer, key_at, notes_at
+from monitor.app.background.witnesses import FileWitness
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.sealing import Sealer, key_at, notes_at
 from monitor.store.audit.seal import Sealed
-from monitor.witnesses import FileWitness
 
 NOW = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 SIGNER = Signer("monitor", bytes(32))

@@ -9,8 +9,8 @@ import pytest
 from monitor.alert.notification import Description
 from monitor.alert.notify.deliver import Delivery
 from monitor.alert.rule import Grouping, RuleSet
+from monitor.app.background.schedule import AlertLoop, repeated, scheduled
 from monitor.core.errors import Retriable
-from monitor.schedule import AlertLoop, repeated, scheduled
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.unit.alert.factories import a_rule, a_rule_set

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from monitor.app import Application
+from monitor.app.wiring.application import Application
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
 from monitor.core.errors import Fatal, MonitorError

@@ -13,10 +13,10 @@ from typing import Any
 
 from rich.table import Table
 
-from monitor.app import Application
+from monitor.app.background.schedule import repeated
+from monitor.app.wiring.application import Application
 from monitor.core.retry import Interrupted, Retry
 from monitor.privacy.retention import CutOff, Policy, policy_of
-from monitor.schedule import repeated
 from monitor.store.privacy.retention import Due, Retention
 from monitor.terminal import literal
 

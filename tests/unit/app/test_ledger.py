@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.ledger import complaints, expired, ledger_json, ledger_table, totals
+from monitor.app.ledger import complaints, expired, ledger_json, ledger_table, totals
 from monitor.store.ledger.ledger import LedgerRow, Recount
 from monitor.store.tables.answers import LEDGER
 

@@ -12,9 +12,9 @@ from monitor.core.errors import WrongSettings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.app.background.sealer import Sealer
     from monitor.audit.note import Signer
     from monitor.core.settings.load import Settings
-    from monitor.sealing import Sealer
 
 
 class Auditing:
@@ -41,7 +41,7 @@ class Auditing:
         Raises:
             WrongSettings: its file cannot be used.
         """
-        from monitor.sealing import key_at  # noqa: PLC0415  cryptography takes time to import
+        from monitor.app.background.sealer import key_at  # noqa: PLC0415  cryptography takes time to import
 
         return key_at(self.key_file, self._settings.audit.origin)
 
@@ -52,9 +52,9 @@ class Auditing:
         Raises:
             WrongSettings: the key or a witness is set up wrongly.
         """
-        from monitor.sealing import Sealer, Witness  # noqa: PLC0415
+        from monitor.app.background.sealer import Sealer, Witness  # noqa: PLC0415
+        from monitor.app.background.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
         from monitor.store.audit.seal import Sealing  # noqa: PLC0415
-        from monitor.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
 
         audit = self._settings.audit
         witnesses: dict[str, Witness] = {str(self.witness_file): FileWitness(self.witness_file)}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from monitor.app.pending.queue import Queue
 from monitor.assess.pipeline import Pipeline
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
-from monitor.pending.queue import Queue
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed, finish_revised
 from monitor.store.pending.queue import Claim

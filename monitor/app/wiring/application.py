@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
-from monitor.auditing import Auditing
+from monitor.app.wiring.audit import Auditing
 from monitor.core.ports import TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import TopicSettings
@@ -22,7 +22,9 @@ from monitor.store.database import connect, migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.alerting import Alerting
+    from monitor.app.stages import Stages
+    from monitor.app.wiring.alert import Alerting
+    from monitor.app.wiring.models import LanguageModels
     from monitor.assess.classify.profile import Profile
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
     from monitor.core.ports import Completer, Embedder, Source, Store
     from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.kafka.span import Span
-    from monitor.language_models import LanguageModels
     from monitor.privacy.redaction.redactor import Redactor
-    from monitor.stages import Stages
     from monitor.store.interaction.overview import OverviewStore
     from monitor.store.interaction.queries import Queries
     from monitor.store.interaction.writer import Writer
@@ -219,7 +219,7 @@ class Application:
     @cached_property
     def language_models(self) -> LanguageModels:
         """The sidecar's generator, the judge and what both may use."""
-        from monitor.language_models import LanguageModels  # noqa: PLC0415
+        from monitor.app.wiring.models import LanguageModels  # noqa: PLC0415
 
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
@@ -259,13 +259,13 @@ class Application:
 
     def kafka_source(self, span: Span | None = None) -> Source:
         """Our share of the configured topics, or a span of all of them; raises as `brokers.opened` does."""
-        from monitor.brokers import source  # noqa: PLC0415
+        from monitor.app.wiring.kafka import source  # noqa: PLC0415
 
         return source(self.settings.kafka, group=self.group, now=self.now, closing=self._closing, span=span)
 
     def kafka_partitions(self) -> Mapping[str, int]:
         """How many partitions each of the configured topics has; raises as `brokers.opened` does."""
-        from monitor.brokers import partitions  # noqa: PLC0415
+        from monitor.app.wiring.kafka import partitions  # noqa: PLC0415
 
         return partitions(self.settings.kafka, closing=self._closing)
 
@@ -303,8 +303,8 @@ class Application:
 
         What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
         """
+        from monitor.app.stages import Stages  # noqa: PLC0415
         from monitor.core.retry import Retry  # noqa: PLC0415
-        from monitor.stages import Stages  # noqa: PLC0415
 
         ingest = self.settings.ingest
         return Stages(
@@ -324,6 +324,6 @@ class Application:
     @cached_property
     def alerting(self) -> Alerting:
         """Rules, receivers, and what people do about alerts."""
-        from monitor.alerting import Alerting  # noqa: PLC0415
+        from monitor.app.wiring.alert import Alerting  # noqa: PLC0415
 
         return Alerting(self.settings, lambda: self.engine, lambda: self.embedder, self._closing, self.now)
