@@ -32,7 +32,7 @@ from web_rows import DAYS, make
 
 from monitor.store.database import connect, migrate
 from monitor.store.interaction.filters import Place
-from monitor.web.cursor import to_cursor
+from monitor.web.base.cursor import to_cursor
 
 FEW, MANY = 100_000, 10_000_000
 TIMES = 30

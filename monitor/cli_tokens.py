@@ -37,7 +37,7 @@ def tokens_create(
     """Make one. It is printed this once, and kept nowhere. The first one shuts a dashboard that was open."""
     from monitor.app.wiring.application import Application
     from monitor.store.access import Access
-    from monitor.web.access import Role
+    from monitor.web.base.access import Role
 
     if role not in set(Role):
         raise WrongSettings(f"--role {role}: known are {', '.join(Role)}")

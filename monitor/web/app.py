@@ -17,15 +17,16 @@ from starlette.routing import Match
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.quick import TakesTooLong
-from monitor.web import health, metrics, signin, signin_oidc
-from monitor.web.api import PREFIX as API
-from monitor.web.api import router as api_router
-from monitor.web.api.document import Described
-from monitor.web.api.problem import MEDIA_TYPE
-from monitor.web.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
-from monitor.web.headers import STATIC, SafeHeaders, make_safe
-from monitor.web.page import HERE, bare_page
+from monitor.web import health, metrics
+from monitor.web.base.document import Described
+from monitor.web.base.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
+from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
+from monitor.web.base.page import HERE, bare_page
+from monitor.web.base.problem import MEDIA_TYPE
 from monitor.web.pages import router as pages_router
+from monitor.web.routes import PREFIX as API
+from monitor.web.routes import router as api_router
+from monitor.web.signin import signin, signin_oidc
 
 log = logging.getLogger(__name__)
 _AGAIN = 5  # seconds after which a script may ask again when the database was away

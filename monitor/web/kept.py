@@ -14,8 +14,8 @@ from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 from monitor.store.audit.verify import Verified
-from monitor.web.jobs import Jobs
-from monitor.web.sitting import Sittings
+from monitor.web.base.jobs import Jobs
+from monitor.web.review.sitting import Sittings
 
 _making = Lock()
 _MOST_DRAWN = 30

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from monitor.app.background.telemetry import StoreCollector, exposition
 from monitor.app.wiring.application import Application
 from monitor.store.telemetry import TelemetryStore
-from monitor.web.access import Identity, Permission
-from monitor.web.guard import Needs
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
 
 router = APIRouter(include_in_schema=False)
 

@@ -16,7 +16,7 @@ from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
 from monitor.store.access import Access
 from monitor.web.app import create_app
-from monitor.web.guard import LOOPBACK, Guard
+from monitor.web.base.guard import LOOPBACK, Guard
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ import pytest
 from monitor.core.message import Offset, Skip
 from monitor.store.access import Access
 from monitor.store.interaction.filters import Place
-from monitor.web.access import Role
-from monitor.web.cursor import to_cursor
+from monitor.web.base.access import Role
+from monitor.web.base.cursor import to_cursor
 from tests.e2e.conftest import Installation
 from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
 from tests.waiting import until

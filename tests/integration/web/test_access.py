@@ -8,7 +8,7 @@ import pytest
 
 from monitor.core.errors import Retriable
 from monitor.store.access import Session
-from monitor.web.guard import TRIES
+from monitor.web.base.guard import TRIES
 from monitor.web.health import Readiness
 from tests.factories import a_batch, an_assessment
 

@@ -14,7 +14,7 @@ from monitor.alert.state import State, Transition
 from monitor.core.model import Verdict
 from monitor.store.alert.explanations import Explanations
 from monitor.store.alert.store import PostgresAlertStore
-from monitor.web.alert_view import told
+from monitor.web.alert.view import told
 from tests.factories import NOON, a_batch, an_assessment, at
 from tests.unit.alert.factories import an_alert
 

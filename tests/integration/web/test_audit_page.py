@@ -11,8 +11,8 @@ import pytest
 
 from monitor.store.audit_queue import Act, Kind
 from monitor.store.looks import keep_act
+from monitor.web.audit.page import JOB, plain
 from monitor.web.kept import kept
-from monitor.web.pages.audit import JOB, plain
 from tests.factories import NOON, a_batch, an_assessment, at
 
 

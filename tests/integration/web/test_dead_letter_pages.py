@@ -8,7 +8,7 @@ import re
 import pytest
 
 from monitor.web.kept import kept
-from monitor.web.pages.dead_letters import JOB, SHOWN
+from monitor.web.ledger.page import JOB, SHOWN
 from tests.factories import a_batch, a_dead_letter, at
 
 GOOD = json.dumps({"id": "q-9", "app": "shop", "question": "Q?", "retrieved_documents": ["D."], "answer": "A."})

@@ -11,7 +11,7 @@ from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.review.labels import Reviews
 from monitor.web.kept import kept
-from monitor.web.pages.reports import JOB
+from monitor.web.report.page import JOB
 from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at
 
 LAST_WEEK = NOON - timedelta(days=7)  # 2025-W46

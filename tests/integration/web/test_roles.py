@@ -8,8 +8,8 @@ import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import Mount
 
-from monitor.web.access import Permission, Role
-from monitor.web.guard import Needs
+from monitor.web.base.access import Permission, Role
+from monitor.web.base.guard import Needs
 from tests.factories import a_batch, a_dead_letter, an_assessment
 
 # For everybody: what is needed before signing in, and what says nothing of what is stored.

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from monitor.web.api.parameters import Flag, Id, Moment, Name
+from monitor.web.base.parameters import Flag, Id, Moment, Name
 
 MOMENT = TypeAdapter(Moment)
 

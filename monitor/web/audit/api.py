@@ -1,0 +1,120 @@
+"""The audit trail: how far it is sealed, the signed checkpoint, and what proves an interaction."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi.responses import PlainTextResponse
+from pydantic import Field
+
+from monitor.app.wiring.application import Application
+from monitor.audit.export import Stored
+from monitor.audit.note import NotProved
+from monitor.store.audit.proofs import Proofs
+from monitor.web.audit.looks import check_may_look, keep_look
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import Flag, Named
+from monitor.web.base.problem import NOT_FOUND, problems
+from monitor.web.base.shape import Answer
+
+router = APIRouter(tags=["audit"])
+Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]
+PREFIX = "/api/v1/audit/proofs/"
+
+
+class Trail(Answer):
+    """How far sealing is."""
+
+    size: int = Field(description="leaves of the tree")
+    signed: int = Field(description="of them under the last checkpoint")
+    signed_at: datetime | None
+    waiting: int = Field(description="rows and acts that are still to be sealed")
+    waiting_since: datetime | None
+    backfilling: bool = Field(description="what was stored before there was a trail is still being sealed")
+
+
+class Leaf(Answer):
+    """A leaf and its way to the root: hashes in base64, the lowest first, as RFC 6962 has them."""
+
+    index: int
+    body: str = Field(description="canonical JSON; SHA-256 of a zero byte and this is the leaf's hash")
+    proof: list[str]
+    stored: Stored | None = Field(description="how its row stands to it now; null where it is of no row")
+    differs: list[str] = Field(description="what is stored now and is not what was sealed")
+    disclosed: dict[str, dict[str, Any]] | None = Field(description="by field the key and value of its commitment")
+
+
+class Proof(Answer):
+    """All leaves about an interaction, and the signed checkpoint that they are proved against."""
+
+    checkpoint: str
+    leaves: list[Leaf]
+
+
+@router.get(
+    "/audit", response_model=Trail, operation_id="getAuditTrail", responses=problems(),
+    summary="How far the audit trail is sealed",
+)  # fmt: skip
+def audit(request: Request, _: Auditor) -> Trail:
+    """`monitor audit status` shows the same."""
+    application: Application = request.app.state.application
+    status = Proofs(application.engine).status()
+    return Trail(**{name: getattr(status, name) for name in Trail.model_fields})
+
+
+@router.get(
+    "/audit/checkpoint", response_class=PlainTextResponse, operation_id="getCheckpoint",
+    responses=problems(NOT_FOUND), summary="The newest signed checkpoint",
+)  # fmt: skip
+def checkpoint(request: Request, _: Auditor) -> str:
+    """A signed note in C2SP's tlog-checkpoint form; `monitor audit key` prints the key that checks it."""
+    application: Application = request.app.state.application
+    try:
+        with Proofs(application.engine).reading() as trail:
+            return trail.note
+    except NotProved as error:
+        raise HTTPException(NOT_FOUND, str(error)) from None
+
+
+@router.get(
+    "/audit/proofs/{app}/{id:path}", response_model=Proof, operation_id="proveInteraction",
+    responses=problems(NOT_FOUND), summary="What proves an interaction",
+)  # fmt: skip
+def prove(
+    request: Request,
+    who: Auditor,
+    named: Annotated[tuple[str, str], Depends(Named(PREFIX))],
+    disclose: Annotated[Flag, Query(description="Its texts too; who looks is kept in the audit trail.")] = False,  # noqa: FBT002
+) -> Proof:
+    """Its leaves with their proofs; without `disclose` they say nothing of its texts."""
+    application: Application = request.app.state.application
+    app, id_ = named
+    if disclose:
+        check_may_look(request, who)
+        keep_look(request, who, app=app, subject=id_, fields=("proof",))
+    try:
+        with Proofs(application.engine).reading() as trail:
+            records = trail.about(id_, app, disclose=disclose)
+            note = trail.note
+    except NotProved as error:
+        raise HTTPException(NOT_FOUND, str(error)) from None
+    if not records:
+        raise HTTPException(
+            NOT_FOUND, "no leaf under the last checkpoint is about that; it may still wait to be sealed"
+        )
+    leaves = [
+        Leaf(
+            index=record.index,
+            body=record.body,
+            proof=[b64encode(step).decode() for step in record.proof],
+            stored=record.stored,
+            differs=list(record.differs),
+            disclosed=record.disclosed,
+        )
+        for record in records
+    ]
+    return Proof(checkpoint=note, leaves=leaves)

@@ -1,0 +1,281 @@
+"""Interactions: the list, filtered, and one with everything that is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from pydantic import Field
+
+from monitor.app.wiring.application import Application
+from monitor.core.model import Reason, Verdict
+from monitor.privacy.masking import redact, redact_head
+from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown
+from monitor.store.interaction.list import Browse
+from monitor.store.said import newest_labels
+from monitor.web.audit.looks import Clear, check_may_look, keep_look
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.cursor import from_cursor, to_cursor
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import Cursor, Limit, Moment, Named, Text
+from monitor.web.base.problem import NOT_FOUND, problems
+from monitor.web.base.shape import (
+    Answer,
+    Metrics,
+    Probabilities,
+    Profile,
+    Refusal,
+    foreign,
+    masked,
+    metrics,
+    pieces,
+    probabilities,
+)
+from monitor.web.interaction.api_assessment import Assessment, assessment
+
+router = APIRouter(tags=["interactions"])
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+PREFIX = "/api/v1/interactions/"
+DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
+_BEGINS = 500  # characters of a text in the list
+_IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation_id")
+_METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
+
+
+class Row(Answer):
+    """An interaction in the list, under its live assessment."""
+
+    app: str
+    id: str
+    occurred_at: datetime
+    environment: str
+    model: str | None
+    topic: str | None
+    question: str = Field(description=f"its first {_BEGINS} characters, personal data masked; so is the answer")
+    answer: str
+    verdict: str
+    rule_verdict: str
+    reasons: list[str]
+    refusal: Refusal
+    probabilities: Probabilities
+    metrics: Metrics
+    uncalibrated: bool
+    profile: Profile
+
+
+class Page(Answer):
+    """The newest first. `reached`: a search looked no further back than that; `next` goes on from there."""
+
+    items: list[Row]
+    next: str | None
+    reached: datetime | None
+
+
+class Judgement(Answer):
+    """One metric of the judge, a language model."""
+
+    metric: str
+    score: float | None
+    reason: str | None = Field(description="why there is no score")
+    model: str
+    mode: str
+    judged_at: datetime
+    parts: Any
+
+
+class Said(Answer):
+    """The newest label of one person."""
+
+    label: str
+    by: str
+    at: datetime
+    note: str | None
+
+
+class Whole(Answer):
+    """An interaction with its live assessment, and those under other profiles."""
+
+    id: str
+    app: str
+    occurred_at: datetime
+    stored_at: datetime
+    environment: str
+    conversation_id: str | None
+    turn: int | None
+    question: str
+    answer: str
+    retrieved_documents: list[dict[str, Any]]
+    supporting_documents: list[dict[str, Any]] | None = Field(
+        description="as logged; null: the generator was not asked"
+    )
+    reference_answer: str | None
+    model: str | None
+    prompt_version: str | None
+    tags: dict[str, Any]
+    trace_id: str | None
+    latency_ms: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    marks: list[str]
+    clear: bool = Field(description="whether personal data is in clear")
+    assessment: Assessment
+    other_assessments: list[Assessment]
+    judgements: list[Judgement]
+    labels: list[Said]
+
+
+def asked(
+    request: Request,
+    *,
+    since: Annotated[Moment | None, Query(description="Included; default: a day before `until`.")] = None,
+    until: Annotated[Moment | None, Query(description="Not included; default: now.")] = None,
+    app: Annotated[Text | None, Query()] = None,
+    environment: Annotated[Text | None, Query()] = None,
+    model: Annotated[Text | None, Query()] = None,
+    topic: Annotated[Text | None, Query()] = None,
+    verdict: Annotated[list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these.")] = None,
+    reason: Annotated[Reason | None, Query()] = None,
+    refusal: Annotated[RefusalKnown | None, Query(description="Correct refusals, or over-refusals.")] = None,
+    metric: Annotated[
+        str | None, Query(pattern=f"^{_METRIC}$", description="As `sda:0.1..0.5`; either bound may be left out.")
+    ] = None,
+    labelled: Annotated[Labelled | None, Query(description="What people have said.")] = None,
+    words: Annotated[Text | None, Query(description="To be found in the question or the answer.")] = None,
+) -> Filters:
+    """The filters of a list, of the last 24 hours where no times are named."""
+    application: Application = request.app.state.application
+    end = application.now() if until is None else until
+    return Filters(
+        since=max(end, FIRST + DAY) - DAY if since is None else since,
+        until=end,
+        app=app,
+        environment=environment,
+        model=model,
+        topic=topic,
+        verdicts=frozenset(verdict or ()),
+        reason=reason,
+        refusal=refusal,
+        metric=None if metric is None else _range(metric),
+        labelled=labelled,
+        words=words,
+    )
+
+
+@router.get(
+    "/interactions", response_model=Page, operation_id="listInteractions", responses=problems(),
+    summary="Interactions, newest first",
+)  # fmt: skip
+def interactions(
+    request: Request, _: Viewer, filters: Annotated[Filters, Depends(asked)], limit: Limit = 50, cursor: Cursor = None
+) -> Page:
+    """Personal data is masked, for everybody. A search that would take too long is refused with what to narrow."""
+    application: Application = request.app.state.application
+    place = None if cursor is None else from_cursor(cursor)
+    found = Browse(application.engine).page(filters, older_than=place, most=limit)
+    return Page(
+        items=[_row(its) for its in found.rows],
+        next=None if found.older is None else to_cursor(found.older),
+        reached=found.reached,
+    )
+
+
+@router.get(
+    "/interactions/{app}/{id:path}", response_model=Whole, operation_id="getInteraction",
+    responses=problems(NOT_FOUND), summary="One interaction, its assessments, judgements and labels",
+)  # fmt: skip
+def interaction(
+    request: Request,
+    who: Viewer,
+    named: Annotated[tuple[str, str], Depends(Named(PREFIX))],
+    clear: Clear = False,  # noqa: FBT002
+) -> Whole:
+    """Personal data is masked unless `clear`. Offsets are always those of the texts in clear."""
+    application: Application = request.app.state.application
+    app, id_ = named
+    if clear:
+        check_may_look(request, who)
+    rows = application.queries.explained(id_, app)
+    if not rows:
+        waits = any(row["app"] == app for row in application.queries.unassessed(id_))
+        raise HTTPException(
+            NOT_FOUND, "it is stored, and not assessed yet" if waits else "no such interaction is stored"
+        )
+    if clear:
+        keep_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
+    judgements = application.queries.judgements(app, id_)
+    labels = newest_labels(application.engine, app, id_)
+    return whole(rows, judgements, labels, clear=clear)
+
+
+def whole(
+    rows: list[Mapping[str, Any]],
+    judgements: list[Mapping[str, Any]],
+    labels: list[Mapping[str, Any]],
+    *,
+    clear: bool,
+) -> Whole:
+    """An interaction by its rows of `Queries.explained`, the live one first."""
+    first = rows[0]
+    names = (
+        *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "tags"),
+        *("conversation_id", "trace_id"),
+    )
+    texts: dict[str, Any] = {name: first[name] if clear else masked(first[name]) for name in names}
+    if not clear:
+        texts["tags"] = foreign(first["tags"])
+        if first["supporting_documents"] is not None:
+            texts["supporting_documents"] = pieces(first["supporting_documents"], first["retrieved_documents"])
+    plain = {name: first[name] for name in Whole.model_fields if name not in names and name in first}
+    assessed = [assessment(row, clear=clear) for row in rows]
+    return Whole(
+        **plain,
+        **texts,
+        clear=clear,
+        assessment=assessed[0],
+        other_assessments=assessed[1:],
+        judgements=[_judgement(row, clear=clear) for row in judgements],
+        labels=[
+            Said(label=row["label"], by=row["labelled_by"], at=row["labelled_at"], note=_text(row["note"], clear=clear))
+            for row in labels
+        ],
+    )
+
+
+def _judgement(row: Mapping[str, Any], *, clear: bool) -> Judgement:
+    own = {name: row[name] for name in ("metric", "score", "model", "mode", "judged_at")}
+    return Judgement(
+        **own, reason=_text(row["reason"], clear=clear), parts=row["parts"] if clear else masked(row["parts"])
+    )
+
+
+def _text(text: str | None, *, clear: bool) -> str | None:
+    return text if clear or text is None else redact(text)
+
+
+def _row(its: Listed) -> Row:
+    values = {name: getattr(its, name) for name in Listed.__slots__}
+    return Row(
+        **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
+        topic=_text(its.topic, clear=False),
+        question=_begins(its.question),
+        answer=_begins(its.answer),
+        verdict=its.verdict,
+        rule_verdict=its.rule_verdict,
+        reasons=list(its.reasons),
+        refusal=Refusal(kind=its.refusal_kind, correct=its.refusal_correct),
+        probabilities=probabilities(values),
+        metrics=metrics(values),
+        profile=Profile(name=its.profile_name, hash=its.profile_hash),
+    )
+
+
+def _begins(text: str) -> str:
+    return redact_head(text, _BEGINS)
+
+
+def _range(text: str) -> Range:
+    name, _, bounds = text.partition(":")
+    low, _, high = bounds.partition("..")
+    return Range(metric=name, low=float(low) if low else None, high=float(high) if high else None)

@@ -1,0 +1,157 @@
+"""What the list of interactions is asked for in its address: read leniently, since people write it by hand too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite
+from typing import TypeVar
+
+from monitor.core.model import Reason, Verdict
+from monitor.core.wire import storable
+from monitor.explain import METRIC_NAMES, REASON_WORDS
+from monitor.store.interaction.filters import Filters, Labelled, Range, RefusalKnown
+from monitor.store.tables.answers import METRICS
+from monitor.web.interaction.rates import SPANS, USUAL
+
+LONGEST = 1_000  # characters of a value
+NEGATIVE = "negative"
+VERDICTS: Mapping[str, str] = {
+    NEGATIVE: "negative: refusal or self-generated",
+    Verdict.GROUNDED: "grounded",
+    Verdict.REFUSAL: "refusal",
+    Verdict.SELF_GENERATED: "self-generated",
+}
+REFUSALS: Mapping[str, str] = {RefusalKnown.CORRECT: "correct refusal", RefusalKnown.OVER: "over-refusal"}
+LABELLED: Mapping[str, str] = {
+    Labelled.NO: "not labelled", Labelled.YES: "labelled", Labelled.WRONG: "labelled as another verdict",
+}  # fmt: skip
+REASONS: Mapping[str, str] = {reason.value: REASON_WORDS[reason] for reason in Reason}
+METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}" for name in METRICS}
+# Every field of the form, in the order of its chips.
+FIELDS = (
+    *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
+    *("metric", "low", "high", "labelled", "words"),
+)
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A filter that is set: what it says, and the query without it."""
+
+    text: str
+    without: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The fields as they were given, what they ask for, and what in them could not be read."""
+
+    fields: Mapping[str, str]
+    filters: Filters
+    faults: tuple[str, ...]
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        """Every filter that is set but the span."""
+        return tuple(_chips(self))
+
+
+def asked(pairs: Iterable[tuple[str, str]], now: datetime) -> Asked:
+    """What the query of an address asks for; what cannot be read is left out and named among the faults.
+
+    Of what is there several times the last counts, but both negative verdicts together are `NEGATIVE`.
+    """
+    pairs = list(pairs)
+    query = dict(pairs)
+    if {value for name, value in pairs if name == "verdict"} == {v.value for v in Verdict if v.negative}:
+        query["verdict"] = NEGATIVE
+    fields = {name: storable(query[name].strip())[:LONGEST] for name in FIELDS if query.get(name, "").strip()}
+    faults: list[str] = []
+
+    def read(name: str, what: str, parse: Callable[[str], _T]) -> _T | None:
+        if name not in fields:
+            return None
+        try:
+            return parse(fields[name])
+        except (ValueError, OverflowError):
+            faults.append(f"{what}: “{fields[name][:100]}” is none")
+            del fields[name]
+            return None
+
+    since, until = read("since", "From", _moment), read("until", "To", _moment)
+    span = read("span", "Span", lambda name: _one(name, SPANS)) or USUAL
+    end = until or now
+    start = since or max(end, _FIRST + SPANS[span].length) - SPANS[span].length
+    verdict = read("verdict", "Verdict", lambda name: _one(name, VERDICTS))
+    metric = read("metric", "Metric", lambda name: _one(name, METRIC_WORDS))
+    low, high = read("low", "At least", _figure), read("high", "At most", _figure)
+    if metric is None and (low is not None or high is not None):
+        faults.append("At least, at most: choose the metric they are about")
+    filters = Filters(
+        since=start,
+        until=end,
+        app=fields.get("app"),
+        environment=fields.get("environment"),
+        model=fields.get("model"),
+        topic=fields.get("topic"),
+        verdicts=_verdicts(verdict),
+        reason=read("reason", "Reason", Reason),
+        refusal=read("refusal", "Refusal", RefusalKnown),
+        metric=Range(metric=metric, low=low, high=high) if metric and not low is high is None else None,
+        labelled=read("labelled", "Labels", Labelled),
+        words=fields.get("words"),
+    )
+    if since is None and until is None:
+        fields["span"] = span
+    return Asked(fields=fields, filters=filters, faults=tuple(faults))
+
+
+def _chips(its: Asked) -> Iterator[Chip]:
+    says = {
+        "verdict": VERDICTS, "reason": REASONS, "refusal": REFUSALS, "labelled": LABELLED,
+    }  # fmt: skip
+    for name, value in its.fields.items():
+        if name in {"span", "low", "high"} or (name == "metric" and its.filters.metric is None):
+            continue
+        gone = {"metric", "low", "high"} if name == "metric" else {name}
+        text = says[name][value] if name in says else f"{name}: {value}"
+        if (metric := its.filters.metric) is not None and name == "metric":
+            text = f"{metric.metric.upper()} {_bounds(metric)}"
+        yield Chip(text=text, without={other: told for other, told in its.fields.items() if other not in gone})
+
+
+def _bounds(metric: Range) -> str:
+    if metric.low is None:
+        return f"at most {metric.high:g}"
+    return f"at least {metric.low:g}" if metric.high is None else f"{metric.low:g} to {metric.high:g}"
+
+
+def _verdicts(name: str | None) -> frozenset[Verdict]:
+    if name is None:
+        return frozenset()
+    return frozenset(v for v in Verdict if v.negative) if name == NEGATIVE else frozenset({Verdict(name)})
+
+
+def _one(name: str, known: Mapping[str, object]) -> str:
+    if name not in known:
+        raise ValueError(name)
+    return name
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment < _FIRST:
+        raise ValueError(text)
+    return moment
+
+
+def _figure(text: str) -> float:
+    value = float(text)
+    if not isfinite(value) or abs(value) > 1:
+        raise ValueError(text)
+    return value

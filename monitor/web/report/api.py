@@ -1,0 +1,105 @@
+"""Reports that were written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from pydantic import Field
+
+from monitor.app.report import Format, Written, reporting
+from monitor.app.wiring.application import Application
+from monitor.report.weekly.week import Week, week_named
+from monitor.store.interaction.filters import Place
+from monitor.store.report.list import PAGE, headlines
+from monitor.store.report.reports import Reports
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.cursor import from_cursor, to_cursor
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import Cursor, Name, Text
+from monitor.web.base.problem import NOT_FOUND, problems
+from monitor.web.base.shape import Answer
+from monitor.web.report.page import POLICY
+
+router = APIRouter(tags=["reports"])
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+_TYPES = {Format.JSON: "application/json", Format.HTML: "text/html", Format.MD: "text/markdown"}
+
+
+class Report(Answer):
+    """A weekly report of one app."""
+
+    app: str
+    week: str = Field(description="as 2026-W46, in ISO's calendar")
+    start: datetime
+    made_at: datetime
+    sent_at: datetime | None
+
+
+class ReportList(Answer):
+    """The newest weeks first, then by app."""
+
+    items: list[Report]
+    next: str | None
+
+
+@router.get(
+    "/reports", response_model=ReportList, operation_id="listReports", responses=problems(),
+    summary="Weekly reports that were written",
+)  # fmt: skip
+def reports(
+    request: Request, _: Viewer, app: Annotated[Text | None, Query()] = None, cursor: Cursor = None
+) -> ReportList:
+    """In pages of 30; `monitor report weekly` writes one."""
+    application: Application = request.app.state.application
+    behind = None if cursor is None else from_cursor(cursor)
+    found = headlines(application.engine, app=app, behind=None if behind is None else (behind.occurred_at, behind.app))
+    shown = found[:PAGE]
+    last = shown[-1] if len(found) > PAGE else None
+    return ReportList(
+        items=[
+            Report(
+                app=its.app, week=Week(monday=its.start.date()).name, start=its.start, made_at=its.made_at,
+                sent_at=its.sent_at,
+            )
+            for its in shown
+        ],
+        next=None if last is None else to_cursor(Place(occurred_at=last.start, app=last.app)),
+    )  # fmt: skip
+
+
+@router.get(
+    "/reports/weekly/{app:path}/{week}", response_model=dict[str, Any], operation_id="getReport",
+    responses={
+        **problems(NOT_FOUND),
+        200: {
+            "description": "As it was stored.",
+            "content": {kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/markdown")},
+        },
+    },
+    summary="One weekly report",
+)  # fmt: skip
+def report(
+    request: Request,
+    _: Viewer,
+    app: Annotated[Name, Path()],
+    week: Annotated[str, Path(pattern=r"^[0-9]{4}-W[0-9]{2}$")],
+    format: Annotated[Format, Query()] = Format.JSON,  # noqa: A002  its name in the address
+) -> Response:
+    """The same report gives the same bytes."""
+    application: Application = request.app.state.application
+    try:
+        which = week_named(week)
+    except ValueError as error:  # the year has no such week
+        raise HTTPException(NOT_FOUND, str(error)) from None
+    stored = Reports(application.engine).get(app, which.start)
+    if stored is None:
+        raise HTTPException(NOT_FOUND, "no such report is stored")
+    written = Written(
+        app=app, week=which, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+        sent_at=stored.sent_at,
+    )  # fmt: skip
+    body = reporting(application).rendered(written, format)
+    headers = {"content-security-policy": POLICY} if format is Format.HTML else None
+    return Response(body, headers=headers, media_type=_TYPES[format])

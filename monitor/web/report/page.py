@@ -1,0 +1,125 @@
+"""Reports: the weekly ones by app, one opened in its own frame, downloads, and last week's written now."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from threading import Event
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from monitor.app.report import Format, Written, reporting
+from monitor.app.wiring.application import Application
+from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.ingest.times import instant
+from monitor.report.weekly.week import Week, last_week, week_named
+from monitor.store.report.list import PAGE, headlines
+from monitor.store.report.reports import Reports
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
+from monitor.web.base.jobs import Report
+from monitor.web.base.page import page
+from monitor.web.kept import kept
+
+router = APIRouter()
+JOB = "reports"
+# The report brings its styles and drawings along, and may do nothing else; links in it open beside it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "
+    "form-action 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+)
+TYPES = {Format.HTML: "text/html", Format.MD: "text/markdown", Format.JSON: "application/json"}
+SAID = {"begun": "The reports are being written.", "busy": "They are being written already."}
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+Reporter = Annotated[Identity, Depends(Needs(Permission.REPORT))]
+Asked = Annotated[str, Query(max_length=1_000)]
+
+
+@router.get("/reports")
+def reports(
+    request: Request, who: Viewer, *, app: Asked = "", week: Asked = "", after: Asked = "", said: Asked = ""
+) -> HTMLResponse:
+    """The list; `week` and `after` are the start of the week and the app of the last report before this page."""
+    application: Application = request.app.state.application
+    rows = headlines(application.engine, app=app or None, behind=_behind(week, after))
+    last = rows[PAGE - 1] if len(rows) > PAGE else None
+    query = {} if last is None else {"app": app, "week": last.start.isoformat(), "after": last.app}
+    return page(
+        request,
+        "reports.html",
+        who,
+        said=SAID.get(said),
+        app=app,
+        reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
+        older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
+        last_week=last_week(application.now()).name,
+        job=kept(request).jobs.of(JOB),
+    )
+
+
+@router.post("/reports/make")
+def make(request: Request, who: Reporter) -> Response:
+    """Writes those of last week that are not there yet, of every app, in the background."""
+    application: Application = request.app.state.application
+
+    def work(report: Report, stop: Event) -> str:
+        writer, week = reporting(application), last_week(application.now())
+        apps, skipped = writer.apps(week), 0
+        for place, app in enumerate(apps, 1):
+            if stop.is_set():
+                return "stopped before the end"
+            report(f"{place} of {len(apps)} apps")
+            try:
+                writer.written(app, week)
+            except WrongSettings:  # no answers, which one report of several is not to fail for
+                skipped += 1
+        none = f"; {skipped} without answers" if skipped else ""
+        return f"{len(apps) - skipped} reports of {week.name} are there{none}"
+
+    said = "begun" if kept(request).jobs.start(JOB, work, by=who.name) else "busy"
+    return RedirectResponse(f"/reports?said={said}", 303)
+
+
+@router.get("/reports/weekly/{app:path}/{name}")
+def report(
+    request: Request,
+    who: Viewer,
+    app: str,
+    name: Annotated[str, Path(pattern=r"^[0-9]{4}-W[0-9]{2}(\.(html|md|json))?$")],
+) -> Response:
+    """One: in a frame, or by itself where its format is named."""
+    application: Application = request.app.state.application
+    wanted, _, form = name.partition(".")
+    try:
+        week = week_named(wanted)
+    except ValueError as error:
+        raise HTTPException(404, str(error)) from None
+    stored = Reports(application.engine).get(app, week.start)
+    if stored is None:
+        raise HTTPException(404, f"No report of this app is stored for {week.name}.")
+    path = f"/reports/weekly/{quote(app.encode(errors='replace'), safe='')}/{week.name}"
+    if not form:
+        return page(request, "report.html", who, report=stored, week=week.name, path=path)
+    written = Written(
+        app=app, week=week, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+        sent_at=stored.sent_at,
+    )  # fmt: skip
+    chosen = Format(form)
+    body = kept(request).drawn(
+        ("report", stored.digest, form), lambda: reporting(application).rendered(written, chosen)
+    )
+    headers = {"content-security-policy": POLICY}
+    if "download" in request.query_params or chosen is not Format.HTML:
+        file = f"weekly-{app}-{week.name}.{form}".encode(errors="replace")
+        headers["content-disposition"] = f"attachment; filename*=UTF-8''{quote(file, safe='')}"
+    return Response(body, headers=headers, media_type=TYPES[chosen])
+
+
+def _behind(week: str, after: str) -> tuple[datetime, str] | None:
+    """Where a page begins; the first page where that is not known."""
+    try:
+        return (instant(week, "week"), after) if week and after else None
+    except InvalidMessage:
+        return None

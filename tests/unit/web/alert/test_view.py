@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from monitor.alert.notification import Course, Point
+from monitor.alert.state import State
+from monitor.alert.window import Count, Counts
+from monitor.web.alert import view as alert_view
+from monitor.web.alert.figures import nearest
+from tests.factories import at
+from tests.unit.alert.factories import a_method, a_rule, a_rule_set, an_alert
+
+SOURCE = """\
+grouping: {by: [app]}
+rules:
+  # the first
+  - name: one
+    signal: {rate: negative}
+    above: 0.3   # a third
+
+  # about the second
+  - {name: two, signal: lag, above: 300}
+  - name: three
+    signal: no_data
+"""
+
+
+def test_an_alert_in_words():
+    its = an_alert()
+    assert alert_view.name(its) == "negative-rate, shop"
+    assert (alert_view.value(its), alert_view.line(its)) == ("40.0 %", "above 30.0 %")
+    assert alert_view.interval(its) == "28.0 % to 54.0 %"
+    assert alert_view.signal(its) == "Rate of negative answers"
+    assert alert_view.lasted(its, at(61.5)) == "1h3m"
+    assert alert_view.lasted(its, at(0.5)) == "2m30s"
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_every_state_has_a_word_and_can_be_told(state):
+    its = an_alert(state=state)
+    assert alert_view.STATES[state][0]
+    assert alert_view.told(its, None).rule == "negative-rate"
+
+
+def test_what_is_exact_or_unknown_has_no_interval():
+    assert alert_view.interval(an_alert(value=None)) == ""
+    assert alert_view.interval(an_alert(lower=0.4, upper=0.4)) == ""
+    assert alert_view.interval(an_alert(lower=float("-inf"), upper=float("inf"), unit="number")) == ""
+
+
+@pytest.mark.parametrize(
+    ("signal", "asked"),
+    [
+        ("rate of negative", {"verdict": ["negative"]}),
+        ("rate of refusal", {"verdict": ["refusal"]}),
+        ("rate of missing_fact", {"reason": ["missing_fact"]}),
+        ("mean of sda", {}),
+        ("lag", {}),
+    ],
+)
+def test_the_answers_that_it_is_about(signal, asked):
+    its = an_alert(signal=signal, labels={"app": "a&b=ü", "topic": "", "team": "x"}, resolved_at=at(10))
+    path = urlsplit(alert_view.interactions_path(its))
+    assert path.path == "/interactions"
+    assert parse_qs(path.query) == {
+        "app": ["a&b=ü"], "since": ["2025-11-21T11:53Z"], "until": ["2025-11-21T12:11Z"], **asked,
+    }  # fmt: skip
+
+
+def test_what_is_not_over_has_no_end():
+    assert "until" not in alert_view.interactions_path(an_alert())
+
+
+def test_history_is_newest_first_and_names_what_failed():
+    event = {"at": at(0), "from_state": "pending", "to_state": "no_data", "samples": 1200, "note": "quiet"}
+    action = {"at": at(2), "action": "acknowledge", "by": "ada", "comment": "on it"}
+    told = {
+        "made_at": at(1), "receiver": "slack", "news": "firing", "delivered_at": None, "given_up": True,
+        "attempts": 3, "last_error": "channel_not_found",
+    }  # fmt: skip
+    acknowledged, lost, fired = alert_view.history([event], [action], [told])
+    assert (acknowledged.what, acknowledged.more) == ("acknowledged by ada", "on it")
+    assert (lost.what, lost.more, lost.bad) == ("slack told: firing", "lost: channel_not_found", True)
+    assert (fired.what, fired.more) == ("pending → no data", "1,200 counted · quiet")
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("one", "  - name: one\n    signal: {rate: negative}\n    above: 0.3   # a third"),
+        ("two", "  - {name: two, signal: lag, above: 300}"),
+        ("three", "  - name: three\n    signal: no_data"),
+        ("four", None),
+    ],
+)
+def test_the_lines_of_a_rule(rule, text):
+    found = alert_view.rule_text(SOURCE, rule)
+    assert found is None if text is None else found.strip().removeprefix("- ") == text.strip().removeprefix("- ")
+
+
+@pytest.mark.parametrize("source", ["", "rules: 3", "{", "rules: [1, 2]"])
+def test_other_text_has_none(source):
+    assert alert_view.rule_text(source, "one") is None
+
+
+def test_whether_the_rule_is_still_the_one():
+    rule = a_rule()
+    same = an_alert(rule_digest=rule.digest)
+    assert alert_view.rule_of(same, a_rule_set(rule)) == (rule, True)
+    assert alert_view.rule_of(an_alert(), a_rule_set(rule)) == (rule, False)
+    assert alert_view.rule_of(same, a_rule_set()) == (None, False)
+    assert alert_view.rule_of(same, None) == (None, False)
+    assert alert_view.target_words(rule) == "threshold above 0.3 over 5m, for 2m"
+
+
+def test_the_chart_in_words_and_as_a_drawing():
+    points = tuple(Point(at=at(n), value=None if n == 1 else 0.1 * n, total=n) for n in range(4))
+    course = Course(points=points, bound=0.3, unit="share", name="rate of negative")
+    assert alert_view.course_words(course) == (
+        "Rate of negative answers over time: from 0.0 % to 30.0 %, last 30.0 %; the threshold is 30.0 %"
+    )
+    drawn = alert_view.course_drawing(course)
+    assert drawn.startswith("<svg")
+    assert "style=" not in drawn
+    assert "<script" not in drawn
+    empty = Course(points=(), bound=0.3, unit="share", name="rate of negative")
+    assert alert_view.course_words(empty) == "Rate of negative answers: nothing was counted"
+
+
+def counted(app, matching, total):
+    return Counts(labels={"app": app}, counts=(Count(total=total, sum=matching, squares=matching),))
+
+
+def test_the_combination_that_is_nearest_to_the_line():
+    rule = a_rule()
+    found = nearest(rule, [counted("a", 1, 10), counted("b", 1200, 4000), counted("c", 0, 0)])
+    assert (found.figure, found.whose) == ("30.0 % of 4,000", "b")
+    assert nearest(rule, [counted("c", 0, 0)]) is None
+    assert nearest(rule, []) is None
+    below = a_rule(method=a_method(above=None, below=0.4))
+    assert nearest(below, [counted("a", 1, 10), counted("b", 3, 10)]).whose == "a"
+
+
+def test_an_unknown_length_of_an_episode_is_never_negative():
+    assert alert_view.lasted(an_alert(active_since=at(5)), at(0)) == "0s"

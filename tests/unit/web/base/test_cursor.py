@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+
+import pytest
+
+from monitor.core.errors import WrongSettings
+from monitor.store.interaction.filters import Place
+from monitor.web.base.cursor import from_cursor, to_cursor
+from tests.factories import NOON
+
+
+@pytest.mark.parametrize("name", ["q-1", "", "über/42?&", '"', "\u2028"])
+def test_a_place_comes_back_from_its_word(name):
+    place = Place(occurred_at=NOON, app="support", id=name)
+    word = to_cursor(place)
+    assert word.replace("-", "").replace("_", "").isalnum()
+    assert from_cursor(word) == place
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["", "x", "é", "A" * 9_000]
+    + [
+        urlsafe_b64encode(text.encode()).decode()
+        for text in (
+            "{}", "[]", '["2025-01-01T00:00:00Z", "a"]', '["2025-01-01", "a", "b"]', '["2025-01-01T00:00:00Z", 1, 2]',
+            '["2025-01-01T00:00:00Z", "a", "\\u0000"]', '["2025-01-01T00:00:00Z", "a", "\\ud800"]',
+            "1" * 5_000, "[" * 2_900,
+        )
+    ],
+)  # fmt: skip
+def test_any_other_word_is_refused(word):
+    with pytest.raises(WrongSettings, match="none of ours"):
+        from_cursor(word)

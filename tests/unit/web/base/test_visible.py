@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.web.base.visible import unescaped, visible, visible_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("plain text, 日本語, é", "plain text, 日本語, é"),
+        ("a\nb\tc", "a\nb\tc"),
+        ("\x00\x1b[31m\x7f", "⟨U+0000⟩⟨U+001B⟩[31m⟨U+007F⟩"),
+        ("abc\u202edef\u2066", "abc⟨U+202E⟩def⟨U+2066⟩"),
+        ("\u200bzero\ufeff", "⟨U+200B⟩zero⟨U+FEFF⟩"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_what_has_no_shape_is_written_out(text, seen):
+    assert visible(text) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (r"ada\u0040example.org", "ada@example.org"),
+        (r"+49\u00a030\u00A0901820", "+49\xa030\xa0901820"),
+        (r"\ud83d\ude00 \ud83d", "😀 \ufffd"),
+        (r"\u12 \n", r"\u12 \n"),
+    ],
+)
+def test_what_json_escapes_is_read(text, plain):
+    assert unescaped(text) == plain
+
+
+def test_bytes_that_are_no_utf_8_stand_as_escapes():
+    assert visible_bytes(b"a\xff\xfe\xc3\xa9", 100) == ("a\\xff\\xfeé", 0)
+
+
+def test_no_character_is_cut_in_two_at_the_end():
+    assert visible_bytes("añb".encode(), 2) == ("a", 3)
+    assert visible_bytes("añb".encode(), 3) == ("añ", 1)
+
+
+def test_bytes_that_only_look_like_the_rest_of_a_character_are_not_all_left_out():
+    assert visible_bytes(b"\x80" * 100, 50) == ("\\x80" * 47, 53)
+
+
+@given(st.text(), st.integers(0, 50))
+def test_the_beginning_is_a_beginning_and_nothing_is_lost(text, most):
+    value = text.encode(errors="replace")
+    shown, more = visible_bytes(value, most)
+    assert text.encode(errors="replace").decode().startswith(shown)
+    assert len(shown.encode()) + more == len(value)
+    assert len(shown.encode()) <= most
