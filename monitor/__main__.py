@@ -26,7 +26,7 @@ def exit_code(error: MonitorError) -> int:
 def main() -> None:
     """Runs the command; an error that has a name is one message on standard error and an exit code, no traceback."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
-    from monitor.cli import app  # noqa: PLC0415  so that a broken import is told like any other error
+    from monitor.cli.app import app  # noqa: PLC0415  so that a broken import is told like any other error
 
     try:
         app()

@@ -21,6 +21,7 @@ from benchmarks.study.tables import Tables, tables
 from benchmarks.study.vectors import kept
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose, Spend
+from monitor.cli.demo.with_llm import with_llm
 from monitor.core.errors import MonitorError
 from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings, load_settings
@@ -28,7 +29,6 @@ from monitor.providers import chat_model, embedder
 from monitor.review.evaluate.statistics import auc
 from monitor.review.evaluate.tables import Resampling
 from monitor.simulate.fakes.flow import MemoryBudget
-from monitor.simulate.with_llm import with_llm
 
 SEED = 20240601
 DRAWS, SHORT_DRAWS = 1000, 100

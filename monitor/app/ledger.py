@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
+from monitor.cli.terminal import literal
 from monitor.core.message import Skip
 from monitor.store.ledger.ledger import LedgerRow, Recount
 from monitor.store.tables.answers import LEDGER
-from monitor.terminal import literal
 
 _EQUATION = {
     "received": "received", "= assessed": "assessed", "+ duplicate": "duplicate", "+ dead": "dead",

@@ -15,10 +15,10 @@ from rich.table import Table
 
 from monitor.app.background.schedule import repeated
 from monitor.app.wiring.application import Application
+from monitor.cli.terminal import literal
 from monitor.core.retry import Interrupted, Retry
 from monitor.privacy.retention import CutOff, Policy, policy_of
 from monitor.store.privacy.retention import Due, Retention
-from monitor.terminal import literal
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up

@@ -19,6 +19,7 @@ from monitor.app.pending.process import worked_beside
 from monitor.app.privacy import retained_beside
 from monitor.app.report import reported_beside
 from monitor.app.wiring.application import Application
+from monitor.cli.terminal import ledger_line, readable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Batch, Tally
 from monitor.core.ports import Source, Store
@@ -28,7 +29,6 @@ from monitor.ingest.follow import FollowSource
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
-from monitor.terminal import ledger_line, readable
 
 if TYPE_CHECKING:
     from monitor.ingest.kafka.span import Span

@@ -11,11 +11,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.terminal import literal, readable
 from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH, Agreement, Pair, Week
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn
-from monitor.terminal import literal, readable
 
 SHOWN = 6_000  # characters of a text
 DRAWN_WORDS = {

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from monitor.alert.window import Count, Counts
-from monitor.cli_alerts import alerts_app
+from monitor.cli.alert.commands import alerts_app
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.store.database import connect

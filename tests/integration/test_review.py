@@ -14,10 +14,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from monitor import cli_review
 from monitor.app.review import MAX_NOTE_CHARS, agreement_report, export, label, named, offers
 from monitor.app.wiring.application import Application
-from monitor.cli import app as command_line
+from monitor.cli.app import app as command_line
+from monitor.cli.review import commands as cli_review
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Probabilities, Verdict
 from monitor.core.settings.load import load_settings

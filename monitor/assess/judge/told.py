@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from monitor.terminal import readable
+from monitor.cli.terminal import readable
 
 _MOST = 3  # of the parts that speak against an answer
 _AGAINST = {"statements": ("supported", "statement"), "documents": ("useful", "why"), "questions": ("yes", "question")}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from monitor.cli.terminal import readable
 from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.rendering import plain
 from monitor.review.evaluate.words import notes
-from monitor.terminal import readable
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2330; --faint: #5d6778; --line: #d9dee6; --note: #fdf3d8; }

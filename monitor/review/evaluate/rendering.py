@@ -10,10 +10,10 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.terminal import literal, readable
 from monitor.review.evaluate.document import MISSING, Cell, Grid, headline, interval, number, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.words import notes
-from monitor.terminal import literal, readable
 
 
 def as_json(evaluated: Evaluated) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from monitor.app.wiring.application import utc_now
-from monitor.cli import app
+from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
 from monitor.store.access import Access, Session
 

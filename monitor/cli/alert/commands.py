@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from monitor.cli.terminal import AsJson, literal, print_json, readable
 from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
     from monitor.alert.silence import Matcher
@@ -33,8 +33,8 @@ def alerts_list(
     as_json: AsJson = False,
 ) -> None:
     """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
-    from monitor.alert_tables import alerts_table, troubles
     from monitor.app.wiring.application import Application
+    from monitor.cli.alert.tables import alerts_table, troubles
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -55,8 +55,8 @@ def alerts_list(
 @alerts_app.command("show")
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
-    from monitor.alert_tables import alert_lines, history_table
     from monitor.app.wiring.application import Application
+    from monitor.cli.alert.tables import alert_lines, history_table
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -148,8 +148,8 @@ def alerts_silences(
     as_json: AsJson = False,
 ) -> None:
     """The silences that hold."""
-    from monitor.alert_tables import silences_table
     from monitor.app.wiring.application import Application
+    from monitor.cli.alert.tables import silences_table
 
     with Application(load_settings()) as application:
         application.migrate()

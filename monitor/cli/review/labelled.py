@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.cli.terminal import stopping
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.load import Settings, load_settings
-from monitor.terminal import stopping
 
 if TYPE_CHECKING:
     from monitor.assess.classify.profile import Profile

@@ -24,9 +24,9 @@ from monitor.assess.explain import (
 )
 from monitor.assess.judge.told import judgement_table
 from monitor.assess.score.features import FEATURES
+from monitor.cli.terminal import readable
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Match, Origin, Reason, RefusalKind
-from monitor.terminal import readable
 
 COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
 METRIC_NAMES = {

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.terminal import AsJson, print_json, readable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, print_json, readable
 
 if TYPE_CHECKING:
     from monitor.app.review import Wish

@@ -11,11 +11,11 @@ from rich.table import Table
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application
 from monitor.assess.llm.served import served_models
+from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import Pending
-from monitor.terminal import literal, stopping
 
 PATIENCE = 60.0  # seconds of the sidecar for each step: the demo waits for it, unlike a live run
 

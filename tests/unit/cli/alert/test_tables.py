@@ -13,7 +13,8 @@ from monitor.alert.evaluation.rehearse import Episode
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.window import Span
-from monitor.alert_tables import (
+from monitor.app.rehearse import Rehearsed, Simulated
+from monitor.cli.alert.tables import (
     alert_lines,
     alerts_table,
     episodes_table,
@@ -24,7 +25,6 @@ from monitor.alert_tables import (
     simulated_table,
     troubles,
 )
-from monitor.app.rehearse import Rehearsed, Simulated
 from tests.unit.alert.factories import a_method, a_rule, an_alert, at
 
 HOSTILE = "\x1b[2Jshop\u202e [red]:bug:\x9b"

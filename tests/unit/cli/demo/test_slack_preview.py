@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from monitor.simulate.slack_preview import SlackPreview
+from monitor.cli.demo.slack_preview import SlackPreview
 from tests.unit.alert.notifications import a_notification, a_resolved_notification
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from monitor.cli_alerts import _who
+from monitor.cli.alert.commands import _who
 
 
 def test_who_does_something_is_the_user_unless_a_name_is_given(monkeypatch):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.terminal import AsJson, literal, print_json, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:
     from monitor.core.settings.audit import AuditSettings

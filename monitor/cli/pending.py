@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.terminal import AsJson, literal, print_json, stopping
 from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, literal, print_json, stopping
 
 if TYPE_CHECKING:
     from monitor.store.pending.queue import PendingCount

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.terminal import AsJson, literal, print_json, readable
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, literal, print_json, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.consume import chosen, span_between
+from monitor.cli.consume import chosen, span_between
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import KafkaSettings

@@ -22,13 +22,13 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
+from monitor.cli.demo.slack_preview import SlackPreview
+from monitor.cli.demo.with_llm import at_work, tell_judgements, with_llm
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
 from monitor.explain import COLOURS, explanation
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
-from monitor.simulate.slack_preview import SlackPreview
 from monitor.simulate.traffic import play
-from monitor.simulate.with_llm import at_work, tell_judgements, with_llm
 from monitor.store.embedded import embedded_database
 
 APP = "quillmere-support"
@@ -85,7 +85,7 @@ def play_demo(
     demo_settings = chosen.model_copy(update={"database_url": url})
     with ExitStack() as stack:
         if kafka:
-            from monitor.simulate.through_kafka import demo_topic  # noqa: PLC0415  only where it is wanted
+            from monitor.cli.demo.through_kafka import demo_topic  # noqa: PLC0415  only where it is wanted
 
             topic = stack.enter_context(demo_topic(settings.kafka))
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the one before
@@ -109,7 +109,7 @@ def play_demo(
 def _way(application: Application, *, kafka: bool) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
     """How interactions become stored assessments."""
     if kafka:
-        from monitor.simulate.through_kafka import through_kafka  # noqa: PLC0415
+        from monitor.cli.demo.through_kafka import through_kafka  # noqa: PLC0415
 
         with through_kafka(application) as assess:
             yield assess

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.cli_alerts import alerts_app
+from monitor.cli.alert.commands import alerts_app
+from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, print_json
 
 if TYPE_CHECKING:
     from monitor.alert.rule import RuleSet
@@ -33,7 +33,7 @@ def rules_check(
     as_json: AsJson = False,
 ) -> None:
     """Read a rules file and say, with line numbers, what is wrong with it; receivers need not be set up for that."""
-    from monitor.alert_tables import episodes_table, rehearsed_table, rules_table
+    from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
     rules = _rules(file)
     if against is not None:
@@ -77,8 +77,8 @@ def alerts_simulate(
     as_json: AsJson = False,
 ) -> None:
     """Play simulated weeks to the rules: false pages, and how soon each sees an incident."""
-    from monitor.alert_tables import simulated_table
     from monitor.app.rehearse import on_scenario
+    from monitor.cli.alert.tables import simulated_table
     from monitor.simulate.rates import SCENARIOS
 
     if scenario is None:

@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli_labelled import assessed
+from monitor.cli.review.labelled import assessed
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, literal, print_json
 
 if TYPE_CHECKING:
     from monitor.assess.classify.profile import Profile

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from monitor.cli_labelled import assessed
+from monitor.cli.review.labelled import assessed
+from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
 from monitor.review.evaluate.figures import Evaluated, Positive
-from monitor.terminal import AsJson, print_json
 
 DRAWS = 1_000  # resamples behind every interval
 SUFFIXES = (".html", ".md", ".json")

@@ -15,8 +15,8 @@ from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import amount, moment, signal_words
 from monitor.app.rehearse import Rehearsed, Simulated
+from monitor.cli.terminal import literal
 from monitor.core.duration import format_duration
-from monitor.terminal import literal
 
 Row: TypeAlias = Mapping[str, Any]
 UNWATCHED = timedelta(minutes=5)  # without an evaluation, and the list is of the past

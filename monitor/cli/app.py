@@ -12,21 +12,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli_alerts import alerts_app
-from monitor.cli_audit import audit_app
-from monitor.cli_calibrate import calibrate, profiles
-from monitor.cli_deadletters import deadletters_app
-from monitor.cli_evaluate import evaluate
-from monitor.cli_pending import pending_app
-from monitor.cli_privacy import erase, retention
-from monitor.cli_report import report_app
-from monitor.cli_review import review_app
-from monitor.cli_rules import rules_app
-from monitor.cli_tokens import tokens_app
+from monitor.cli.access import tokens_app
+from monitor.cli.alert.commands import alerts_app
+from monitor.cli.alert.rules import rules_app
+from monitor.cli.audit import audit_app
+from monitor.cli.deadletters import deadletters_app
+from monitor.cli.pending import pending_app
+from monitor.cli.privacy import erase, retention
+from monitor.cli.report import report_app
+from monitor.cli.review.calibrate import calibrate, profiles
+from monitor.cli.review.commands import review_app
+from monitor.cli.review.evaluate import evaluate
+from monitor.cli.terminal import AsJson, flat, ledger_line, literal, log_to_stderr, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.load import load_settings
-from monitor.terminal import AsJson, flat, ledger_line, literal, log_to_stderr, print_json, progress_bar, stopping
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -156,7 +156,7 @@ def consume(
     """Read Kafka without evaluating alert rules: as one of several consumers, or a span of time once more."""
     from monitor.app.run import consume as run_consume
     from monitor.app.wiring.application import Application
-    from monitor.consume import chosen, span_between
+    from monitor.cli.consume import chosen, span_between
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     span = span_between(start, end)
@@ -184,7 +184,7 @@ def demo(
     plain: Annotated[bool, typer.Option("--plain", help="No colours.")] = False,
 ) -> None:
     """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
-    from monitor.simulate.demo import play_demo
+    from monitor.cli.demo.demo import play_demo
 
     console = Console(no_color=plain or None, highlight=False)
     play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console)
