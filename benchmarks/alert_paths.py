@@ -22,7 +22,8 @@ from monitor.alert.methods.change import LEAST_WEEKS, Change, student_tail
 from monitor.alert.methods.sequential import LONGEST_WAIT, Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.methods.wealth import NOTHING, advance, settle
-from monitor.alert.window import CONFIDENCE, MINUTE
+from monitor.alert.window import MINUTE
+from monitor.core.proportions import CONFIDENCE
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]

@@ -25,10 +25,10 @@ from labelled import DATA, assess, kept_pipeline, read, with_documents
 from numpy.typing import NDArray
 
 from monitor.assess.classify.refusal import refusal_kind
+from monitor.assess.ports import TokenEncoder
 from monitor.assess.score.alignment import Source
 from monitor.assess.score.features import passages_of
 from monitor.core.model import Assessment, RefusalKind, Verdict
-from monitor.core.ports import TokenEncoder
 from monitor.review.evaluate.statistics import auc
 
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert")

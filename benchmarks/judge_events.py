@@ -78,7 +78,9 @@ class Paced:
 def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed: int) -> dict[str, Any]:
     """Delays of events while `waiting` others are queued for the judge, if there is one; for a process of its own."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
-    logging.getLogger("monitor.providers").setLevel(logging.ERROR)  # what it warns of is meant: the hash embedder
+    logging.getLogger("monitor.app.wiring.models").setLevel(
+        logging.ERROR
+    )  # what it warns of is meant: the hash embedder
     events = made(round(rate * seconds), seed, first=waiting)
     source = Paced(values=[event(it.interaction()).encode() for it in events], rate=rate)
     with Application(given) as application:

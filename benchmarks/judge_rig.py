@@ -26,16 +26,16 @@ from platformdirs import user_cache_path
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.models import chat_model
 from monitor.assess.embed.cache import CachedEmbedder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.llm.exchange import Purpose, Spend
+from monitor.assess.ports import Budget
 from monitor.core.model import Batch
-from monitor.core.ports import Budget
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
-from monitor.providers import chat_model
 from tests.llm_server import KEY, MODEL, llm_server
 
 CHAT = "gpt-4o-mini"  # ragas asks for another form of answers where a name begins with gpt-5 or o1

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.refusal import Role, read_answer
 from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.ports import Embedder
 from monitor.core.model import RefusalKind
-from monitor.core.ports import Embedder
 from monitor.core.settings.load import load_settings
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))

@@ -36,8 +36,9 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import HOUR, MINUTE, Span
 from monitor.core.model import Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
-from monitor.store.database import connect, migrate
+from monitor.store.database import connect
 from monitor.store.embedded import embedded_database
+from monitor.store.migrate import migrate
 from monitor.store.tables.answers import METRICS
 
 SEED = 20_260_301

@@ -30,8 +30,9 @@ from sqlalchemy import Engine, text
 from web_beside import FINGERPRINT, FIRST, SECOND, make_beside
 from web_rows import DAYS, make
 
-from monitor.store.database import connect, migrate
+from monitor.store.database import connect
 from monitor.store.interaction.filters import Place
+from monitor.store.migrate import migrate
 from monitor.web.base.cursor import to_cursor
 
 FEW, MANY = 100_000, 10_000_000

@@ -23,8 +23,9 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
 from monitor.assess.embed.minilm import MiniLMEmbedder
-from monitor.store.database import connect, migrate, plain_url
+from monitor.store.database import connect, plain_url
 from monitor.store.interaction.writer import Writer
+from monitor.store.migrate import migrate
 from tests.factories import clock
 from tests.unit.embed.factories import published_weights
 

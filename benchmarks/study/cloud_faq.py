@@ -17,7 +17,7 @@ from benchmarks.study.experiment import SEED, main
 from benchmarks.study.printed import CLOUD
 from benchmarks.study.published import CLOUD_ANSWERABLE, CLOUD_UNANSWERABLE
 from benchmarks.study.questions import KNOWN, Entry, Parts, faq_parts, read_faq, retrieve, with_documents
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 from monitor.review.evaluate.statistics import auc
 
 RETRIEVED = 3

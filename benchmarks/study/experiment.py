@@ -19,13 +19,13 @@ from benchmarks.study.questions import DATA, Parts, Question
 from benchmarks.study.scoring import scored
 from benchmarks.study.tables import Tables, tables
 from benchmarks.study.vectors import kept
+from monitor.app.wiring.models import chat_model, embedder
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose, Spend
+from monitor.assess.ports import Embedder
 from monitor.cli.demo.with_llm import with_llm
 from monitor.core.errors import MonitorError
-from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings, load_settings
-from monitor.providers import chat_model, embedder
 from monitor.review.evaluate.statistics import auc
 from monitor.review.evaluate.tables import Resampling
 from monitor.simulate.fakes.flow import MemoryBudget

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.study.questions import Question
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 from monitor.core.text.sentences import sentences
 from monitor.review.evaluate.statistics import Bools, Counts, Floats, best_threshold, ratio, recall_of
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 from benchmarks.study.extractive import Answered
 from benchmarks.study.questions import Question
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
+from monitor.assess.ports import LanguageModel
 from monitor.core.pool import Pool
-from monitor.core.ports import LanguageModel
 
 
 class Answer(Form):

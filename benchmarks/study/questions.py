@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 
 T = TypeVar("T")
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data")) / "questions"

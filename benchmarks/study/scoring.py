@@ -13,9 +13,9 @@ from benchmarks.study.questions import Question
 from monitor.assess.classify.refusal import refusal_kind
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.batch import embed_batch
+from monitor.assess.ports import Embedder
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Document, Interaction, RefusalKind, SupportingDocument
-from monitor.core.ports import Embedder
 from monitor.review.evaluate.measured import METRICS, Strings
 from monitor.review.evaluate.statistics import Bools, Floats
 

@@ -14,7 +14,7 @@ from benchmarks.study.experiment import SEED, main
 from benchmarks.study.printed import SQUAD
 from benchmarks.study.published import SQUAD_ANSWERABLE, SQUAD_UNANSWERABLE
 from benchmarks.study.questions import Parts, read_squad, squad_parts
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 
 
 def draw(_: Embedder, short: bool) -> tuple[Parts, dict[str, object]]:  # noqa: FBT001  as every experiment is called

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assess.embed.cache import content_key
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 
 Vectors = NDArray[np.float32]
 

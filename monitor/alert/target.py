@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from math import isfinite, sqrt
 from statistics import NormalDist
 
-from monitor.alert.window import CONFIDENCE, Count, wilson
+from monitor.alert.window import Count
 from monitor.core.model import Json
+from monitor.core.proportions import CONFIDENCE, wilson
 
 LEARNT_OVER = timedelta(days=28)
 LEAST_HOURS = 24  # with fewer hours of answers, or fewer answers, nothing is learnt

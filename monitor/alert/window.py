@@ -9,7 +9,8 @@ from enum import StrEnum
 from math import sqrt
 from statistics import NormalDist
 
-CONFIDENCE = 0.95
+from monitor.core.proportions import CONFIDENCE, wilson
+
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 
@@ -115,22 +116,3 @@ def interval(count: Count, *, share: bool, confidence: float = CONFIDENCE) -> tu
     variance = max(count.squares / count.total - mean * mean, 0.0) * count.total / (count.total - 1)
     margin = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance / count.total)
     return mean - margin, mean + margin
-
-
-def wilson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Score interval of the rate k/n at `confidence`: (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), p = k/n.
-
-    (0, 1) without any sample. Source: E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference, Journal of the American Statistical Association 22 (1927), 209–212.
-    """
-    if total == 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    rate = matching / total
-    centre = rate + z * z / (2 * total)
-    margin = z * sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    # at 0 and n the bound is exact; rounding would leave it a hair beside
-    lower = 0.0 if matching == 0 else (centre - margin) / scale
-    upper = 1.0 if matching == total else (centre + margin) / scale
-    return lower, upper

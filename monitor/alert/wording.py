@@ -7,58 +7,15 @@ the direction of reading, or grow without end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from unicodedata import category
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from monitor.alert.notification import Example, Notification, Status, Told, Unit
 from monitor.core.duration import format_duration
+from monitor.core.text.plain import _VERDICTS, moment, percent, plain, shortened
 
-ELLIPSIS = "…"
-NOTHING = "(empty)"
 MAX_URL = 2_000
-# Control, format (bidi marks and overrides, zero-width space, tags) and surrogate characters.
-_UNSEEN = frozenset({"Cc", "Cf", "Cs"})
-_JOINERS = frozenset("\u200c\u200d")  # ZWNJ and ZWJ: many scripts and emoji need them
 _HTTP_URL = re.compile(r"https?://[^\s<>|\"\\^`{}]+")
-
-
-def plain(text: str) -> str:
-    """`text` on one line: white space folded, control, bidi and other invisible characters removed.
-
-    `NOTHING` where nothing visible is left. Idempotent.
-    """
-    folded = " ".join(text.split())
-    if folded.isascii() and folded.isprintable():
-        return folded or NOTHING
-    seen = "".join(c for c in folded if c in _JOINERS or category(c) not in _UNSEEN)
-    seen = " ".join(seen.split())
-    return seen if seen.strip(" \u200c\u200d") else NOTHING
-
-
-def shortened(text: str, limit: int, escape: Callable[[str], str] = str) -> str:
-    """`plain(text)`, escaped character by character and cut to `limit`, with … where something was cut.
-
-    The limit counts UTF-16 units after escaping, the strictest way in which a service may count; no character and no
-    escape is ever cut in two.
-    """
-    pieces: list[str] = []
-    used = 0
-    kept = 0  # pieces that leave room for the ellipsis
-    for character in plain(text):
-        piece = escape(character)
-        used += units(piece)
-        if used > limit:
-            return "".join(pieces[:kept]).rstrip() + ELLIPSIS
-        pieces.append(piece)
-        if used <= limit - len(ELLIPSIS):
-            kept = len(pieces)
-    return "".join(pieces)
-
-
-def units(text: str) -> int:
-    """Length of `text` in UTF-16 units: two for a character beyond the Basic Multilingual Plane."""
-    return len(text) + sum(character > "\uffff" for character in text)
 
 
 def http_url(text: str | None) -> str | None:
@@ -197,16 +154,6 @@ def amount(value: float, unit: Unit) -> str:
             return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def percent(rate: float) -> str:
-    """`0.3818` → `38.2 %`, `0.0042` → `0.42 %`, in the sign and spacing of the rest of the message."""
-    return f"{rate * 100:.{2 if 0 < rate < _SMALL else 1}f} %"
-
-
-def moment(time: datetime) -> str:
-    """UTC to the minute; readers sit in several time zones."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
 def _value(told: Told) -> str:
     return "unknown" if told.value is None else amount(told.value, told.unit)
 
@@ -229,10 +176,8 @@ def _end(notification: Notification) -> datetime:
 
 _MAX_NAMED = 3
 _MAX_DETAIL = 300
-_SMALL = 0.01
 _STATUSES: Mapping[Status, str] = {"firing": "Firing", "no_data": "No data", "error": "Error", "resolved": "Resolved"}
 _DETAILS = {"sequential": "Evidence", "change": "Compared with"}
-_VERDICTS = {"self_generated": "self-generated", "refusal": "refusal", "grounded": "grounded"}
 _SIGNALS = {
     "negative": "negative answers",
     "grounded": "grounded answers",
@@ -245,3 +190,4 @@ _STATES = {
     "lag": "Reading is behind by",
     "ledger_imbalance": "Partitions out of balance",
 }
+UNWATCHED = timedelta(minutes=5)  # without an evaluation, and the list is of the past

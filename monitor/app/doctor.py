@@ -7,13 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.settings.load import Settings, unknown_names
-from monitor.providers import chat_model
 from monitor.store.audit.proofs import Proofs
-from monitor.store.database import retriable, schema_state
+from monitor.store.database import retriable
+from monitor.store.migrate import schema_state
 
 _SEALED_WITHIN = 600.0  # seconds after which something keeps it from being sealed
 PROBE = "Is the support line open on Sundays?"

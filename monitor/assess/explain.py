@@ -188,3 +188,13 @@ def _sentence_json(answer: str, s: ReadSentence) -> dict[str, Any]:
         "contradicts": pair is not None and pair.contradicts,
         "missing": [asdict(fact) for fact in s.missing],
     }
+
+
+COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
+METRIC_NAMES = {
+    "sdq": "supporting documents – question",
+    "sdrd": "supporting – retrieved documents",
+    "sda": "supporting documents – answer",
+    "qrd": "question – retrieved documents",
+    "qa": "question – answer",
+}

@@ -11,11 +11,11 @@ from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.rules import classify
 from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
+from monitor.assess.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import Judged, evidence
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
-from monitor.core.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.core.text.marks import prose, without
 
 

@@ -9,9 +9,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli.terminal import AsJson, literal, print_json, readable
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.app.logs import ledger_line, log_to_stderr
 from monitor.cli.access import tokens_app
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
@@ -23,7 +24,7 @@ from monitor.cli.report import report_app
 from monitor.cli.review.calibrate import calibrate, profiles
 from monitor.cli.review.commands import review_app
 from monitor.cli.review.evaluate import evaluate
-from monitor.cli.terminal import AsJson, flat, ledger_line, literal, log_to_stderr, print_json, progress_bar, stopping
+from monitor.cli.terminal import AsJson, flat, literal, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.load import load_settings
@@ -228,7 +229,8 @@ def explain(
 ) -> None:
     """Show one interaction sentence by sentence with its verdict, and why it was given."""
     from monitor.app.wiring.application import Application
-    from monitor.explain import explanation, findings_json
+    from monitor.assess.explain import findings_json
+    from monitor.cli.explain import explanation
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -262,8 +264,9 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Show what became of every message, by group, topic and partition; exits with 1 where it does not add up."""
-    from monitor.app.ledger import complaints, expired, ledger_json, ledger_table
+    from monitor.app.ledger import complaints, expired, ledger_json
     from monitor.app.wiring.application import Application
+    from monitor.cli.ledger import ledger_table
     from monitor.store.ledger.ledger import Ledger
 
     with Application(load_settings()) as application:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.cli.terminal import AsJson, literal, print_json, readable
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

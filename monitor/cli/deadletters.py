@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from monitor.cli.terminal import AsJson, literal, print_json, readable, stopping
+from monitor.cli.terminal import AsJson, literal, print_json, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.store.ledger.dead_letters import Wanted

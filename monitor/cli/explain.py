@@ -13,6 +13,8 @@ from rich.text import Text
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Role
 from monitor.assess.explain import (
+    COLOURS,
+    METRIC_NAMES,
     REASON_WORDS,
     Carried,
     ReadSentence,
@@ -22,20 +24,12 @@ from monitor.assess.explain import (
     sentences,
     start_probability,
 )
-from monitor.assess.judge.told import judgement_table
+from monitor.assess.judge.told import told
 from monitor.assess.score.features import FEATURES
-from monitor.cli.terminal import readable
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Match, Origin, Reason, RefusalKind
+from monitor.core.text.plain import readable
 
-COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
-METRIC_NAMES = {
-    "sdq": "supporting documents – question",
-    "sdrd": "supporting – retrieved documents",
-    "sda": "supporting documents – answer",
-    "qrd": "question – retrieved documents",
-    "qa": "question – answer",
-}
 LONGEST_PASSAGE = 240  # characters shown of a passage
 _CARRIED_WORDS = {
     Carried.CARRIED: ("carried", "green"),
@@ -231,4 +225,20 @@ def _moved(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Renderab
         size = f"{'+' if m.log_odds > 0 else '−'}{abs(m.log_odds):.2f}"
         words = Text.assemble(FEATURES[m.name], (f": {m.value:.2f}", "dim"))
         table.add_row(Text(size, style="red" if m.log_odds > 0 else "green"), words)
+    yield table
+
+
+def judgement_table(judgements: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """A table of rows of `Queries.judgements`, the latest of each metric, with what spoke against a full score."""
+    latest = {row["metric"]: row for row in reversed(judgements)}
+    if not latest:
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, row in sorted(latest.items()):
+        score = "–" if row["score"] is None else f"{row['score']:.2f}"
+        table.add_row(name.replace("_", " "), score, Text(readable(told(row)), style="dim"))
+    yield Text.assemble("judged by ", readable(next(iter(latest.values()))["model"]), style="bold")
     yield table

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
+from monitor.app.privacy.retention import whole_months
 from monitor.cli.terminal import AsJson, literal, print_json, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.store.privacy.retention import Due
 
 if TYPE_CHECKING:
+    from monitor.app.privacy.erasure import Found
     from monitor.core.settings.audit import AuditSettings
-    from monitor.erasing import Found
     from monitor.store.privacy.erasure import Wanted
 
 SHOWN = 20  # interactions and dead letters that are named
@@ -42,10 +46,10 @@ def erase(
     as_json: AsJson = False,
 ) -> None:
     """Delete for good what interactions say; verdicts, figures and times stay, and the audit trail stays provable."""
+    from monitor.app.privacy.erasure import erase as run_erase
+    from monitor.app.privacy.erasure import look
     from monitor.app.review import login_name, person
     from monitor.app.wiring.application import Application
-    from monitor.erasing import erase as run_erase
-    from monitor.erasing import look
 
     wanted = _wanted(app_name, conversation, interactions, tag)
     who = login_name() if by is None else person(by)
@@ -75,11 +79,10 @@ def retention(
     as_json: AsJson = False,
 ) -> None:
     """Remove what has been kept as long as MONITOR_RETENTION__… says; `monitor run` does it once a day."""
-    from monitor.app.privacy import PATIENCE, due, remove, retention_json, retention_table
+    from monitor.app.privacy.retention import PATIENCE, due, policy_of, remove
     from monitor.app.review import login_name, person
     from monitor.app.wiring.application import Application
     from monitor.core.retry import Interrupted, Retry
-    from monitor.privacy.retention import policy_of
     from monitor.store.privacy.retention import Retention
 
     settings = load_settings()
@@ -175,3 +178,37 @@ def _say_erased(found: Found, done: int, deleted: int, *, dry_run: bool, audit: 
                 else f"dead letters that name them: {named}; --dead-letters deletes them"
             )
         )
+
+
+def retention_json(parts: Sequence[Due], *, dry_run: bool) -> dict[str, Any]:
+    """`{dry_run, interactions, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`."""
+    whole = whole_months(parts)
+    return {
+        "dry_run": dry_run,
+        "interactions": sum(one.due for one in parts),
+        "parts": [
+            {
+                "app": one.app, "verdict": one.verdict, "month": None if one.month is None else f"{one.month:%Y-%m}",
+                "before": one.before, "interactions": one.due, "of": one.stored, "whole_month": one.month in whole,
+            }
+            for one in parts
+            if one.due
+        ],
+    }  # fmt: skip
+
+
+def retention_table(parts: Sequence[Due]) -> Table:
+    """The same for people."""
+    whole = whole_months(parts)
+    table = Table("month", "app", "verdict", "before (UTC)", box=None)
+    for heading in ("goes", "of"):
+        table.add_column(heading, justify="right")
+    table.add_column("how")
+    for one in (one for one in parts if one.due):
+        table.add_row(
+            "other times" if one.month is None else f"{one.month:%Y-%m}", literal(one.app),
+            "not assessed" if one.verdict is None else one.verdict.replace("_", "-"),
+            f"{one.before:%Y-%m-%d %H:%M}", str(one.due), str(one.stored),
+            "the whole month" if one.month in whole else "rows",
+        )  # fmt: skip
+    return table

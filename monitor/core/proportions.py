@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,3 +103,25 @@ def split_rise(now: Sequence[Share], before: Sequence[Share]) -> tuple[float, fl
 def _log_factorials(size: int) -> Floats:
     """Logarithms of n! for all n below `size`."""
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, size)))))
+
+
+CONFIDENCE = 0.95
+
+
+def wilson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Score interval of the rate k/n at `confidence`: (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), p = k/n.
+
+    (0, 1) without any sample. Source: E. B. Wilson, Probable inference, the law of succession, and statistical
+    inference, Journal of the American Statistical Association 22 (1927), 209–212.
+    """
+    if total == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    rate = matching / total
+    centre = rate + z * z / (2 * total)
+    margin = z * sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
+    scale = 1 + z * z / total
+    # at 0 and n the bound is exact; rounding would leave it a hair beside
+    lower = 0.0 if matching == 0 else (centre - margin) / scale
+    upper = 1.0 if matching == total else (centre + margin) / scale
+    return lower, upper

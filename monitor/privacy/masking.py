@@ -5,7 +5,7 @@ Always, and whatever the country; what is stored stays as it is. `monitor.privac
 
 from __future__ import annotations
 
-from monitor.privacy.redaction.kind import Kind
+from monitor.core.model import Kind
 from monitor.privacy.redaction.redactor import DISPLAYED
 from monitor.privacy.redaction.spans import Found, found, replaced
 

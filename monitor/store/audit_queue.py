@@ -12,9 +12,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Engine, func, insert, select
 
 from monitor.core.model import Json
+from monitor.store.database import retriable
 from monitor.store.tables.audit import audit_queue
 
 if TYPE_CHECKING:
@@ -92,3 +93,13 @@ def hold_sealing(connection: Connection) -> None:
     For whoever deletes secrets: one that is made at the same time would outlive its interaction.
     """
     connection.execute(select(func.pg_advisory_xact_lock(SEAL_LOCK)))
+
+
+def keep_act(engine: Engine, act: Act) -> None:
+    """Queues it for the audit trail; only once this has returned may be done what it tells of.
+
+    Raises:
+        Retriable: the database is out of reach; it is not kept.
+    """
+    with retriable(), engine.begin() as connection:
+        queue_act(connection, act)

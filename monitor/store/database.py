@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from psycopg import sql
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 
 log = logging.getLogger(__name__)
-OLDEST_SERVER = 150_000  # PostgreSQL 15
 _PASSING = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
@@ -28,7 +23,6 @@ _PASSING = (
 )
 # For what alert rules read and write: one bad plan or locked row must not keep the other rules from being evaluated.
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def plain_url(url: str) -> str:
@@ -97,67 +91,64 @@ def bounded(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def _alembic() -> Config:
-    """The configuration, from the source tree or, in an installed wheel, from the package."""
-    inside = _PACKAGE / "_migrations"
-    config = Config()
-    config.set_main_option("script_location", str(inside if inside.is_dir() else _PACKAGE.parent / "migrations"))
-    return config
+HALTED = 15.0  # seconds of a transaction that waits for its client; a batch takes a fraction of that
+_END = """
+    SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_stat_activity a
+    WHERE a.datname = current_database() AND a.usename = current_user AND a.wait_event = 'ClientRead'
+      AND a.xact_start < clock_timestamp() - make_interval(secs => %s)
+      AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted
+                  AND l.relation = 'consumer_offset'::regclass AND l.mode = 'RowExclusiveLock')
+"""
 
 
-def migrate(engine: Engine) -> str:
-    """Brings the database to this release's tables and returns the revision. Safe to run from several processes.
+def end_halted(connection: psycopg.Connection) -> None:
+    """Ends those of other processes that hold offsets and have not gone on for `HALTED` seconds.
 
-    A database that a later release has migrated is left as it is: its migrations do not break this one.
+    Nothing of them was stored; where such a process goes on after all, its connection is gone and it reads again.
+    """
+    with connection.transaction():
+        ended = connection.execute(_END, (HALTED,)).fetchall()
+    for pid, _ in ended:
+        log.warning("the database's process %d waited for a halted reader, and was ended", pid)
+
+
+# The planner's costs of wide rows look large; compiling and starting workers would take longer than the statement does.
+_QUICK = (
+    "SET LOCAL statement_timeout = '{limit}ms'; SET LOCAL lock_timeout = '1s'; SET LOCAL jit = off; "
+    "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off"
+)
+
+
+class TakesTooLong(Retriable):
+    """What was asked for would take longer than anybody waits; the message says what to narrow."""
+
+
+@contextmanager
+def quick(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> Iterator[Connection]:
+    """A read-only transaction each of whose statements has so long; `narrow` says what to ask less of.
 
     Raises:
-        OutOfReach: there is no database at the URL.
-        Fatal: the server is too old, or a migration failed; nothing of it remains then.
+        TakesTooLong: a statement took longer.
+        Retriable, Fatal: as `retriable` does.
     """
-    config = _alembic()
-    try:
-        with engine.begin() as connection:
-            version = connection.connection.driver_connection.info.server_version  # type: ignore[union-attr]
-            if version < OLDEST_SERVER:
-                raise Fatal(f"PostgreSQL {version // 10_000} is too old: 15 or later is needed")
-            current = MigrationContext.configure(connection).get_current_revision()
-            if current is not None and not _known(current):
-                log.warning("the database is at %s, which a later release made; it is left as it is", current)
-                return current
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-            return str(MigrationContext.configure(connection).get_current_revision())
-    except OperationalError as error:
-        if isinstance(error.orig, psycopg.errors.DeadlockDetected | psycopg.errors.LockNotAvailable):
-            raise Fatal(
-                f"database: {str(error.orig).strip()}\nothers are at work there: run `monitor migrate` again"
-            ) from None
-        raise OutOfReach(f"database: {str(error.orig).strip()}") from None
-    except DBAPIError as error:
-        raise Fatal(f"database: {str(error.orig).strip()}") from error
-    except psycopg.ProgrammingError as error:  # an option in the URL that libpq does not know
-        raise WrongSettings(f"MONITOR_DATABASE_URL: {str(error).strip()}") from None
+    with retriable(), engine.connect() as opened:
+        connection = opened.execution_options(postgresql_readonly=True)
+        connection.execute(text(_QUICK.format(limit=milliseconds)))
+        try:
+            yield connection
+        except DBAPIError as error:
+            if isinstance(error.orig, psycopg.errors.QueryCanceled):
+                raise TakesTooLong(f"this would take too long: {narrow}") from None
+            raise
 
 
-def _known(revision: str) -> bool:
-    scripts = ScriptDirectory.from_config(_alembic())
-    return revision in {script.revision for script in scripts.walk_revisions()}
-
-
-def schema_state(engine: Engine) -> str:
-    """Where the database stands, in words.
-
-    Raises:
-        Retriable: it is out of reach.
-        Fatal: it is behind this release.
-    """
-    with retriable(), engine.connect() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
-    head = ScriptDirectory.from_config(_alembic()).get_current_head()
-    if current is None:
-        return f"none yet; the first `replay`, `run` or `migrate` brings it to {head}"
-    if not _known(current):
-        return f"at {current}, which a later release made; this one knows up to {head}"
-    if current != head:
-        raise Fatal(f"the database is at {current}, this release needs {head}")
-    return f"at {head}"
+def copy_rows(
+    connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """COPY `rows`, whose values are in the order of `columns`, into `table`."""
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)

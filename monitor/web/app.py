@@ -16,16 +16,17 @@ from starlette.routing import Match
 
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
-from monitor.store.quick import TakesTooLong
-from monitor.web import health, metrics
+from monitor.store.database import TakesTooLong
+from monitor.web import health
+from monitor.web import health as metrics
 from monitor.web.base.document import Described
 from monitor.web.base.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
 from monitor.web.base.page import HERE, bare_page
 from monitor.web.base.problem import MEDIA_TYPE
-from monitor.web.pages import router as pages_router
 from monitor.web.routes import PREFIX as API
-from monitor.web.routes import router as api_router
+from monitor.web.routes import api as api_router
+from monitor.web.routes import pages as pages_router
 from monitor.web.signin import signin, signin_oidc
 
 log = logging.getLogger(__name__)

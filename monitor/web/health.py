@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Condition, Thread
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from monitor.app.background.telemetry import StoreCollector, exposition
+from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable
+from monitor.store.telemetry import TelemetryStore
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
 
 PATIENCE = 2.0  # seconds that `/readyz` waits
 router = APIRouter(include_in_schema=False)
@@ -61,3 +67,15 @@ def readyz(request: Request) -> PlainTextResponse:
     """The database answers too; 503 where it does not."""
     request.app.state.readiness.check()
     return PlainTextResponse("ready\n")
+
+
+def collector(application: Application) -> StoreCollector:
+    """What is scraped; it reads nothing before."""
+    return StoreCollector(lambda now: TelemetryStore(application.engine).figures(now), application.now)
+
+
+@router.get("/metrics")
+def metrics(request: Request, _: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> Response:
+    """As Prometheus reads them."""
+    body, content_type = exposition(request.app.state.collector, request.headers.get("accept", ""))
+    return Response(body, headers={"content-type": content_type})

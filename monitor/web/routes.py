@@ -1,25 +1,64 @@
-"""The JSON API, `/api/v1`: one module a noun, described by OpenAPI."""
+"""Every route of the dashboard: the pages, and the JSON API under `/api/v1`. A new one is an import and a line."""
 
 from fastapi import APIRouter, Depends, Security
 from fastapi.security import HTTPBearer
 
-from monitor.web.alert import api as alerts
-from monitor.web.alert import api_silences as silences
-from monitor.web.audit import api as audit
+from monitor.web.alert import api as alert_api
+from monitor.web.alert import api_silences as alert_api_silences
+from monitor.web.alert import list_page as alert_list_page
+from monitor.web.alert import page as alert_page
+from monitor.web.audit import api as audit_api
+from monitor.web.audit import page as audit_page
+from monitor.web.base import api_page as base_api_page
+from monitor.web.base.guard import storable_texts
 from monitor.web.base.parameters import known_parameters
-from monitor.web.interaction import api as interactions
-from monitor.web.interaction import api_export as export
-from monitor.web.interaction import api_overview as overview
-from monitor.web.ledger import api as ledger
-from monitor.web.ledger import api_dead_letters as dead_letters
-from monitor.web.report import api as reports
-from monitor.web.review import api as labels
-from monitor.web.review import api_profiles as profiles
+from monitor.web.interaction import api as interaction_api
+from monitor.web.interaction import api_export as interaction_api_export
+from monitor.web.interaction import api_overview as interaction_api_overview
+from monitor.web.interaction import list_page as interaction_list_page
+from monitor.web.interaction import overview_page as interaction_overview_page
+from monitor.web.interaction import page as interaction_page
+from monitor.web.ledger import api as ledger_api
+from monitor.web.ledger import api_dead_letters as ledger_api_dead_letters
+from monitor.web.ledger import page as ledger_page
+from monitor.web.report import api as report_api
+from monitor.web.report import page as report_page
+from monitor.web.review import api as review_api
+from monitor.web.review import api_profiles as review_api_profiles
+from monitor.web.review import page as review_page
+from monitor.web.review import profiles_page as review_profiles_page
 
 PREFIX = "/api/v1"
 _bearer = HTTPBearer(auto_error=False, description="An access token: `monitor tokens create NAME --role viewer`.")
-router = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(known_parameters)])
-for module in (
-    overview, interactions, export, labels, alerts, silences, profiles, dead_letters, reports, audit, ledger
-):  # fmt: skip
-    router.include_router(module.router)
+
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(storable_texts)])
+for page in (
+    interaction_overview_page,
+    interaction_list_page,
+    interaction_page,
+    alert_list_page,
+    alert_page,
+    review_page,
+    report_page,
+    review_profiles_page,
+    ledger_page,
+    audit_page,
+    base_api_page,
+):
+    pages.include_router(page.router)
+
+api = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(known_parameters)])
+for operations in (
+    interaction_api_overview,
+    interaction_api,
+    interaction_api_export,
+    review_api,
+    alert_api,
+    alert_api_silences,
+    review_api_profiles,
+    ledger_api_dead_letters,
+    report_api,
+    audit_api,
+    ledger_api,
+):
+    api.include_router(operations.router)

@@ -12,7 +12,7 @@ from monitor.assess.embed.cache import CachedEmbedder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.openai import OpenAIEmbedder
-from monitor.core.ports import Embedder
+from monitor.assess.ports import Embedder
 from tests.llm_server import KEY, MODEL, llm_server
 from tests.unit.embed.factories import published_weights
 

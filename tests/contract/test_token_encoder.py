@@ -9,7 +9,7 @@ from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.tokens import token_type
-from monitor.core.ports import TokenEncoder
+from monitor.assess.ports import TokenEncoder
 from tests.contract.test_embedder import LONG
 from tests.contract.test_embedder import ODDITIES as EMBEDDED_ODDITIES
 from tests.unit.embed.factories import published_weights

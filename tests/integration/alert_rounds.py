@@ -25,9 +25,9 @@ from random import Random
 from typing import Any
 
 from monitor.alert.notify.describe import Describer
+from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.rules.file import parse_rules
-from monitor.app.background.schedule import AlertLoop
 from monitor.core.errors import MonitorError
 from monitor.store.alert.changed import Changed
 from monitor.store.alert.explanations import Explanations

@@ -13,7 +13,8 @@ import pytest
 
 from monitor.alert.notify.deliver import Patience
 from monitor.core.errors import Retriable
-from monitor.store.database import connect, migrate
+from monitor.store.database import connect
+from monitor.store.migrate import migrate
 from tests.conftest import embedded
 from tests.integration.alert_channel import Channel, answers
 from tests.integration.alert_rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from monitor.alert.rules.file import load_rules
 from monitor.app.background.sealer import Sealer
-from monitor.app.privacy import remove
+from monitor.app.privacy.retention import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault

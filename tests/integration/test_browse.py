@@ -10,10 +10,10 @@ import pytest
 
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
+from monitor.store.database import TakesTooLong, quick
 from monitor.store.interaction import list as browse_module
 from monitor.store.interaction.filters import Filters, Labelled, Place, Range, RefusalKnown
 from monitor.store.interaction.list import Browse
-from monitor.store.quick import TakesTooLong, quick
 from monitor.store.review.labels import Reviews
 from tests.factories import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
 

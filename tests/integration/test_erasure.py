@@ -11,8 +11,9 @@ import pytest
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Telling
 from monitor.alert.notification import Notification
+from monitor.assess.explain import findings_json
+from monitor.cli.explain import explanation
 from monitor.core.model import Mark, Verdict, Work
-from monitor.explain import explanation, findings_json
 from monitor.privacy.masking import redact
 from monitor.store.interaction.queries import Queries
 from monitor.store.interaction.read import interaction_of

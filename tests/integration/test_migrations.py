@@ -22,8 +22,9 @@ import monitor.store.tables.review
 import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store import database as database_module
-from monitor.store.database import _alembic, connect, migrate, schema_state
+from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
+from monitor.store.migrate import _alembic, migrate, schema_state
 from monitor.store.tables.answers import LATER_REASONS, METRICS, metadata, verdict_minute
 from tests.factories import a_batch, an_assessment, clock
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import insert
 
 from monitor.app.ledger import complaints
-from monitor.app.privacy import due, remove, retained_beside, whole_months
+from monitor.app.privacy.retention import due, remove, retained_beside, whole_months
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Offset

@@ -20,6 +20,7 @@ from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset
 from monitor.core.model import (
     Document,
+    Kind,
     Mark,
     Metrics,
     Origin,
@@ -33,9 +34,8 @@ from monitor.core.model import (
     TokenUsage,
     Verdict,
 )
-from monitor.privacy.redaction.kind import Kind
 from monitor.privacy.redaction.redactor import redactor
-from monitor.store import halted
+from monitor.store import database as halted
 from monitor.store.interaction import writer as writing
 from monitor.store.interaction.queries import Queries
 from monitor.store.interaction.rollup import MOST_VALUES, OTHER, LabelCap

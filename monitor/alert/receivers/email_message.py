@@ -14,7 +14,8 @@ from html import escape
 
 from monitor.alert.notification import Example, Notification
 from monitor.alert.receivers.text import MAX_ALERTS, heading, lines_of, render
-from monitor.alert.wording import http_url, name_of, news_line, shortened, why
+from monitor.alert.wording import http_url, name_of, news_line, why
+from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LINE, _MAX_QUESTION, _MAX_ANSWER, _MAX_CHANGES = 200, 1_000, 600, 1_500, 10
 _COLOURS = {"critical": "#c62828", "warning": "#ef6c00", "info": "#1565c0"}

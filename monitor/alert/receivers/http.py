@@ -15,9 +15,10 @@ from time import monotonic
 
 import httpx2
 
-from monitor.alert.wording import http_url, plain
+from monitor.alert.wording import http_url
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.retry import retry_after
+from monitor.core.text.plain import plain
 
 TIMEOUT = 10.0  # seconds
 _LARGEST_ANSWER = 64 * 1024

@@ -20,9 +20,10 @@ from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import timestamp
-from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, shortened, title, why
+from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, title, why
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings
+from monitor.core.text.plain import shortened
 from monitor.core.wire import encode
 
 # With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit; a test holds it there.

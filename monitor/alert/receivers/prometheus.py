@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from monitor.alert.notification import Notification, Told
-from monitor.alert.wording import facts, figure, labels_of, shortened, why
+from monitor.alert.wording import facts, figure, labels_of, why
+from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
 _WRONG = re.compile("[^a-zA-Z0-9_]")

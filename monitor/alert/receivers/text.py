@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from monitor.alert.notification import Notification, Told
-from monitor.alert.wording import facts, http_url, labels_of, name_of, news_line, remarks, shortened, title, why
+from monitor.alert.wording import facts, http_url, labels_of, name_of, news_line, remarks, title, why
+from monitor.core.text.plain import shortened
 
 MAX_ALERTS = 20
 _MAX_NAME, _MAX_LABEL, _MAX_QUESTION, _MAX_ANSWER, _MAX_NOTE = 200, 200, 300, 600, 1_000

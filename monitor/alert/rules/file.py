@@ -38,7 +38,7 @@ def read_rules(path: Path | None) -> str:
     """
     try:
         if path is None:
-            return resources.files("monitor.alert").joinpath(DEFAULT_RULES).read_text(encoding="utf-8")
+            return resources.files("monitor.alert.rules").joinpath(DEFAULT_RULES).read_text(encoding="utf-8")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise WrongSettings(f"{path}: cannot read the alert rules: {error}") from None

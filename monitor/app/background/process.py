@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from threading import Event, Thread
 from typing import TypeAlias
 
-from monitor.cli.terminal import log_to_stderr
+from monitor.app.logs import log_to_stderr
 from monitor.core.errors import MonitorError
 from monitor.core.settings.load import Settings
 

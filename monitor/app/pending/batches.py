@@ -14,9 +14,9 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
+from monitor.assess.ports import Budget
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
-from monitor.core.ports import Budget
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.batches import SentBatch, SentBatches
 from monitor.store.pending.finish import finish_judged

@@ -13,10 +13,10 @@ from monitor.app.pending.batches import WAIT, BatchJudgingWorker
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.models import batch_endpoint
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import Work
-from monitor.providers import batch_endpoint
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import Pending
 

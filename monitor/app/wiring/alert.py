@@ -13,13 +13,13 @@ from monitor.alert.notification import Told
 from monitor.alert.notify.actions import AlertActions
 from monitor.alert.notify.deliver import Patience
 from monitor.alert.notify.describe import Describer
+from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.ports import Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.file import load_rules
 from monitor.alert.rules.reload import WatchedRules
-from monitor.app.background.schedule import AlertLoop
+from monitor.assess.ports import Embedder
 from monitor.core.errors import WrongSettings
-from monitor.core.ports import Embedder
 from monitor.core.settings.load import Settings
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
-from monitor.core.ports import TokenEncoder
+from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import TopicSettings
-from monitor.store.database import connect, migrate
+from monitor.store.database import connect
+from monitor.store.migrate import migrate
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
+    from monitor.assess.ports import Completer, Embedder
     from monitor.core.model import Batch, Tally
-    from monitor.core.ports import Completer, Embedder, Source, Store
+    from monitor.core.ports import Source, Store
     from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.kafka.span import Span
     from monitor.privacy.redaction.redactor import Redactor
@@ -137,7 +139,7 @@ class Application:
 
     @cached_property
     def _uncached_embedder(self) -> Embedder:
-        from monitor.providers import embedder  # noqa: PLC0415
+        from monitor.app.wiring.models import embedder  # noqa: PLC0415
 
         return embedder(self.settings, self.cache_dir, self._closing)
 
@@ -151,8 +153,8 @@ class Application:
     @cached_property
     def encoder(self) -> TokenEncoder:
         """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
+        from monitor.app.wiring.models import token_encoder  # noqa: PLC0415
         from monitor.assess.embed.cache import CachedTokenEncoder  # noqa: PLC0415
-        from monitor.providers import token_encoder  # noqa: PLC0415
 
         inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
         own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.assess.judge.sampling import Sample, SamplingPolicy
+from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
+from monitor.assess.ports import Budget, Embedder, LanguageModel, TokenEncoder
+from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Work
-from monitor.core.ports import Budget, Embedder, LanguageModel
 from monitor.core.settings.load import Settings
-from monitor.providers import chat_model, limits, sampling
+from monitor.core.settings.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
 from monitor.store.database import connect
 
 if TYPE_CHECKING:
+    from monitor.assess.embed.minilm import MiniLMEmbedder
     from monitor.assess.judge.judge import Judge
+    from monitor.assess.llm.batches import BatchEndpoint
     from monitor.assess.llm.client import ChatModel
+    from monitor.store.pending.budget import Limit
     from monitor.store.pending.queue import FollowUps
 
 
@@ -88,3 +96,121 @@ class LanguageModels:
                 yield Work.JUDGE
 
         return follow_ups
+
+
+log = logging.getLogger(__name__)
+
+
+def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedder:
+    """The configured embedder, without a cache; what it opens is closed by `closing`."""
+    embedding, llm = settings.embedding, settings.llm
+    match embedding.provider:
+        case "minilm":
+            return _minilm(embedding, cache_dir)
+        case "openai":
+            from monitor.assess.embed.openai import OpenAIEmbedder  # noqa: PLC0415
+
+            key = embedding.api_key or llm.api_key
+            if key is None:
+                raise WrongSettings(
+                    "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
+                    "(any word will do for a server that asks for none)"
+                )
+            remote = OpenAIEmbedder(
+                model=embedding.model,
+                api_key=key.get_secret_value(),
+                base_url=embedding.base_url or llm.base_url or DEFAULT_BASE_URL,
+                dimensions=embedding.dimensions,
+            )
+            closing.callback(remote.close)
+            return remote
+        case "hash":
+            from monitor.assess.embed.hashing import HashEmbedder  # noqa: PLC0415
+
+            log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
+            return HashEmbedder()
+
+
+def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> TokenEncoder:
+    """Whose token vectors the alignment uses: the embedder's where it has any, else the embedded model's; no cache."""
+    if isinstance(embedder, TokenEncoder):
+        return embedder
+    return _minilm(settings.embedding, cache_dir)
+
+
+def _minilm(embedding: EmbeddingSettings, cache_dir: Path) -> MiniLMEmbedder:
+    from monitor.assess.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
+
+    return MiniLMEmbedder(
+        cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
+    )
+
+
+def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:
+    """The model for a purpose.
+
+    Raises:
+        WrongSettings: it has no name or no key.
+    """
+    from monitor.assess.llm.client import ChatModel, Prices  # noqa: PLC0415
+    from monitor.assess.llm.dialect import Structure  # noqa: PLC0415
+
+    llm = settings.llm
+    own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
+    model = own.model or llm.model
+    if model is None:
+        raise WrongSettings(
+            f"the {purpose} needs a model: set MONITOR_LLM__MODEL, or MONITOR_{purpose.upper()}__MODEL=… for it alone"
+        )
+    if llm.api_key is None:
+        raise WrongSettings(
+            f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do for a server that asks for none)"
+        )
+    prices = None
+    if llm.input_price is not None and llm.output_price is not None:
+        prices = Prices(input=llm.input_price, output=llm.output_price)
+    return ChatModel(
+        model=model,
+        api_key=llm.api_key.get_secret_value(),
+        base_url=llm.base_url,
+        purpose=purpose,
+        budget=budget,
+        prices=prices,
+        concurrency=own.concurrency,
+        timeout=llm.timeout,
+        max_output_tokens=llm.max_output_tokens,
+        max_input_chars=llm.max_input_chars,
+        structure=Structure(llm.structure),
+    )
+
+
+def batch_endpoint(settings: Settings) -> BatchEndpoint:
+    """The batch endpoint of the server that the judge asks."""
+    from monitor.assess.llm.batches import BatchEndpoint  # noqa: PLC0415
+
+    key = settings.llm.api_key
+    return BatchEndpoint(api_key="" if key is None else key.get_secret_value(), base_url=settings.llm.base_url)
+
+
+def limits(settings: Settings) -> Sequence[Limit]:
+    """The budget's limits."""
+    from monitor.store.pending.budget import Limit  # noqa: PLC0415
+
+    given: Mapping[str, float | None] = settings.llm.budget.model_dump()
+    named = ((name.split("_per_"), most) for name, most in given.items() if most is not None)
+    return [Limit(what=what, per=per, most=most) for (what, per), most in named]
+
+
+def sampling(judge: JudgeSettings) -> SamplingPolicy:
+    """Which interactions are judged."""
+    return SamplingPolicy(
+        sample=_sample(judge.sample),
+        by_app={
+            app: _sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)))
+            for app, own in judge.by_app.items()
+        },
+    )
+
+
+def _sample(sample: SampleSettings) -> Sample:
+    return Sample(negatives=sample.negatives, low_margin=sample.low_margin, rest=sample.rest)

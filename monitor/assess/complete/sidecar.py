@@ -18,10 +18,10 @@ from typing import Literal
 
 from monitor.assess.complete.locate import locate
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
+from monitor.assess.ports import Completer, LanguageModel
 from monitor.core.errors import MonitorError
 from monitor.core.model import Interaction, Origin, SidecarCall, StandIn, Support, SupportingDocument
 from monitor.core.pool import Pool
-from monitor.core.ports import Completer, LanguageModel
 
 log = logging.getLogger(__name__)
 MOST_PIECES = 20

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assess.embed.tokens import Tokens
+from monitor.assess.ports import Embedder, TokenEncoder
 from monitor.core.model import Interaction, Support
-from monitor.core.ports import Embedder, TokenEncoder
 
 Indices = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.embed.windows import Vectors
-from monitor.core.ports import Embedder, TokenEncoder
+from monitor.assess.ports import Embedder, TokenEncoder
 
 
 @runtime_checkable

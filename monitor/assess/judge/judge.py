@@ -11,8 +11,8 @@ from monitor.assess.judge.inputs import undefined
 from monitor.assess.judge.metric import Asking, Case, Judgement, Outcome
 from monitor.assess.judge.metrics import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
+from monitor.assess.ports import Embedder, LanguageModel
 from monitor.core.errors import WrongSettings
-from monitor.core.ports import Embedder, LanguageModel
 
 Mode: TypeAlias = Literal["separate", "combined"]
 Task: TypeAlias = Callable[[], list[Judgement]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, Spend, prompts_hash
+from monitor.assess.ports import Embedder, LanguageModel
 from monitor.core.model import Json
-from monitor.core.ports import Embedder, LanguageModel
 
 T = TypeVar("T", bound=Form)
 

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from monitor.cli.terminal import readable
 
 _MOST = 3  # of the parts that speak against an answer
 _AGAINST = {"statements": ("supported", "statement"), "documents": ("useful", "why"), "questions": ("yes", "question")}
-
-
-def judgement_table(judgements: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """A table of rows of `Queries.judgements`, the latest of each metric, with what spoke against a full score."""
-    latest = {row["metric"]: row for row in reversed(judgements)}
-    if not latest:
-        return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, row in sorted(latest.items()):
-        score = "–" if row["score"] is None else f"{row['score']:.2f}"
-        table.add_row(name.replace("_", " "), score, Text(readable(told(row)), style="dim"))
-    yield Text.assemble("judged by ", readable(next(iter(latest.values()))["model"]), style="bold")
-    yield table
 
 
 def told(row: Mapping[str, Any]) -> str:

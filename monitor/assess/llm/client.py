@@ -19,8 +19,8 @@ from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.assess.llm.reading import Completion, Unfit, completion_of, read
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
+from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError, Retriable
-from monitor.core.ports import Budget
 from monitor.core.retry import delay_before
 
 T = TypeVar("T", bound=Form)

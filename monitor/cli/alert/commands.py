@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from monitor.cli.terminal import AsJson, literal, print_json, readable
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.alert.silence import Matcher
@@ -119,9 +120,9 @@ def alerts_silence(
 ) -> None:
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
     from monitor.alert.notify.actions import new_silence
-    from monitor.alert.wording import moment
     from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
+    from monitor.core.text.plain import moment
 
     wanted = _matchers(matchers)
     with Application(load_settings()) as application:

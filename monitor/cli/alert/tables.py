@@ -13,13 +13,13 @@ from rich.table import Table
 from monitor.alert.rule import Rule
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
-from monitor.alert.wording import amount, moment, signal_words
+from monitor.alert.wording import UNWATCHED, amount, signal_words
 from monitor.app.rehearse import Rehearsed, Simulated
 from monitor.cli.terminal import literal
 from monitor.core.duration import format_duration
+from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]
-UNWATCHED = timedelta(minutes=5)  # without an evaluation, and the list is of the past
 _WEEK = timedelta(days=7)
 _MAX_WHOLE = 30  # of a name; a longer one is broken where the terminal is narrow
 

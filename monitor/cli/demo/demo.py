@@ -22,11 +22,12 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
+from monitor.assess.explain import COLOURS
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import at_work, tell_judgements, with_llm
+from monitor.cli.explain import explanation
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
-from monitor.explain import COLOURS, explanation
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
 from monitor.store.embedded import embedded_database

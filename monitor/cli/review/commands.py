@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.cli.terminal import AsJson, print_json, readable
+from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.app.review import Wish
@@ -157,7 +158,8 @@ def review_agreement(
     """How often verdicts agree with people, by the week of the answers; only what was drawn at random counts."""
     from monitor.app.review import agreement_report
     from monitor.app.wiring.application import Application
-    from monitor.review.view import agreement_json, pairs_table, remarks, week_json, weeks_table
+    from monitor.cli.review.view import pairs_table, weeks_table
+    from monitor.review.view import agreement_json, remarks, week_json
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -180,8 +182,8 @@ def review_agreement(
 
 def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal: bool) -> None:
     """Prints the offer, once it is remembered."""
-    from monitor.explain import explanation
-    from monitor.review.view import interaction_panel
+    from monitor.cli.explain import explanation
+    from monitor.cli.review.view import interaction_panel
 
     application.reviews.keep_offer(offer, to=who, now=application.now())
     console = Console(highlight=False)
@@ -194,7 +196,7 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
 def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
     """One after the other, until all are through or the person ends it."""
     from monitor.app.review import Wish, label
-    from monitor.review.view import keys
+    from monitor.cli.review.view import keys
 
     labels, labelled = dict(keys()), 0
     for offer, row in rows:

@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from monitor.core.model import Verdict
+from monitor.core.model import Kind, Verdict
 from monitor.core.settings.sections import Section, split
-from monitor.privacy.redaction.kind import Kind
 
 
 def _known(regions: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,10 +10,9 @@ from functools import partial
 from itertools import chain
 
 from monitor.core.message import DeadLetter
-from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocument
+from monitor.core.model import Document, Interaction, Json, Kind, Mark, SupportingDocument
 from monitor.core.text.recurring import recurring
 from monitor.privacy.redaction import forms
-from monitor.privacy.redaction.kind import Kind
 from monitor.privacy.redaction.pattern import pattern
 from monitor.privacy.redaction.spans import Finder, Found, Span, found, moved, replaced
 

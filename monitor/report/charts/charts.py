@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 import altair as alt
 
 from monitor.alert.notification import Course
+from monitor.review.evaluate.figures import XY, ReliabilityPoint
 
 SIDE = 300  # pixels of a square plot
 COLOURS = ("#2f7fd6", "#d9731a", "#4f9d50", "#a464c4")
@@ -28,19 +28,6 @@ _LONGEST_IN_HOURS = timedelta(hours=36)
 COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
 # How many points of a curve are drawn: more cannot be told apart on a plot of this size.
 _MOST_POINTS = 300
-
-XY: TypeAlias = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityPoint:
-    """One bin: what was said on average, how often it came true (with its interval, if there is one), how many rows."""
-
-    said: float
-    observed: float
-    low: float | None
-    high: float | None
-    rows: int
 
 
 def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], description: str) -> str:

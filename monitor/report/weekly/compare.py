@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from monitor.alert.window import wilson
 from monitor.core.model import Json
-from monitor.core.proportions import Share, greater
+from monitor.core.proportions import Share, greater, wilson
 
 CLEAR = 0.05  # a difference that chance would give in fewer of the weeks is clear
 _DECIMALS = 6

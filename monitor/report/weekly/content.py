@@ -9,9 +9,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from monitor.alert.wording import shortened
 from monitor.core.model import Json, Verdict
 from monitor.core.proportions import Share
+from monitor.core.text.plain import shortened
 from monitor.privacy.masking import redact
 from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share

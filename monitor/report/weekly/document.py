@@ -7,8 +7,8 @@ from datetime import date
 from functools import partial
 from typing import TypeAlias
 
-from monitor.alert.wording import plain
 from monitor.alert.wording import words as spelt
+from monitor.core.text.plain import plain
 from monitor.report.weekly.shapes import Card, Chart, Rows, Section, Table
 from monitor.report.weekly.watching import watching
 from monitor.report.weekly.words import SIDES, Found, chance, change, counted, number, plural, share, when

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from monitor.alert.wording import percent, plain
+from monitor.core.text.plain import percent, plain
 from monitor.report.weekly.words import Found, change, counted, length, number, plural, points, share
 
 _NAMED = 3

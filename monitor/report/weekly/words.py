@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from monitor.alert.wording import moment, percent
 from monitor.core.duration import format_duration
+from monitor.core.text.plain import moment, percent
 
 Found = Mapping[str, Any]  # an object of a report's content
 NOTHING = "–"

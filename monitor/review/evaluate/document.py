@@ -220,7 +220,8 @@ def _calibration(calibrations: Sequence[Calibration]) -> Section:
     )
 
     def svg() -> str:
-        from monitor.report.charts.charts import ReliabilityPoint, reliability_chart  # noqa: PLC0415
+        from monitor.report.charts.charts import reliability_chart  # noqa: PLC0415
+        from monitor.review.evaluate.figures import ReliabilityPoint  # noqa: PLC0415
 
         points = [
             ReliabilityPoint(said=b.mean_probability, observed=b.observed.value, low=b.observed.low,

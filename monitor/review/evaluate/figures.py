@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 
 class Positive(StrEnum):
@@ -178,3 +179,17 @@ class Evaluated:
     drawn: Mapping[str, int]
     all: Evaluation
     random: Evaluation | None
+
+
+XY: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityPoint:
+    """One bin: what was said on average, how often it came true (with its interval, if there is one), how many rows."""
+
+    said: float
+    observed: float
+    low: float | None
+    high: float | None
+    rows: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from monitor.cli.terminal import readable
+from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.rendering import plain

@@ -10,7 +10,8 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from monitor.cli.terminal import literal, readable
+from monitor.cli.terminal import literal
+from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import MISSING, Cell, Grid, headline, interval, number, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.words import notes

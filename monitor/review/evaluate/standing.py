@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.alert.window import wilson
-from monitor.report.charts.charts import XY, ReliabilityPoint
+from monitor.core.proportions import wilson
 from monitor.review.evaluate.bootstrap import bootstrap_over_groups
-from monitor.review.evaluate.figures import Figure
+from monitor.review.evaluate.figures import XY, Figure, ReliabilityPoint
 from monitor.review.evaluate.reliability import brier, ece, reliability
 from monitor.review.evaluate.statistics import auc, roc, weighted_auc
 

@@ -14,7 +14,7 @@ from monitor.alert.silence import Silence, silencing
 from monitor.alert.state import Alert, State
 from monitor.store.alert.outbox import silence_of
 from monitor.store.alert.store import alert_of
-from monitor.store.quick import quick
+from monitor.store.database import quick
 from monitor.store.tables.alerts import alert, alert_event, notification, silence
 
 LATEST = 2_000  # notifications among which those of one alert are looked for: no index leads to them

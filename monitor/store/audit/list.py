@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from monitor.store.audit_queue import STORED, Kind
-from monitor.store.quick import quick
+from monitor.store.database import quick
 
 PAGE = 30
 LATEST = 20_000  # leaves among which those of a day are counted

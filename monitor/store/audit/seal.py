@@ -25,8 +25,7 @@ from monitor.store.audit.backfill import queue_missing
 from monitor.store.audit.rows import SECRET, Key, gone_record, leaf_body, read_rows, row_record, states
 from monitor.store.audit.tree import Growing, stored_tree, tree_size
 from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
-from monitor.store.database import retriable
-from monitor.store.interaction.rows import copy_rows
+from monitor.store.database import copy_rows, retriable
 
 if TYPE_CHECKING:
     import psycopg

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monitor.audit.merkle import HASH_BYTES, Frontier, frontier_of
 from monitor.audit.tiles import TileTree, new_tiles
 from monitor.core.errors import Fatal
-from monitor.store.interaction.rows import copy_rows
+from monitor.store.database import copy_rows
 
 if TYPE_CHECKING:
     import psycopg

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, true
 
 from monitor.core.model import Verdict
 from monitor.store.audit_queue import STORED
-from monitor.store.quick import quick
+from monitor.store.database import quick
 from monitor.store.tables.answers import assessment, interaction
 from monitor.store.tables.audit import audit_leaf
 

@@ -33,10 +33,10 @@ from sqlalchemy import (
 
 from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact
+from monitor.store.database import TakesTooLong, quick
 from monitor.store.interaction.filters import Filters, Labelled, Listed, Listing, Place, RefusalKnown
 from monitor.store.interaction.narrow import Counted, Pieces, hours, pieces
 from monitor.store.interaction.search import Terms, terms
-from monitor.store.quick import TakesTooLong, quick
 from monitor.store.tables.answers import METRICS, assessment, interaction
 from monitor.store.tables.review import review
 

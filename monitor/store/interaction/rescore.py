@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from monitor.core.model import Assessment
-from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, copy_rows, key
+from monitor.store.database import copy_rows
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 
 if TYPE_CHECKING:
     import psycopg

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
-
-from psycopg import sql
 
 from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
 from monitor.core.wire import encode, evidence_json, piece_json, storable, support_json
 from monitor.store.tables.answers import METRICS
 
 if TYPE_CHECKING:
-    import psycopg
+    pass
 
 INTERACTION_COLUMNS = (
     "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
@@ -76,18 +74,6 @@ def _values(m: Metrics) -> dict[str, float | None]:
 def _array(words: Iterable[str]) -> str:
     """A Postgres array of our own plain words."""
     return f"{{{','.join(words)}}}"
-
-
-def copy_rows(
-    connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
-) -> None:
-    """COPY `rows`, whose values are in the order of `columns`, into `table`."""
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
-    )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in rows:
-            copy.write_row(row)
 
 
 def key(assessment: Assessment) -> tuple[str, str]:

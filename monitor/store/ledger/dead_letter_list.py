@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlalchemy import Engine, func, select
 
 from monitor.privacy.masking import redact
+from monitor.store.database import TakesTooLong, quick
 from monitor.store.ledger.dead_letters import Wanted
-from monitor.store.quick import TakesTooLong, quick
 from monitor.store.tables.answers import dead_letter
 
 PAGE = 50

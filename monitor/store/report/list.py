@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, and_, or_, select
 
-from monitor.store.quick import quick
+from monitor.store.database import quick
 from monitor.store.report.reports import WEEKLY
 from monitor.store.tables.audit import report
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 
 from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Opinion, consensus
-from monitor.store.quick import quick
+from monitor.store.database import quick
 
 SAMPLED_PAGES = 1_000  # of the table of assessments, 8 kB each
 LABELS = 2_000  # the newest, against which a profile is held

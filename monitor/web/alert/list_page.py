@@ -14,8 +14,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.alert.notify.actions import new_silence
 from monitor.alert.rule import Rule
 from monitor.alert.silence import Silence, parse_matcher
+from monitor.alert.wording import UNWATCHED
 from monitor.app.wiring.application import Application
-from monitor.cli.alert.tables import UNWATCHED
 from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
 from monitor.store.alert.list import AlertBoard, Listed

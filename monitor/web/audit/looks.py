@@ -9,8 +9,7 @@ from fastapi import Query, Request
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Json
-from monitor.store.audit_queue import Act, Kind
-from monitor.store.looks import keep_act
+from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, meant
 from monitor.web.base.parameters import Flag

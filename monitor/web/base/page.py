@@ -19,7 +19,7 @@ from monitor.core.model import Verdict
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 VERDICTS: Mapping[str, tuple[str, str]] = {  # its sign, so that colour is not all that tells it, and its name
     Verdict.GROUNDED: ("✓", "grounded"),
     Verdict.REFUSAL: ("⊘", "refusal"),

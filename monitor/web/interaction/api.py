@@ -14,7 +14,7 @@ from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown
 from monitor.store.interaction.list import Browse
-from monitor.store.said import newest_labels
+from monitor.store.review.labels import newest_labels
 from monitor.web.audit.looks import Clear, check_may_look, keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor

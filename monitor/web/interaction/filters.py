@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
+from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
 from monitor.core.model import Reason, Verdict
 from monitor.core.wire import storable
-from monitor.explain import METRIC_NAMES, REASON_WORDS
 from monitor.store.interaction.filters import Filters, Labelled, Range, RefusalKnown
 from monitor.store.tables.answers import METRICS
 from monitor.web.interaction.rates import SPANS, USUAL

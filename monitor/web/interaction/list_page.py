@@ -11,11 +11,11 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
-from monitor.explain import REASON_WORDS
+from monitor.assess.explain import REASON_WORDS
 from monitor.privacy.masking import redact
+from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import Listed, Listing
 from monitor.store.interaction.list import READ, Browse
-from monitor.store.quick import TakesTooLong
 from monitor.web.audit.looks import keep_export
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
@@ -31,8 +31,6 @@ _FORMS: Mapping[str, tuple[Callable[[Iterable[Listed]], Iterator[str]], str]] = 
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "jsonl": (as_json_lines, "application/jsonl"),
 }
-
-
 _ALWAYS_SHOWN = {"words", "span", "verdict", "app"}
 
 

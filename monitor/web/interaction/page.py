@@ -17,7 +17,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.wire import storable
 from monitor.store.interaction.beside import Beside
-from monitor.store.said import newest_labels
+from monitor.store.review.labels import newest_labels
 from monitor.web.audit.looks import keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs

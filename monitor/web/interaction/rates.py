@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import log10, sqrt
 
-from monitor.alert.window import wilson
 from monitor.core.model import Verdict
+from monitor.core.proportions import wilson
 from monitor.report.charts.rates import Answers, RatePoint
 from monitor.report.charts.verdicts import Verdicts
 from monitor.store.interaction.overview import Cell

@@ -13,10 +13,19 @@ from typing import Any
 
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Role
-from monitor.assess.explain import Carried, Moved, ReadSentence, compared, moved, refusal_words, sentences
+from monitor.assess.explain import (
+    METRIC_NAMES,
+    REASON_WORDS,
+    Carried,
+    Moved,
+    ReadSentence,
+    compared,
+    moved,
+    refusal_words,
+    sentences,
+)
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Match, Origin, Reason
-from monitor.explain import METRIC_NAMES, REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.web.base.visible import visible
 

@@ -18,11 +18,10 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage
 from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
-from monitor.store.audit_queue import Act, Kind
+from monitor.store.audit_queue import Act, Kind, keep_act
+from monitor.store.database import TakesTooLong
 from monitor.store.ledger.dead_letter_list import COUNTED, PAGE, LetterList
 from monitor.store.ledger.dead_letters import DeadLetters, Wanted
-from monitor.store.looks import keep_act
-from monitor.store.quick import TakesTooLong
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Report

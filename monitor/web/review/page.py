@@ -17,8 +17,7 @@ from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
 from monitor.review.view import DRAWN_WORDS, remarks
-from monitor.store.audit_queue import Act, Kind
-from monitor.store.looks import keep_act
+from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page

@@ -16,7 +16,7 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict
 from monitor.ingest.times import instant
 from monitor.review.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
-from monitor.store.quick import TakesTooLong
+from monitor.store.database import TakesTooLong
 from monitor.store.review.profile_use import COMPARED, LABELS, ProfileUse
 from monitor.store.review.profiles import ProfileList
 from monitor.web.base.access import Identity, Permission

@@ -9,8 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.store.audit_queue import Act, Kind
-from monitor.store.looks import keep_act
+from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.audit.page import JOB, plain
 from monitor.web.kept import kept
 from tests.factories import NOON, a_batch, an_assessment, at

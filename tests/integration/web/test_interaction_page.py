@@ -72,7 +72,7 @@ def test_nothing_is_shown_where_the_look_cannot_be_kept(site, stored, monkeypatc
         raise psycopg.OperationalError("gone")
 
     client, csrf = site.signed_in("operator")
-    monkeypatch.setattr("monitor.store.looks.queue_act", broken)
+    monkeypatch.setattr("monitor.store.audit_queue.queue_act", broken)
     answer = client.post(f"{PATH}/clear", data={"csrf": csrf})
     assert answer.status_code == 503
     assert "ada@example.org" not in answer.text

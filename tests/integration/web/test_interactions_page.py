@@ -115,7 +115,7 @@ def test_there_is_no_other_file(client):
 
 
 def test_a_list_that_takes_too_long_says_what_to_narrow(client, monkeypatch):
-    monkeypatch.setattr("monitor.store.quick._BOUNDS", "SET LOCAL statement_timeout = '{limit}us'")
+    monkeypatch.setattr("monitor.store.database._QUICK", "SET LOCAL statement_timeout = '{limit}us'")
     answer = client.get("/interactions?words=x")
     assert answer.status_code == 503
     assert "choose a shorter span" in answer.text
@@ -132,7 +132,7 @@ def test_a_list_taken_away_is_in_the_audit_trail_first(client, rows, monkeypatch
     def broken(*_, **__):
         raise psycopg.OperationalError("gone")
 
-    monkeypatch.setattr("monitor.store.looks.queue_act", broken)
+    monkeypatch.setattr("monitor.store.audit_queue.queue_act", broken)
     assert client.get(path).status_code == 503
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.window import Count, Span, interval, wilson, window_at
+from monitor.alert.window import Count, Span, interval, window_at
+from monitor.core.proportions import wilson
 from tests.unit.alert.notifications import NOON, at
 
 FIVE = timedelta(minutes=5)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from monitor.alert.signal import MEANS, RATES, Signal, SignalKind
 from monitor.alert.wording import (
     MAX_URL,
-    NOTHING,
     amount,
     facts,
     figure,
@@ -19,17 +18,14 @@ from monitor.alert.wording import (
     labels_of,
     name_of,
     news_line,
-    percent,
-    plain,
     remarks,
-    shortened,
     signal_words,
     title,
-    units,
     why,
     words,
 )
 from monitor.core.model import Reason
+from monitor.core.text.plain import NOTHING, percent, plain, shortened, units
 from tests.unit.alert.notifications import (
     a_notification,
     a_resolved_notification,

@@ -7,7 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.app.ledger import complaints, expired, ledger_json, ledger_table, totals
+from monitor.app.ledger import complaints, expired, ledger_json, totals
+from monitor.cli.ledger import ledger_table
 from monitor.store.ledger.ledger import LedgerRow, Recount
 from monitor.store.tables.answers import LEDGER
 

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from monitor.assess.classify.profile import FeatureWeight, Groundedness
-from monitor.cli.explain import LONGEST_PASSAGE
+from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
+from monitor.cli.explain import LONGEST_PASSAGE, explanation
 from monitor.core.model import Reason, Verdict
-from monitor.explain import METRIC_NAMES, REASON_WORDS, explanation
 from tests.unit.builders import NOON, profile
 from tests.unit.explain.rows import EVIDENCE, ROW, pair
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.app.privacy import retention_json, whole_months
+from monitor.app.privacy.retention import policy_of, whole_months
+from monitor.cli.privacy import retention_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
-from monitor.privacy.retention import CutOff, Policy, policy_of
+from monitor.privacy.retention import CutOff, Policy
 from monitor.store.privacy.retention import Due
 from tests.factories import NOON
 

@@ -7,19 +7,11 @@ import shlex
 import pytest
 from rich.console import Console
 
+from monitor.cli.review.view import interaction_panel, keys, weeks_table
 from monitor.review.agreement import summary
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn, consensus
-from monitor.review.view import (
-    SHOWN,
-    interaction_panel,
-    keys,
-    label_command,
-    offer_json,
-    remarks,
-    week_json,
-    weeks_table,
-)
+from monitor.review.view import SHOWN, label_command, offer_json, remarks, week_json
 from tests.unit.review.factories import NOON, G, R, S, a_candidate, an_opinion
 
 ROW = {

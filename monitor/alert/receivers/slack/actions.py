@@ -20,9 +20,10 @@ from monitor.alert.receivers.slack.client import API_URL, SlackClient, WebhookPo
 from monitor.alert.receivers.slack.errors import Refused
 from monitor.alert.receivers.slack.responders import Responders
 from monitor.alert.receivers.slack.socket import SlackSocket
-from monitor.alert.wording import http_url, shortened
+from monitor.alert.wording import http_url
 from monitor.core.errors import Retriable
 from monitor.core.settings.load import Settings
+from monitor.core.text.plain import shortened
 
 log = logging.getLogger(__name__)
 

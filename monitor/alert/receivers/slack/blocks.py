@@ -30,10 +30,10 @@ from monitor.alert.wording import (
     remarks,
     signal_words,
     title,
-    units,
     why,
 )
 from monitor.core.model import Json
+from monitor.core.text.plain import units
 
 ACKNOWLEDGE = "monitor_acknowledge"
 OPEN = "monitor_open"

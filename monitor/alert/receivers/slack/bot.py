@@ -23,10 +23,10 @@ from monitor.alert.receivers.slack.pace import Pace
 from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.receivers.slack.text import SlackMessage
 from monitor.alert.receivers.slack.webhook import SlackWebhook
-from monitor.alert.wording import plain
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings
+from monitor.core.text.plain import plain
 
 log = logging.getLogger(__name__)
 

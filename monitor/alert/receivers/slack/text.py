@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monitor.alert.wording import http_url, shortened, units
+from monitor.alert.wording import http_url
 from monitor.core.model import Json
+from monitor.core.text.plain import shortened, units
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # What a client may parse as mrkdwn although our flags say no: look-alikes for the signs of formatting, and a word

@@ -8,7 +8,8 @@ from monitor.alert.methods.method import WrongParameter
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import Count, Outcome, Span, wilson
+from monitor.alert.window import Count, Outcome, Span
+from monitor.core.proportions import wilson
 from tests.unit.alert.methods.counting import NEGATIVE, START, observe, share
 
 LAG = Signal(kind=SignalKind.LAG)

@@ -8,8 +8,9 @@ import pytest
 
 from monitor.alert.notification import Description
 from monitor.alert.notify.deliver import Delivery
+from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.rule import Grouping, RuleSet
-from monitor.app.background.schedule import AlertLoop, repeated, scheduled
+from monitor.app.background.schedule import repeated, scheduled
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from monitor.app.wiring.models import embedder, token_encoder
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm import MiniLMEmbedder
@@ -17,7 +18,6 @@ from monitor.assess.embed.minilm_int8 import CAP, INPUTS, LIMITS
 from monitor.assess.embed.weights import Safetensors
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
-from monitor.providers import embedder, token_encoder
 from tests.unit.embed.factories import published_weights
 
 TEXTS = [

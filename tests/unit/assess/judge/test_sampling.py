@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.app.wiring.models import sampling
 from monitor.assess.judge.sampling import Sample, SamplingPolicy, chance
 from monitor.core.model import Probabilities, Verdict
 from monitor.core.settings.sections import JudgeSettings
-from monitor.providers import sampling
 from tests.factories import an_assessment
 
 ROOT = Path(__file__).parents[3]

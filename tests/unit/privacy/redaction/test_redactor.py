@@ -14,9 +14,8 @@ from stdnum import iban, luhn
 
 import monitor.simulate
 from monitor.assess.complete.locate import locate
-from monitor.core.model import Document, Mark, Match, SupportingDocument
+from monitor.core.model import Document, Kind, Mark, Match, SupportingDocument
 from monitor.ingest.decode import Decoder, TopicDecoder
-from monitor.privacy.redaction.kind import Kind
 from monitor.privacy.redaction.redactor import redactor
 from tests.factories import a_dead_letter, a_message, an_interaction
 

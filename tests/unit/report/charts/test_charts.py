@@ -11,12 +11,12 @@ from monitor.alert.notification import Point
 from monitor.report.charts.charts import (
     COURSE_HEIGHT,
     COURSE_WIDTH,
-    ReliabilityPoint,
     course_chart,
     reliability_chart,
     roc_chart,
     thinned,
 )
+from monitor.review.evaluate.figures import ReliabilityPoint
 from tests.unit.alert.notifications import a_course, at
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from monitor.alert.window import wilson
+from monitor.core.proportions import wilson
 from monitor.report.charts.verdicts import Verdicts
 from monitor.store.interaction.overview import Cell
 from monitor.web.interaction.rates import SPANS, changed, groups, points, summed

@@ -7,17 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from threading import Event
-from typing import Any
-
-from rich.table import Table
 
 from monitor.app.background.schedule import repeated
 from monitor.app.wiring.application import Application
-from monitor.cli.terminal import literal
+from monitor.core.duration import parse_duration
+from monitor.core.errors import WrongSettings
 from monitor.core.retry import Interrupted, Retry
-from monitor.privacy.retention import CutOff, Policy, policy_of
+from monitor.core.settings.privacy import RetentionSettings
+from monitor.privacy.retention import CutOff, Keeping, Policy
 from monitor.store.privacy.retention import Due, Retention
 
 log = logging.getLogger(__name__)
@@ -75,40 +74,6 @@ def retained_beside(application: Application) -> Iterator[None]:
             stop.set()
 
 
-def retention_json(parts: Sequence[Due], *, dry_run: bool) -> dict[str, Any]:
-    """`{dry_run, interactions, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`."""
-    whole = whole_months(parts)
-    return {
-        "dry_run": dry_run,
-        "interactions": sum(one.due for one in parts),
-        "parts": [
-            {
-                "app": one.app, "verdict": one.verdict, "month": None if one.month is None else f"{one.month:%Y-%m}",
-                "before": one.before, "interactions": one.due, "of": one.stored, "whole_month": one.month in whole,
-            }
-            for one in parts
-            if one.due
-        ],
-    }  # fmt: skip
-
-
-def retention_table(parts: Sequence[Due]) -> Table:
-    """The same for people."""
-    whole = whole_months(parts)
-    table = Table("month", "app", "verdict", "before (UTC)", box=None)
-    for heading in ("goes", "of"):
-        table.add_column(heading, justify="right")
-    table.add_column("how")
-    for one in (one for one in parts if one.due):
-        table.add_row(
-            "other times" if one.month is None else f"{one.month:%Y-%m}", literal(one.app),
-            "not assessed" if one.verdict is None else one.verdict.replace("_", "-"),
-            f"{one.before:%Y-%m-%d %H:%M}", str(one.due), str(one.stored),
-            "the whole month" if one.month in whole else "rows",
-        )  # fmt: skip
-    return table
-
-
 def whole_months(parts: Sequence[Due]) -> set[date]:
     """The months of which nothing is kept; `parts` has all that is stored of a month of which something goes."""
     kept: Mapping[date | None, int] = Counter()
@@ -141,3 +106,39 @@ def _of_part(
         for one in removed:
             numbers[one.app, one.verdict] += one.due
     return [replace(one, due=numbers[one.app, one.verdict]) for one in found]
+
+
+FOREVER = "forever"
+_LONGEST = timedelta(days=36_500)
+
+
+def policy_of(settings: RetentionSettings) -> Policy:
+    """What the settings say: of an app before what is said of all, and there of a verdict before `keep`.
+
+    Raises:
+        WrongSettings: a length of time is none, or 0.
+    """
+    where = "MONITOR_RETENTION__"
+    keep = _length(f"{where}KEEP", settings.keep)
+    by_verdict = {v: _length(f"{where}BY_VERDICT: {v}", text) for v, text in settings.by_verdict.items()}
+    by_app = {}
+    for app, own in settings.by_app.items():
+        place = f"{where}BY_APP: {app}"
+        own_verdicts = {v: _length(f"{place}: {v}", text) for v, text in own.by_verdict.items()}
+        if own.keep is None:
+            by_app[app] = Keeping(keep=keep, by_verdict={**by_verdict, **own_verdicts})
+        else:
+            by_app[app] = Keeping(keep=_length(f"{place}: keep", own.keep), by_verdict=own_verdicts)
+    return Policy(others=Keeping(keep=keep, by_verdict=by_verdict), by_app=by_app)
+
+
+def _length(name: str, text: str | None) -> timedelta | None:
+    if text is None or text == FOREVER:
+        return None
+    try:
+        length = parse_duration(text, longest=_LONGEST)
+    except ValueError as error:
+        raise WrongSettings(f"{name}: {error}; or write {FOREVER}") from None
+    if not length:
+        raise WrongSettings(f"{name}: keeps nothing at all")
+    return length

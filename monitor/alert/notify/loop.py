@@ -1,0 +1,69 @@
+"""One round of alerting at a given time: evaluate the rules, then deliver what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+
+from monitor.alert.evaluation.evaluate import evaluate
+from monitor.alert.notify.deliver import Delivery, Patience, deliver, deliver_to, purge
+from monitor.alert.notify.outbox import Describe, Link, dispatch
+from monitor.alert.ports import AlertStore, Outbox, Receiver
+from monitor.alert.rule import Rule, RuleSet
+from monitor.alert.state import Transition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertLoop:
+    """One round of alerting at a given time; the scheduler and the demo both turn this handle.
+
+    `rules` gives the rules that hold now, `describe` says what changed about an alert under its rule; `noted` is told
+    of the rules of each round.
+    """
+
+    rules: Callable[[], RuleSet]
+    store: AlertStore
+    outbox: Outbox
+    receivers: Mapping[str, Receiver]
+    describe: Callable[[Sequence[Rule]], Describe]
+    link: Link
+    noted: Callable[[RuleSet, datetime], None] = lambda _rules, _now: None
+    patience: Patience = field(default_factory=Patience)
+    random: Random = field(default_factory=Random)
+
+    def evaluate(self, now: datetime) -> list[Transition]:
+        """Evaluates the rules and puts into the outbox what is to be told; nothing where another replica does it."""
+        with self.store.evaluating() as ours:
+            if not ours:
+                return []
+            rules = self.rules()
+            self.noted(rules, now)
+            changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
+            dispatch(
+                rules, self.store.alerts(), self.outbox, now,
+                describe=self.describe(rules.rules), link=self.link, resend=self._resend,
+            )  # fmt: skip
+            return changes
+
+    def deliver(self, now: datetime) -> Delivery:
+        """Delivers to one receiver after the other, see `monitor.alert.notify.deliver`."""
+        return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
+
+    def deliver_to(self, name: str, now: datetime) -> Delivery:
+        """Delivers to one of them; receivers may be delivered to at the same time."""
+        return deliver_to(self.outbox, name, self.receivers.get(name), now, random=self.random, patience=self.patience)
+
+    def deliver_rest(self, now: datetime) -> Delivery:
+        """Sees to what waits for receivers that are not configured any more."""
+        gone = [name for name in self.outbox.waiting() if name not in self.receivers]
+        return sum((self.deliver_to(name, now) for name in gone), start=Delivery())
+
+    def purge(self, now: datetime) -> int:
+        """Removes what nobody needs of what was told; how many rows."""
+        return purge(self.outbox, now)
+
+    @property
+    def _resend(self) -> dict[str, timedelta]:
+        return {name: often for name, its in self.receivers.items() if (often := its.resend) is not None}

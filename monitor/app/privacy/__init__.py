@@ -1,0 +1,1 @@
+"""DOC monitor/app/privacy"""

@@ -1,0 +1,88 @@
+"""Brings the database to the tables of this release, and says where it stands."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from monitor.core.errors import Fatal, OutOfReach, WrongSettings
+from monitor.store.database import retriable
+
+log = logging.getLogger(__name__)
+
+OLDEST_SERVER = 150_000  # PostgreSQL 15
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def _alembic() -> Config:
+    """The configuration, from the source tree or, in an installed wheel, from the package."""
+    inside = _PACKAGE / "_migrations"
+    config = Config()
+    config.set_main_option("script_location", str(inside if inside.is_dir() else _PACKAGE.parent / "migrations"))
+    return config
+
+
+def migrate(engine: Engine) -> str:
+    """Brings the database to this release's tables and returns the revision. Safe to run from several processes.
+
+    A database that a later release has migrated is left as it is: its migrations do not break this one.
+
+    Raises:
+        OutOfReach: there is no database at the URL.
+        Fatal: the server is too old, or a migration failed; nothing of it remains then.
+    """
+    config = _alembic()
+    try:
+        with engine.begin() as connection:
+            version = connection.connection.driver_connection.info.server_version  # type: ignore[union-attr]
+            if version < OLDEST_SERVER:
+                raise Fatal(f"PostgreSQL {version // 10_000} is too old: 15 or later is needed")
+            current = MigrationContext.configure(connection).get_current_revision()
+            if current is not None and not _known(current):
+                log.warning("the database is at %s, which a later release made; it is left as it is", current)
+                return current
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+            return str(MigrationContext.configure(connection).get_current_revision())
+    except OperationalError as error:
+        if isinstance(error.orig, psycopg.errors.DeadlockDetected | psycopg.errors.LockNotAvailable):
+            raise Fatal(
+                f"database: {str(error.orig).strip()}\nothers are at work there: run `monitor migrate` again"
+            ) from None
+        raise OutOfReach(f"database: {str(error.orig).strip()}") from None
+    except DBAPIError as error:
+        raise Fatal(f"database: {str(error.orig).strip()}") from error
+    except psycopg.ProgrammingError as error:  # an option in the URL that libpq does not know
+        raise WrongSettings(f"MONITOR_DATABASE_URL: {str(error).strip()}") from None
+
+
+def _known(revision: str) -> bool:
+    scripts = ScriptDirectory.from_config(_alembic())
+    return revision in {script.revision for script in scripts.walk_revisions()}
+
+
+def schema_state(engine: Engine) -> str:
+    """Where the database stands, in words.
+
+    Raises:
+        Retriable: it is out of reach.
+        Fatal: it is behind this release.
+    """
+    with retriable(), engine.connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+    head = ScriptDirectory.from_config(_alembic()).get_current_head()
+    if current is None:
+        return f"none yet; the first `replay`, `run` or `migrate` brings it to {head}"
+    if not _known(current):
+        return f"at {current}, which a later release made; this one knows up to {head}"
+    if current != head:
+        raise Fatal(f"the database is at {current}, this release needs {head}")
+    return f"at {head}"
