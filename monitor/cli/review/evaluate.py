@@ -34,8 +34,8 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure the verdicts on labelled answers: ROC and AUC, thresholds, refusals, calibration, all with intervals."""
+    from monitor.cli.review.evaluation import terminal
     from monitor.review.evaluate.rendering import as_json as to_json
-    from monitor.review.evaluate.rendering import terminal
     from monitor.review.evaluate.run import evaluated, usable
     from monitor.review.evaluate.tables import Resampling
 
@@ -82,7 +82,9 @@ def _write(found: Evaluated, target: Path) -> None:
 
     match target.suffix:
         case ".html":
-            text = page(found)
+            from monitor.report.charts.charts import evaluation_chart  # altair takes time to import
+
+            text = page(found, evaluation_chart)
         case ".md":
             text = markdown(found)
         case _:

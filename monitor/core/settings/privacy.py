@@ -9,25 +9,24 @@ from pydantic_settings import NoDecode
 
 from monitor.core.model import Kind, Verdict
 from monitor.core.settings.sections import Section, split
+from monitor.core.text.pattern import compile_pattern
 
 
 def _known(regions: tuple[str, ...]) -> tuple[str, ...]:
     if not regions:
         return ()
-    from monitor.privacy.redaction.countries import REGIONS  # noqa: PLC0415  large tables, for who wants them
+    from phonenumbers import SUPPORTED_REGIONS  # noqa: PLC0415  large tables, which few installations need
 
     regions = tuple(dict.fromkeys(region.upper() for region in regions))
-    if unknown := [region for region in regions if region not in REGIONS]:
+    if unknown := [region for region in regions if region not in SUPPORTED_REGIONS]:
         raise ValueError(f"no country by these two letters: {', '.join(unknown)}")
     return regions
 
 
 def _compiled(patterns: dict[str, str]) -> dict[str, str]:
-    from monitor.privacy.redaction.pattern import pattern  # noqa: PLC0415
-
     for name, expression in patterns.items():
         try:
-            pattern(expression)
+            compile_pattern(expression)
         except ValueError as error:
             raise ValueError(f"{name}: {expression!r} {error}") from None
     return patterns

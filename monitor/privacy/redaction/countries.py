@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 
-from phonenumbers import SUPPORTED_REGIONS, Leniency, PhoneNumberMatcher
+from phonenumbers import Leniency, PhoneNumberMatcher
 
 from monitor.privacy.redaction.forms import DIGITS_SIGN, UNSPACED
 from monitor.privacy.redaction.spans import Finder, Span
@@ -52,7 +52,6 @@ _WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
     "ZA": (("za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{3}"),),
 }
 _MIXED = frozenset({"stdnum.in_.pan", "stdnum.it.codicefiscale"})  # letters stand between few digits
-REGIONS = frozenset({*SUPPORTED_REGIONS, *_WRITTEN})
 _NEITHER = r"[0-9A-Za-z]"  # beside an identifier
 _RUN = re.compile(r"[(+]{0,2}[0-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){6,30}+")
 _DATE = r"(?:[0-3]?[0-9]([ ./-])[01]?[0-9]\1(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}([ ./-])[01][0-9]\2[0-3][0-9])"

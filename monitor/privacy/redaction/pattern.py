@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from pydantic_core import SchemaError, SchemaValidator, core_schema
+from pydantic_core import SchemaValidator
 
+from monitor.core.text.pattern import compile_pattern
 from monitor.privacy.redaction.forms import UNSPACED
 from monitor.privacy.redaction.spans import Finder, Span
 
-LONGEST_PATTERN = 500
 MOST_WORDS = 8  # that one find may have
 LONGEST = 100  # characters of one
 _CHUNK = 16  # words that are looked at together, before each of their runs is
@@ -30,16 +30,7 @@ def pattern(expression: str) -> Finder:
     Raises:
         ValueError: it is no such expression, or one that is anchored, or matches an empty text.
     """
-    if len(expression) > LONGEST_PATTERN:
-        raise ValueError(f"has more than {LONGEST_PATTERN} characters")
-    if expression.startswith("^") or (expression.endswith("$") and not expression.endswith("\\$")):
-        raise ValueError("has ^ or $: a pattern matches whole words anyway")
-    try:  # by itself first: `a)|(b` would escape from the anchors
-        anywhere, whole = _compiled(expression), _compiled(f"^(?s:{expression})$")
-    except SchemaError as error:
-        raise ValueError(f"is no regular expression: {str(error).rpartition('rror: ')[2]}") from None
-    if whole.isinstance_python(""):
-        raise ValueError("matches an empty text")
+    anywhere, whole = compile_pattern(expression)
     return partial(_find, anywhere, whole)
 
 
@@ -66,7 +57,3 @@ def _run(whole: SchemaValidator, text: str, words: list[Span], first: int) -> Sp
             if end - begin <= LONGEST and whole.isinstance_python(text[begin:end]):
                 return begin, end
     return None
-
-
-def _compiled(expression: str) -> SchemaValidator:
-    return SchemaValidator(core_schema.str_schema(pattern=expression, regex_engine="rust-regex"))

@@ -15,6 +15,7 @@ from typing import Any
 import altair as alt
 
 from monitor.alert.notification import Course
+from monitor.review.evaluate.document import Drawing, RocDrawing
 from monitor.review.evaluate.figures import XY, ReliabilityPoint
 
 SIDE = 300  # pixels of a square plot
@@ -28,6 +29,13 @@ _LONGEST_IN_HOURS = timedelta(hours=36)
 COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
 # How many points of a curve are drawn: more cannot be told apart on a plot of this size.
 _MOST_POINTS = 300
+
+
+def evaluation_chart(drawing: Drawing) -> str:
+    """A chart of an evaluation as an SVG element."""
+    if isinstance(drawing, RocDrawing):
+        return roc_chart(drawing.curves, here=drawing.here, description=drawing.caption)
+    return reliability_chart(drawing.points, description=drawing.caption)
 
 
 def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], description: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
 from monitor.core.model import Verdict
 from monitor.review.evaluate.figures import (
+    XY,
     Calibration,
     Evaluated,
     Evaluation,
@@ -17,6 +18,7 @@ from monitor.review.evaluate.figures import (
     Positive,
     Ranking,
     Rates,
+    ReliabilityPoint,
 )
 from monitor.review.evaluate.words import BY, POSITIVE, WORDS
 
@@ -44,11 +46,23 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """A chart with its caption; `svg` draws it, which takes a moment."""
+class RocDrawing:
+    """ROC curves by name, and the points at which decisions stand now."""
 
     caption: str
-    svg: Callable[[], str]
+    curves: Mapping[str, Sequence[XY]]
+    here: Mapping[str, XY]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityDrawing:
+    """Probabilities against what came true."""
+
+    caption: str
+    points: tuple[ReliabilityPoint, ...]
+
+
+Drawing: TypeAlias = RocDrawing | ReliabilityDrawing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +170,7 @@ def _at(best: Hindsight) -> str:
     return MISSING if best.value is None else f"{number(best.value)} at {number(best.threshold)}"
 
 
-def _roc(rankings: Sequence[Ranking], decided: Evaluation | None) -> Drawing:
+def _roc(rankings: Sequence[Ranking], decided: Evaluation | None) -> RocDrawing:
     """With `decided`, the points at which verdict and rule stand as they are."""
     curves = {f"{BY[r.by]} (AUC {number(r.auc.value)})": [(p.fpr, p.tpr) for p in r.points] for r in rankings}
     here = {}
@@ -166,12 +180,7 @@ def _roc(rankings: Sequence[Ranking], decided: Evaluation | None) -> Drawing:
             here[name] = ((reached.flagged - found) / others, reached.recall.value or 0.0)
     caption = f"ROC curve, {_told_apart(rankings[0])}." + (" Dots: the decisions as they are now." if here else "")
 
-    def svg() -> str:
-        from monitor.report.charts.charts import roc_chart  # noqa: PLC0415  altair takes time to import
-
-        return roc_chart(curves, here=here, description=caption)
-
-    return Drawing(caption=caption, svg=svg)
+    return RocDrawing(caption=caption, curves=curves, here=here)
 
 
 def _confusion(rows: Evaluation) -> Grid:
@@ -219,24 +228,18 @@ def _calibration(calibrations: Sequence[Calibration]) -> Section:
         rows=tuple((f"{b.low:.1f}–{b.high:.1f}", b.rows, number(b.mean_probability), b.observed) for b in filled),
     )
 
-    def svg() -> str:
-        from monitor.report.charts.charts import reliability_chart  # noqa: PLC0415
-        from monitor.review.evaluate.figures import ReliabilityPoint  # noqa: PLC0415
-
-        points = [
-            ReliabilityPoint(said=b.mean_probability, observed=b.observed.value, low=b.observed.low,
-                             high=b.observed.high, rows=b.rows)
-            for b in filled
-            if b.mean_probability is not None and b.observed.value is not None
-        ]  # fmt: skip
-        return reliability_chart(points, description=caption)
-
+    points = tuple(
+        ReliabilityPoint(said=b.mean_probability, observed=b.observed.value, low=b.observed.low, high=b.observed.high,
+                         rows=b.rows)
+        for b in filled
+        if b.mean_probability is not None and b.observed.value is not None
+    )  # fmt: skip
     caption = "Reliability of P(negative). On the dashed line a probability is what comes true."
     return Section(
         title="Probabilities",
         words=WORDS["calibration"],
         grids=(summary, bins),
-        drawings=(Drawing(caption=caption, svg=svg),),
+        drawings=(ReliabilityDrawing(caption=caption, points=points),),
     )
 
 

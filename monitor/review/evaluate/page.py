@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
+from typing import TypeAlias
 
 from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
@@ -11,6 +12,7 @@ from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.rendering import plain
 from monitor.review.evaluate.words import notes
 
+Draw: TypeAlias = Callable[[Drawing], str]
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2330; --faint: #5d6778; --line: #d9dee6; --note: #fdf3d8; }
 @media (prefers-color-scheme: dark) {
@@ -51,12 +53,12 @@ figcaption { font-size: .85rem; }
 """
 
 
-def page(evaluated: Evaluated) -> str:
-    """The whole page. No question, answer or document of the labelled rows stands in it."""
-    return "\n".join(_page(evaluated)) + "\n"
+def page(evaluated: Evaluated, draw: Draw) -> str:
+    """The whole page; `draw` makes an SVG element of a chart. No question, answer or document of the labelled rows stands in it."""
+    return "\n".join(_page(evaluated, draw)) + "\n"
 
 
-def _page(evaluated: Evaluated) -> Iterator[str]:
+def _page(evaluated: Evaluated, draw: Draw) -> Iterator[str]:
     parts = list(sections(evaluated))
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -68,20 +70,20 @@ def _page(evaluated: Evaluated) -> Iterator[str]:
     links = [f'<a href="#{_anchor(part)}">{_text(part.title)}</a>' for part in parts]
     yield f"<nav>{''.join(links)}</nav>"
     for part in parts:
-        yield from _section(part)
+        yield from _section(part, draw)
     yield (
         f'<p class="faint">Intervals: 95%, {evaluated.draws:,} resamples of whole groups, seed {evaluated.seed}.</p>\n'
         "</body>\n</html>"
     )
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, draw: Draw) -> Iterator[str]:
     yield f'<section>\n<h2 id="{_anchor(section)}">{_text(section.title)}</h2>'
     yield f'<p class="faint">{_text(section.words)}</p>'
     for grid in section.grids:
         yield from _grid(grid)
     if section.drawings:
-        yield f'<div class="charts">{"".join(map(_figure, section.drawings))}</div>'
+        yield f'<div class="charts">{"".join(_figure(d, draw(d)) for d in section.drawings)}</div>'
     yield "</section>"
 
 
@@ -111,8 +113,8 @@ def _class(place: int, grid: Grid) -> str:
     return ' class="name"' if place < grid.labels else ""
 
 
-def _figure(drawing: Drawing) -> str:
-    return f"<figure>{drawing.svg()}<figcaption>{_text(drawing.caption)}</figcaption></figure>"
+def _figure(drawing: Drawing, svg: str) -> str:
+    return f"<figure>{svg}<figcaption>{_text(drawing.caption)}</figcaption></figure>"
 
 
 def _anchor(section: Section) -> str:

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from monitor.cli.review.evaluation import terminal
 from monitor.core.errors import WrongSettings
+from monitor.report.charts.charts import evaluation_chart
 from monitor.review.evaluate.document import interval, number, sections
 from monitor.review.evaluate.figures import Figure, Positive
 from monitor.review.evaluate.page import page
-from monitor.review.evaluate.rendering import as_json, markdown, terminal
+from monitor.review.evaluate.rendering import as_json, markdown
 from monitor.review.evaluate.run import BATCH, assess_all, evaluated, usable
 from monitor.review.evaluate.tables import Resampling
 from monitor.review.evaluate.words import notes
@@ -95,7 +97,7 @@ def test_the_threshold_table_has_its_intervals_on_wider_pages_only():
     table = on_terminal(found, 200).partition("Thresholds of")[2].partition("Each metric")[0]
     assert bounds not in table
     assert f"{number(row.value)} ({bounds})" in markdown(found)
-    assert bounds in page(found)
+    assert bounds in page(found, evaluation_chart)
 
 
 def test_markdown_tables_are_whole_and_names_cannot_break_them():
@@ -111,7 +113,7 @@ def test_the_page_stands_alone_and_escapes_what_is_foreign():
     found = an_evaluation(
         [a_row(G, G, number=1, model="<script>x</script>"), a_row(S, S, number=2), a_row(R, R, number=3)]
     )
-    text = page(found)
+    text = page(found, evaluation_chart)
     reader = Wellformed()
     reader.feed(text)
     assert reader.open == []
@@ -184,7 +186,7 @@ def test_what_a_reader_has_to_know_is_said_first():
     assert any("3 rows do not say" in note for note in notes(replace(good, left_out=3)))
     missed = an_evaluation([a_row(S, G, number=1), a_row(S, G, number=2), a_row(G, G, number=3)])
     assert any("flagging everything (0.800) does no worse than the verdict (0.000)" in note for note in notes(missed))
-    for text in (on_terminal(good, 100), markdown(good), page(good)):
+    for text in (on_terminal(good, 100), markdown(good), page(good, evaluation_chart)):
         assert "–: no row is positive" in text
 
 
