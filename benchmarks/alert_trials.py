@@ -19,7 +19,7 @@ from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.target import learn
 from monitor.alert.window import Count
-from monitor.simulate.rates import RateScenario, minute_counts
+from monitor.simulate.minute_counts import RateScenario, minute_counts
 
 HISTORY_WEEKS = 4
 

@@ -36,7 +36,7 @@ from sqlalchemy import text
 from traffic import SEED, emptied, interactions, write_events
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app.background.sealing import sealed_beside
+from monitor.app.background.sealer_process import sealed_beside
 from monitor.app.stages import Stages
 from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder

@@ -20,7 +20,7 @@ from monitor.assess.judge import answer_relevance, combined, context_relevance, 
 from monitor.assess.judge.metric import Case
 from monitor.assess.llm.exchange import Prompt
 from monitor.core.model import Document, Interaction
-from tests.llm_server import ChatRequest
+from tests.servers.llm import ChatRequest
 
 WHY = "So it says."  # the reason for every verdict, ours and ragas's
 APP = "bench"

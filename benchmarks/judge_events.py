@@ -16,7 +16,7 @@ from judge_rig import cleared, queue
 from traffic import event
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app.pending.process import worked_beside
+from monitor.app.pending.worker_process import worked_beside
 from monitor.app.wiring.application import Application, utc_now
 from monitor.core.errors import Fenced
 from monitor.core.message import Message, Offset, Position, Progress

@@ -36,7 +36,7 @@ from monitor.assess.ports import Budget
 from monitor.core.model import Batch
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
-from tests.llm_server import KEY, MODEL, llm_server
+from tests.servers.llm import KEY, MODEL, llm_server
 
 CHAT = "gpt-4o-mini"  # ragas asks for another form of answers where a name begins with gpt-5 or o1
 METRICS = ("faithfulness", "answer_relevance", "context_relevance")

@@ -39,7 +39,7 @@ from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
 from monitor.store.embedded import embedded_database
 from monitor.store.migrate import migrate
-from monitor.store.tables.answers import METRICS
+from monitor.store.tables.interactions import METRICS
 
 SEED = 20_260_301
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

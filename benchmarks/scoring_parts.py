@@ -10,7 +10,7 @@ from typing import Any
 
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Role, read_answer
-from monitor.assess.classify.rules import classify
+from monitor.assess.classify.verdict import classify
 from monitor.assess.embed.batch import Encoded
 from monitor.assess.score import features
 from monitor.assess.score.alignment import Source

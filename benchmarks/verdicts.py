@@ -29,7 +29,7 @@ from labelled import DATA, DEV, TEST, assess, kept_pipeline, read, with_document
 from numpy.typing import NDArray
 
 from monitor.assess.classify.profile import Profile
-from monitor.assess.classify.rules import PRIMARY
+from monitor.assess.classify.verdict import PRIMARY
 from monitor.core.model import Assessment, Verdict
 from monitor.review.calibrate.crossval import cross_validated, turning
 from monitor.review.calibrate.fit import FOLDS, Rows, fit, folds

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 import psycopg
 
 from monitor.core.model import Reason
-from monitor.store.tables.answers import HISTOGRAM_BINS, METRICS
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 
 DAYS = 88
 WHOLE = timedelta(days=3)  # of the minutes' rollup; the older rows are narrower than real ones, to save disk

@@ -16,7 +16,7 @@ import monitor.store.tables.audit
 import monitor.store.tables.privacy
 import monitor.store.tables.review
 import monitor.store.tables.signals  # noqa: F401
-from monitor.store.tables.answers import metadata
+from monitor.store.tables.interactions import metadata
 
 MIGRATION_LOCK = 7_305_101  # any number that nothing else in the database uses
 LOCK_TIMEOUT = "5s"

@@ -26,8 +26,8 @@ from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.store.database import connect, plain_url
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import migrate
-from tests.factories import clock
-from tests.unit.embed.factories import published_weights
+from tests.factories.answers import clock
+from tests.factories.embed import published_weights
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -42,7 +42,7 @@ settings.register_profile(
 )
 settings.load_profile("monitor")
 
-pytest_plugins = ["tests.kafka_cluster"]
+pytest_plugins = ["tests.rig.kafka_cluster"]
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"
 # The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when

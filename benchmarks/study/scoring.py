@@ -16,7 +16,7 @@ from monitor.assess.embed.batch import embed_batch
 from monitor.assess.ports import Embedder
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Document, Interaction, RefusalKind, SupportingDocument
-from monitor.review.evaluate.measured import METRICS, Strings
+from monitor.review.evaluate.rows import METRICS, Strings
 from monitor.review.evaluate.statistics import Bools, Floats
 
 BATCH = 256

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.study.published import BALANCED_TAU, TAUS, THRESHOLDS
 from benchmarks.study.scoring import Scored
-from monitor.assess.classify.rules import PRIMARY
+from monitor.assess.classify.verdict import PRIMARY
 from monitor.review.evaluate.figures import Figure, Rates
-from monitor.review.evaluate.measured import METRICS
+from monitor.review.evaluate.rows import METRICS
 from monitor.review.evaluate.statistics import Bools, weighted_auc
 from monitor.review.evaluate.tables import COMBINATIONS, Resampling, lacks, rates
 

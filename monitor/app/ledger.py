@@ -7,7 +7,7 @@ from typing import Any
 
 from monitor.core.message import Skip
 from monitor.store.ledger.ledger import LedgerRow, Recount
-from monitor.store.tables.answers import LEDGER
+from monitor.store.tables.interactions import LEDGER
 
 
 def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Iterator[str]:

@@ -14,13 +14,13 @@ from typing import Any, TextIO
 from pydantic import BaseModel, Field, ValidationError
 
 from monitor.app.wiring.application import Application
+from monitor.core.assessment_json import encode, storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.core.wire import encode, storable
 from monitor.review.agreement import Pair, Week, between_people, first_day, summary, week_of, weekly
 from monitor.review.draw import Offer, draw, second_opinions
+from monitor.review.export import labelled_json
 from monitor.review.label import Drawn, Label, consensus
-from monitor.review.labelled import labelled_json
 
 MOST_NAMED = 10  # of the faults of a call
 MAX_PERSON_CHARS = 200

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.progress import noted
 from monitor.app.background.schedule import scheduled
-from monitor.app.background.sealing import sealed_beside
+from monitor.app.background.sealer_process import sealed_beside
 from monitor.app.background.telemetry import StoreCollector, served
 from monitor.app.logs import ledger_line
-from monitor.app.pending.process import worked_beside
+from monitor.app.pending.worker_process import worked_beside
 from monitor.app.privacy.retention import retained_beside
 from monitor.app.report import reported_beside
 from monitor.app.wiring.application import Application
+from monitor.core.assessment_json import rejection
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Batch, Tally
 from monitor.core.ports import Source, Store
 from monitor.core.text.plain import readable
-from monitor.core.wire import rejection
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.store.interaction.writer import GROUP

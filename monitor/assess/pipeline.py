@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
-from monitor.assess.classify.rules import classify
+from monitor.assess.classify.verdict import classify
 from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
 from monitor.assess.ports import Completer, Detector, Embedder, TokenEncoder
@@ -16,7 +16,7 @@ from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import Judged, evidence
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
-from monitor.core.text.marks import prose, without
+from monitor.core.text.markup import prose, without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ from monitor.audit.canonical import canonical
 from monitor.audit.index_page import SHOWN, Differing, Shown, Summary, index_page
 from monitor.audit.note import opened
 from monitor.audit.record import portable
-from monitor.audit.standalone import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
+from monitor.audit.verifier import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
 from monitor.core.model import Json
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
@@ -143,7 +143,7 @@ def write_export(
                 file.write(line)
         steps: list[Json] = [{"from": g.old, "to": g.new, "proof": _base64(g.proof)} for g in consistency]
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
-        verifier = files("monitor.audit").joinpath("standalone.py").read_bytes()
+        verifier = files("monitor.audit").joinpath("verifier.py").read_bytes()
         summary = Summary(
             about=asked, checkpoint=head, kinds=counts.kinds, verdicts=counts.verdicts, disclosed=counts.disclosed,
             partly=counts.partly, withheld=counts.withheld, differs=counts.differs, verifier_key=about.verifier_key,

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.app.logs import ledger_line, log_to_stderr
-from monitor.cli.access import tokens_app
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
 from monitor.cli.audit import audit_app
@@ -25,6 +24,7 @@ from monitor.cli.review.calibrate import calibrate, profiles
 from monitor.cli.review.commands import review_app
 from monitor.cli.review.evaluate import evaluate
 from monitor.cli.terminal import AsJson, flat, literal, print_json, progress_bar, stopping
+from monitor.cli.tokens import tokens_app
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.load import load_settings

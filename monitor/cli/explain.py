@@ -24,7 +24,7 @@ from monitor.assess.explain import (
     sentences,
     start_probability,
 )
-from monitor.assess.judge.told import told
+from monitor.assess.judge.wording import told
 from monitor.assess.score.features import FEATURES
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Match, Origin, Reason, RefusalKind

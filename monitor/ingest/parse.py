@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
+from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
-from monitor.core.wire import storable
 
 JsonObject: TypeAlias = dict[str, Json]
 

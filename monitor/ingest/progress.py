@@ -9,7 +9,7 @@ from datetime import datetime
 from threading import Lock
 
 from monitor.core.message import Offset, Progress
-from monitor.ingest.kafka.offsets import Partition
+from monitor.ingest.kafka.assignment import Partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

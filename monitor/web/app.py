@@ -18,7 +18,6 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.database import TakesTooLong
 from monitor.web import health
-from monitor.web import health as metrics
 from monitor.web.base.document import Described
 from monitor.web.base.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
@@ -52,9 +51,9 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.application = application
     app.state.guard = guard
     app.state.provider = signin_oidc.provider(application.settings, guard)
-    app.state.collector = metrics.collector(application)
+    app.state.collector = health.collector(application)
     app.state.readiness = health.Readiness(application.queries.answers)
-    for router in (health.router, metrics.router, signin.router, signin_oidc.router, api_router, pages_router):
+    for router in (health.router, signin.router, signin_oidc.router, api_router, pages_router):
         app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="static")
     app.add_middleware(SafeHeaders, secure=guard.secure)
@@ -143,7 +142,7 @@ def _for_script(request: Request) -> bool:
 def _answer(request: Request, status: HTTPStatus, said: str, **headers: str) -> Response:
     if _for_script(request):
         return _problem(status, said, **headers)
-    answer = bare_page("error.html", status=status, code=int(status), title=status.phrase, said=said)
+    answer = bare_page("base/error.html", status=status, code=int(status), title=status.phrase, said=said)
     answer.headers.update(headers)
     return answer
 

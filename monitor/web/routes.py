@@ -20,7 +20,7 @@ from monitor.web.interaction import overview_page as interaction_overview_page
 from monitor.web.interaction import page as interaction_page
 from monitor.web.ledger import api as ledger_api
 from monitor.web.ledger import api_dead_letters as ledger_api_dead_letters
-from monitor.web.ledger import page as ledger_page
+from monitor.web.ledger import dead_letters_page as ledger_page
 from monitor.web.report import api as report_api
 from monitor.web.report import page as report_page
 from monitor.web.review import api as review_api

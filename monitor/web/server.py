@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from monitor.app.background.sealing import sealed_beside
+from monitor.app.background.sealer_process import sealed_beside
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
-from monitor.store.access import Access
+from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.guard import LOOPBACK, Guard
 

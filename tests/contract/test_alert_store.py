@@ -21,8 +21,8 @@ from monitor.store import database
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
-from tests.factories import NOON, a_batch, an_assessment, at
-from tests.unit.alert.factories import an_alert
+from tests.factories.alert import an_alert
+from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 EMPTY = RuleMemory()
 ALL = Span(start=NOON - timedelta(days=1), end=NOON + timedelta(days=1))

@@ -13,8 +13,8 @@ from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.openai import OpenAIEmbedder
 from monitor.assess.ports import Embedder
-from tests.llm_server import KEY, MODEL, llm_server
-from tests.unit.embed.factories import published_weights
+from tests.factories.embed import published_weights
+from tests.servers.llm import KEY, MODEL, llm_server
 
 MIB = 2**20
 

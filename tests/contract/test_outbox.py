@@ -14,8 +14,8 @@ from monitor.simulate.fakes.outbox import MemoryOutbox
 from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.database import connect
-from tests.unit.alert.factories import a_silence
-from tests.unit.alert.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
+from tests.factories.alert import a_silence
+from tests.factories.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
 
 TOLD = a_told(labels={"app": "shop", "topic": ""}, lower=None, upper=None, acknowledged_by="ada", silenced_until=at(9))
 

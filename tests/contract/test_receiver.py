@@ -28,11 +28,11 @@ from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryReceiver
-from tests.pagerduty_server import KEY, PagerDutyServer, pagerduty_server
-from tests.slack_server.bench import slack_bot, slack_webhook
-from tests.smtp_server import SmtpServer, smtp_server
-from tests.unit.alert.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
-from tests.webhook_server import BROKEN, PATH, SECRET, TOKEN, Answer, HttpServer, http_server, signed
+from tests.factories.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
+from tests.servers.pagerduty import KEY, PagerDutyServer, pagerduty_server
+from tests.servers.slack.bench import slack_bot, slack_webhook
+from tests.servers.smtp import SmtpServer, smtp_server
+from tests.servers.webhook import BROKEN, PATH, SECRET, TOKEN, Answer, HttpServer, http_server, signed
 
 BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]")
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

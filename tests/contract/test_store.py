@@ -15,7 +15,7 @@ from monitor.core.message import Offset
 from monitor.core.model import Tally
 from monitor.core.ports import Store
 from monitor.simulate.fakes.flow import MemoryStore
-from tests.factories import a_batch, a_dead_letter, an_assessment
+from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

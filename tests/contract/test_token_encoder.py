@@ -12,7 +12,7 @@ from monitor.assess.embed.tokens import token_type
 from monitor.assess.ports import TokenEncoder
 from tests.contract.test_embedder import LONG
 from tests.contract.test_embedder import ODDITIES as EMBEDDED_ODDITIES
-from tests.unit.embed.factories import published_weights
+from tests.factories.embed import published_weights
 
 MIB = 2**20
 

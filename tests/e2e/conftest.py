@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import until
+from tests.rig.waiting import until
 
 ROOT = Path(__file__).parents[2]
 RULES = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.conftest import REFUSAL, RULES
-from tests.slack_server import APP_TOKEN, CHANNEL, HOOK_PATH, TOKEN, Trouble, buttons, click, shown, slack_server
-from tests.waiting import until
+from tests.rig.waiting import until
+from tests.servers.slack import APP_TOKEN, CHANNEL, HOOK_PATH, TOKEN, Trouble, buttons, click, shown, slack_server
 
 HASH = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.3", "EMBEDDING__PROVIDER": "hash"}
 SECOND_RULE = """

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from monitor.core.message import Offset, Skip
-from monitor.store.access import Access
 from monitor.store.interaction.filters import Place
+from monitor.store.tokens import Access
 from monitor.web.base.access import Role
 from monitor.web.base.cursor import to_cursor
 from tests.e2e.conftest import Installation
-from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
-from tests.waiting import until
+from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
+from tests.rig.waiting import until
 
 EXAMPLES = 25  # of an operation, beside those that cover the edges of its parameters
 SEED = 20251121

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import until
+from tests.rig.waiting import until
 
 HASH = {"EMBEDDING__PROVIDER": "hash"}
 

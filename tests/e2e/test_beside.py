@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm_server import CHAT_MODEL, KEY, hang, llm_server
-from tests.waiting import until
+from tests.rig.waiting import until
+from tests.servers.llm import CHAT_MODEL, KEY, hang, llm_server
 
 JUDGED = "SELECT count(DISTINCT id) FROM judgement"
 

@@ -7,11 +7,11 @@ import signal
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 
-from tests.consuming import answers
 from tests.e2e.conftest import REFUSAL, RULES
-from tests.kafka_cluster import create_topic, kcat_produce, new_topic_name, produce
-from tests.slack_server import CHANNEL, TOKEN, shown, slack_server
-from tests.waiting import until
+from tests.rig.consuming import answers
+from tests.rig.kafka_cluster import create_topic, kcat_produce, new_topic_name, produce
+from tests.rig.waiting import until
+from tests.servers.slack import CHANNEL, TOKEN, shown, slack_server
 
 HASH = {"EMBEDDING__PROVIDER": "hash", "INGEST__BATCH_MS": "50", "EVALUATION_INTERVAL": "0.5"}
 

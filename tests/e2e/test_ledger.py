@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.waiting import until
+from tests.rig.waiting import until
 
 SAMPLE = {"user_input": "When do you open?", "retrieved_contexts": ["We open at nine."], "response": "At nine."}
 COMMANDS = {"EMBEDDING__PROVIDER": "hash"}

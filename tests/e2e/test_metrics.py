@@ -6,8 +6,8 @@ import re
 import socket
 import urllib.request
 
-from tests.prometheus_server import check_metrics
-from tests.waiting import until
+from tests.rig.waiting import until
+from tests.servers.prometheus import check_metrics
 
 HASH = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.5", "EMBEDDING__PROVIDER": "hash"}
 

@@ -8,8 +8,8 @@ import pytest
 
 from monitor.core.model import Work
 from monitor.store.interaction.writer import Writer
-from tests.factories import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
-from tests.llm_server import CHAT_MODEL, KEY, llm_server, refusal
+from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
+from tests.servers.llm import CHAT_MODEL, KEY, llm_server, refusal
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from monitor.report.weekly.week import last_week
 from tests.e2e.conftest import REFUSAL
-from tests.waiting import until
+from tests.rig.waiting import until
 
 HOSTILE = "<img src=x onerror=alert(1)> | [x](http://evil.example) @here"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 
-from tests.waiting import until
+from tests.rig.waiting import until
 
 QUICK = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.5"}
 HASH = {**QUICK, "EMBEDDING__PROVIDER": "hash"}

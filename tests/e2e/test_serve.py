@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.e2e.conftest import Installation
-from tests.waiting import until
+from tests.rig.waiting import until
 
 
 @pytest.fixture

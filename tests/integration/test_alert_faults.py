@@ -16,10 +16,10 @@ from monitor.core.errors import Retriable
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
 from tests.conftest import embedded
-from tests.integration.alert_channel import Channel, answers
-from tests.integration.alert_rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
-from tests.slack_server import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
-from tests.waiting import until
+from tests.rig.alert_channel import Channel, answers
+from tests.rig.alert_rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
+from tests.rig.waiting import until
+from tests.servers.slack import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
 
 SOON = 0.25  # minutes until the next round
 

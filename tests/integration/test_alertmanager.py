@@ -18,9 +18,9 @@ import pytest
 from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.webhook import payload_of
 from tests.conftest import missing
-from tests.unit.alert.notifications import a_notification, a_resolved_told, a_told, an_example
-from tests.waiting import until
-from tests.webhook_server import HttpServer, http_server
+from tests.factories.notifications import a_notification, a_resolved_told, a_told, an_example
+from tests.rig.waiting import until
+from tests.servers.webhook import HttpServer, http_server
 
 CONFIGURATION = """\
 route:

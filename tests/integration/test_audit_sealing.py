@@ -31,8 +31,8 @@ from monitor.store.audit_queue import SEAL_LOCK
 from monitor.store.interaction.queries import Queries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
-from tests.factories import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.integration.audit_trail import APP, KEY, SIGNER, Trail, a_trail
+from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
+from tests.rig.audit_trail import APP, KEY, SIGNER, Trail, a_trail
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
 

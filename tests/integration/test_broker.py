@@ -19,8 +19,8 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.simulate import broker
 from monitor.simulate.broker import KafkaCluster, kafka_jars
-from tests import kafka_cluster as given
-from tests.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
+from tests.rig import kafka_cluster as given
+from tests.rig.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
 
 ROOT = Path(__file__).parents[2]
 OWNER = """

@@ -15,7 +15,7 @@ from monitor.store.interaction import list as browse_module
 from monitor.store.interaction.filters import Filters, Labelled, Place, Range, RefusalKnown
 from monitor.store.interaction.list import Browse
 from monitor.store.review.labels import Reviews
-from tests.factories import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
+from tests.factories.answers import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
 
 DAY = timedelta(days=1)
 WORDS = ("refund", "Invoice", "über", "100%", "under_score", "warranty")

@@ -24,8 +24,8 @@ from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
-from tests.factories import A_STAND_IN, a_batch, an_assessment, clock
-from tests.llm_server import CHAT_MODEL, KEY, llm_server
+from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, clock
+from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 
 ROOT = Path(__file__).parents[2]
 SIDECAR, JUDGE = Purpose.SIDECAR, Purpose.JUDGE

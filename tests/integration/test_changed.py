@@ -12,10 +12,10 @@ from sqlalchemy import event
 from monitor.alert.window import Span
 from monitor.core.errors import Retriable
 from monitor.core.model import Document, Reason, Verdict
-from monitor.store.alert import changed
-from monitor.store.alert.changed import Changed, thin_slices
+from monitor.store.alert import explanation_rows as changed
+from monitor.store.alert.explanation_rows import Changed, thin_slices
 from monitor.store.interaction.rollup import OTHER
-from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at
+from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
 
 WINDOW = Span(start=NOON, end=at(10))
 BASELINE = Span(start=at(-600), end=NOON)

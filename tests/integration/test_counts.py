@@ -20,7 +20,7 @@ from monitor.core.model import Metrics, Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
 from monitor.store.interaction.rollup import LONGEST_SOURCE, OTHER, source_of
-from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at
+from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
 
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")
 NO_DATA = Signal(kind=SignalKind.NO_DATA)

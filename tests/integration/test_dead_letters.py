@@ -22,7 +22,7 @@ from monitor.ingest.decode import Decoder
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.dead_letters import Amount, DeadLetters, Wanted, purge, settle
 from monitor.store.ledger.ledger import Ledger
-from tests.factories import NOON, a_batch, a_dead_letter, a_message, an_assessment, at, clock
+from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, at, clock
 
 TOPIC = "answers"
 STRICT, TODAY = Decoder(max_text_chars=30), Decoder()  # a long answer was a dead letter before the limit was raised

@@ -18,9 +18,9 @@ from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import Pending
 from monitor.store.privacy.erasure import Erasure, Wanted
 from monitor.store.privacy.retention import Retention
-from tests.factories import NOON, a_batch, an_assessment, clock
-from tests.integration.privacy import APP, SECRET, everything, told
-from tests.waiting import until
+from tests.factories.answers import NOON, a_batch, an_assessment, clock
+from tests.rig.privacy import APP, SECRET, everything, told
+from tests.rig.waiting import until
 
 LATER = "fedcba9876543210"
 

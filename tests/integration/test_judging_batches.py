@@ -19,8 +19,8 @@ from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, Ju
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.budget import usage_since
 from monitor.store.pending.queue import Pending
-from tests.factories import NOON, a_batch, an_assessment
-from tests.llm_server import KEY, expired, failed, llm_server, refusal, said, server_error
+from tests.factories.answers import NOON, a_batch, an_assessment
+from tests.servers.llm import KEY, expired, failed, llm_server, refusal, said, server_error
 
 ANSWERED = {
     "statements": [

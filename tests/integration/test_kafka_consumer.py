@@ -10,8 +10,8 @@ from kafka.errors import KafkaError
 
 from monitor.core.errors import Fatal, OutOfReach, WrongSettings
 from monitor.core.model import Tally
-from tests.consuming import Consumer, answer, answers, consuming, settings_for
-from tests.kafka_cluster import (
+from tests.rig.consuming import Consumer, answer, answers, consuming, settings_for
+from tests.rig.kafka_cluster import (
     committed_offsets,
     create_topic,
     group_members,
@@ -20,7 +20,7 @@ from tests.kafka_cluster import (
     new_topic_name,
     produce,
 )
-from tests.waiting import until
+from tests.rig.waiting import until
 
 LEDGER = """
     SELECT partition, next_offset, received, assessed, duplicate, dead, tombstone, control, expired, spanned

@@ -15,9 +15,9 @@ import pytest
 
 from monitor.core.model import Tally
 from monitor.ingest.kafka.dead_letter import DeadLetterGate
-from tests.consuming import Consumer, answers, consuming, settings_for
-from tests.kafka_cluster import create_topic, group_members, new_topic_name, produce
-from tests.waiting import TRIES, until
+from tests.rig.consuming import Consumer, answers, consuming, settings_for
+from tests.rig.kafka_cluster import create_topic, group_members, new_topic_name, produce
+from tests.rig.waiting import TRIES, until
 
 ROOT = Path(__file__).parents[2]
 LEDGER = """

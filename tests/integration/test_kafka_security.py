@@ -14,8 +14,8 @@ import pytest
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import client_options, connected
-from tests.consuming import answers, consuming, settings_for
-from tests.kafka_cluster import (
+from tests.rig.consuming import answers, consuming, settings_for
+from tests.rig.kafka_cluster import (
     KEY_PASSWORD,
     PASSWORD,
     SCRAM,
@@ -25,7 +25,7 @@ from tests.kafka_cluster import (
     produce,
     unsigned_token,
 )
-from tests.waiting import until
+from tests.rig.waiting import until
 
 # sockets of failed handshakes are left to the garbage collector by the client
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

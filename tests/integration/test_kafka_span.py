@@ -15,11 +15,11 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.model import Tally
 from monitor.ingest.kafka.span import Span
-from monitor.store.alert.changed import Changed
+from monitor.store.alert.explanation_rows import Changed
 from monitor.store.ledger.group import Group
-from tests.consuming import Consumer, answer, answers, consuming, read_span, settings_for
-from tests.kafka_cluster import create_topic, new_topic_name, produce
-from tests.waiting import until
+from tests.rig.consuming import Consumer, answer, answers, consuming, read_span, settings_for
+from tests.rig.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.waiting import until
 
 T0 = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=3)
 ASSESSMENTS = "SELECT id, profile_name, live FROM assessment ORDER BY id, profile_name"

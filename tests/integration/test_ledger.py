@@ -7,7 +7,7 @@ import pytest
 from monitor.core.message import Offset, Position, Skip
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger, LedgerRow, Recount
-from tests.factories import a_batch, a_dead_letter, an_assessment, clock
+from tests.factories.answers import a_batch, a_dead_letter, an_assessment, clock
 
 FILE = "/var/log/a#b.jsonl#17-ab12"
 

@@ -25,8 +25,8 @@ from monitor.store import database as database_module
 from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import _alembic, migrate, schema_state
-from monitor.store.tables.answers import LATER_REASONS, METRICS, metadata, verdict_minute
-from tests.factories import a_batch, an_assessment, clock
+from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
+from tests.factories.answers import a_batch, an_assessment, clock
 
 HEAD = "0010"
 

@@ -27,8 +27,8 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.finish import finish_assessed, finish_judged, finish_revised
 from monitor.store.pending.queue import Pending, PendingCount, enqueue
-from monitor.store.tables.answers import METRICS
-from tests.factories import (
+from monitor.store.tables.interactions import METRICS
+from tests.factories.answers import (
     A_STAND_IN,
     FROM_THE_SIDECAR,
     NOON,

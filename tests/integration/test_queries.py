@@ -7,7 +7,7 @@ import pytest
 from monitor.assess.classify.profile import load_profile
 from monitor.core.message import Offset
 from monitor.store.interaction.queries import Queries
-from tests.factories import NOON, a_batch, an_assessment
+from tests.factories.answers import NOON, a_batch, an_assessment
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.review import labels as review_store
 from monitor.store.review.labels import Reviews
-from tests.factories import NOON, a_batch, an_assessment, an_interaction, at, clock
+from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at, clock
 
 G, R, S = Verdict.GROUNDED, Verdict.REFUSAL, Verdict.SELF_GENERATED
 WEEK = timedelta(days=7)

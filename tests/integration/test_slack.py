@@ -14,7 +14,8 @@ from monitor.alert.receivers.slack.bot import SlackBot, from_settings
 from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.load import Settings
-from tests.slack_server import (
+from tests.factories.notifications import a_course, a_notification, a_resolved_notification, a_told, at
+from tests.servers.slack import (
     APP_TOKEN,
     BOT_ID,
     BROKEN,
@@ -32,8 +33,7 @@ from tests.slack_server import (
     shown,
     slack_server,
 )
-from tests.slack_server.bench import PICTURE, Stepping
-from tests.unit.alert.notifications import a_course, a_notification, a_resolved_notification, a_told, at
+from tests.servers.slack.bench import PICTURE, Stepping
 
 
 @pytest.fixture(scope="module")

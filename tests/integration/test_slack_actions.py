@@ -12,9 +12,9 @@ import pytest
 from monitor.alert.receivers.slack.actions import SlackActions, actions_from_settings
 from monitor.core.errors import Retriable
 from monitor.core.settings.load import Settings
-from tests.slack_server import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown, slack_server
-from tests.slack_server.bench import Stepping
-from tests.waiting import until
+from tests.rig.waiting import until
+from tests.servers.slack import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown, slack_server
+from tests.servers.slack.bench import Stepping
 
 EPISODE = "0123456789abcdef0123456789abcdef"
 ACKNOWLEDGE, SILENCE = "monitor_acknowledge", "monitor_silence_4h"

@@ -13,7 +13,7 @@ from monitor.core.message import DeadLetter, Offset
 from monitor.core.model import Tally
 from monitor.core.retry import Retry
 from monitor.simulate.fakes.flow import MemoryStore
-from tests.factories import a_message, an_assessment, an_interaction
+from tests.factories.answers import a_message, an_assessment, an_interaction
 
 PATIENT = 60  # seconds that a test waits for another thread before it fails; nothing is waited for when all is well
 HELD = 5  # batches: in fetch's hand, waiting, in assess's hand, waiting, in the writer's hand

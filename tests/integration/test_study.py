@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.llm_server import KEY, ChatRequest, llm_server
+from tests.servers.llm import KEY, ChatRequest, llm_server
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("harbour", "market", "library", "station", "museum", "orchard")

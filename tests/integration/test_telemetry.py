@@ -13,9 +13,9 @@ from monitor.core.model import Verdict
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
-from tests.factories import NOON, a_batch, a_dead_letter, an_assessment, at, clock
-from tests.prometheus_server import check_metrics, prometheus
-from tests.waiting import until
+from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at, clock
+from tests.rig.waiting import until
+from tests.servers.prometheus import check_metrics, prometheus
 
 ALERT = """
     INSERT INTO alert (fingerprint, episode, rule, rule_digest, signal, labels, severity, threshold, "window",

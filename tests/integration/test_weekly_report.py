@@ -24,11 +24,11 @@ from monitor.store.privacy.erasure import Erasure, Wanted
 from monitor.store.report import rows as weekly_rows
 from monitor.store.report.reports import Reports, blank_reported
 from monitor.store.report.weekly import Weekly
-from tests.factories import a_batch, an_assessment, clock
-from tests.slack_server.blocks import shown
-from tests.slack_server.server import BROKEN, CHANNEL, HOOK_PATH, SCOPES, TOKEN
-from tests.slack_server.serving import slack_server
-from tests.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
+from tests.factories.answers import a_batch, an_assessment, clock
+from tests.factories.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
+from tests.servers.slack.blocks import shown
+from tests.servers.slack.server import BROKEN, CHANNEL, HOOK_PATH, SCOPES, TOKEN
+from tests.servers.slack.serving import slack_server
 
 MONDAY_SIX = WEEK.end + timedelta(hours=6)
 VERDICTS = ("grounded", "refusal", "self_generated")

@@ -11,9 +11,9 @@ from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings
-from tests.kafka_cluster import create_topic, new_topic_name
-from tests.slack_server.server import BROKEN, CHANNEL, TOKEN
-from tests.slack_server.serving import slack_server
+from tests.rig.kafka_cluster import create_topic, new_topic_name
+from tests.servers.slack.server import BROKEN, CHANNEL, TOKEN
+from tests.servers.slack.serving import slack_server
 
 SIGNER = Signer("monitor", bytes(range(32)))
 CHECKPOINT = Checkpoint(origin="monitor", size=3, root=bytes(32))

@@ -35,8 +35,7 @@ from monitor.core.settings.load import Settings, load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.queue import Pending
-from tests.consuming import answer, consuming, settings_for
-from tests.factories import (
+from tests.factories.answers import (
     A_STAND_IN,
     NOON,
     a_batch,
@@ -47,8 +46,10 @@ from tests.factories import (
     clock,
 )
 from tests.integration.test_writer import ROLLUP
-from tests.kafka_cluster import create_topic, new_topic_name, produce
-from tests.llm_server import (
+from tests.rig.consuming import answer, consuming, settings_for
+from tests.rig.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.waiting import until
+from tests.servers.llm import (
     CHAT_MODEL,
     CUT,
     HANG_UP,
@@ -63,7 +64,6 @@ from tests.llm_server import (
     too_many_requests,
     trickle,
 )
-from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 TOPIC = "answers"

@@ -40,8 +40,8 @@ from monitor.store.interaction import writer as writing
 from monitor.store.interaction.queries import Queries
 from monitor.store.interaction.rollup import MOST_VALUES, OTHER, LabelCap
 from monitor.store.interaction.writer import Writer
-from monitor.store.tables.answers import HISTOGRAM_BINS, METRICS
-from tests.factories import NOON, a_batch, a_dead_letter, a_message, an_assessment, clock
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, clock
 
 FAR = frozenset({Mark.TIME_OUT_OF_RANGE})
 OUT_OF_THE_WORLD = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]

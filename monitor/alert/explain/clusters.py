@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.alert.explain.finding import Cluster
-from monitor.alert.explain.wording import telling_words, words
+from monitor.alert.explain.keywords import telling_words, words
 from monitor.privacy.masking import redact
 
 MOST = 4

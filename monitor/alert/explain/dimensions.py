@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.alert.explain.answered import Answered
+from monitor.alert.explain.answer import Answered
 
 MOST_VALUES = 200  # of a dimension, those with the most answers in the window
 MOST_TAGS = 30  # by the answers that have one

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.alert.explain import clusters
-from monitor.alert.explain.answered import Answered
+from monitor.alert.explain.answer import Answered
 from monitor.alert.explain.dimensions import dimensions
+from monitor.alert.explain.examples import telling
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Kind
+from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.lift import lifts
-from monitor.alert.explain.telling import telling
-from monitor.alert.explain.wording import LONGEST_QUESTION
 from monitor.core.errors import Fatal, Retriable
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors, shape (n, d)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from monitor.alert.explain.finding import Cluster, Finding, Part, Telling
-from monitor.alert.explain.said import tell
+from monitor.alert.explain.sentences import tell
 from monitor.core.model import Json
 
 

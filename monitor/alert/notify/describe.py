@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeAlias
 
-from monitor.alert.explain.answered import Answered
+from monitor.alert.explain.answer import Answered
 from monitor.alert.explain.explain import Embed, explain
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, Point, Told

@@ -9,7 +9,7 @@ from random import Random
 
 from monitor.alert.evaluation.evaluate import evaluate
 from monitor.alert.notify.deliver import Delivery, Patience, deliver, deliver_to, purge
-from monitor.alert.notify.outbox import Describe, Link, dispatch
+from monitor.alert.notify.enqueue import Describe, Link, dispatch
 from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Transition

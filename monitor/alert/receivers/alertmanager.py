@@ -17,11 +17,11 @@ from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, label_set, timestamp
 from monitor.alert.wording import http_url
+from monitor.core.assessment_json import encode
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Json
 from monitor.core.settings.alert import AlertmanagerSettings
 from monitor.core.settings.load import Settings
-from monitor.core.wire import encode
 
 log = logging.getLogger(__name__)
 

@@ -21,10 +21,10 @@ from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import timestamp
 from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, title, why
+from monitor.core.assessment_json import encode
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import shortened
-from monitor.core.wire import encode
 
 # With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit; a test holds it there.
 _SUMMARY, _SHORT, _LONG, _ANSWER = 1_024, 200, 500, 1_500

@@ -16,11 +16,11 @@ from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, common, label_set, named, timestamp
 from monitor.alert.wording import http_url, news_line, title
+from monitor.core.assessment_json import encode
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import plain, shortened
-from monitor.core.wire import encode
 
 _MAX_ALERTS = 100
 _LONG, _SHORT = 4_000, 1_000

@@ -25,7 +25,7 @@ from monitor.core.settings.load import Settings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.alert.notify.outbox import Describe
+    from monitor.alert.notify.enqueue import Describe
     from monitor.store.alert.explanations import Explanations
     from monitor.store.alert.history import AlertHistory
     from monitor.store.alert.outbox import PostgresOutbox
@@ -58,7 +58,7 @@ class Alerting:
             WrongSettings: one is set up by half.
         """
         from monitor.alert.receivers import configured  # noqa: PLC0415
-        from monitor.report.charts.charts import course_chart  # noqa: PLC0415
+        from monitor.report.charts.drawing import course_chart  # noqa: PLC0415
 
         return configured(self._settings, course_chart)
 
@@ -158,7 +158,7 @@ class Alerting:
         )
 
     def _describer(self, rules: Sequence[Rule]) -> Describe:
-        from monitor.store.alert.changed import Changed  # noqa: PLC0415
+        from monitor.store.alert.explanation_rows import Changed  # noqa: PLC0415
 
         return Describer(
             rules=rules,

@@ -26,7 +26,7 @@ from monitor.assess.classify.lexicon import (
 )
 from monitor.assess.classify.lexicon.examples import EXAMPLES
 from monitor.assess.classify.lexicon.wording import Wording
-from monitor.assess.classify.pointing import points_elsewhere
+from monitor.assess.classify.referrals import points_elsewhere
 from monitor.core.model import RefusalKind
 from monitor.core.text.sentences import sentence_spans
 

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.assess.detect.claim_windows import Group, Probabilities, Reading
 from monitor.assess.detect.detection import Claim
-from monitor.assess.detect.pairs import Feed, PairTokenizer
-from monitor.assess.detect.reading import Group, Probabilities, Reading
+from monitor.assess.detect.tokenizer import Feed, PairTokenizer
 from monitor.assess.embed.windows import token_windows
 from monitor.core.errors import WrongSettings
 from monitor.core.text.sentences import Span, sentence_spans

@@ -15,11 +15,11 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from monitor.assess.detect.claim_windows import Input, Probabilities, Reading, conclude
 from monitor.assess.detect.classifiers import Classifier, CrossEncoder, TokenClassifier
 from monitor.assess.detect.detection import Claim, Detection
-from monitor.assess.detect.folder import ModelFolder, model_folder
-from monitor.assess.detect.pairs import Feed, PairTokenizer
-from monitor.assess.detect.reading import Input, Probabilities, Reading, conclude
+from monitor.assess.detect.model_folder import ModelFolder, model_folder
+from monitor.assess.detect.tokenizer import Feed, PairTokenizer
 from monitor.core.errors import Retriable, WrongSettings
 
 Device = Literal["auto", "cpu", "cuda"]

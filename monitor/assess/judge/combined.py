@@ -10,7 +10,7 @@ from monitor.assess.judge.answer_relevance import Similarities, mean_similarity
 from monitor.assess.judge.context_relevance import needed_share, sentence_block, sentences_of
 from monitor.assess.judge.inputs import missing
 from monitor.assess.judge.metric import Case, Outcome
-from monitor.assess.judge.verdicts import Statement, supported_share
+from monitor.assess.judge.model_verdicts import Statement, supported_share
 from monitor.assess.llm.exchange import Block, Form, Request, Spend, load_prompt
 
 

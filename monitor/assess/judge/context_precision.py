@@ -7,7 +7,7 @@ from typing import Final
 
 from monitor.assess.judge.inputs import answer, document_blocks, documents, missing, question, reference, undefined
 from monitor.assess.judge.metric import Asking, Case, Outcome
-from monitor.assess.judge.verdicts import Numbered, by_number, incomplete
+from monitor.assess.judge.model_verdicts import Numbered, by_number, incomplete
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 

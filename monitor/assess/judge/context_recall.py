@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.assess.judge.inputs import document_blocks, documents, missing, reference, undefined
 from monitor.assess.judge.metric import Asking, Case, Outcome
-from monitor.assess.judge.verdicts import Statement, supported_share
+from monitor.assess.judge.model_verdicts import Statement, supported_share
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 

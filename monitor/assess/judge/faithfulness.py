@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.assess.judge.inputs import Need, answer, document_blocks, documents, missing, numbered, question, undefined
 from monitor.assess.judge.metric import Asking, Case, Outcome
-from monitor.assess.judge.verdicts import Numbered, Statement, by_number, incomplete, supported_share
+from monitor.assess.judge.model_verdicts import Numbered, Statement, by_number, incomplete, supported_share
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 

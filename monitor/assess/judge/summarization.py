@@ -6,7 +6,7 @@ from typing import Final
 
 from monitor.assess.judge.inputs import answer, distinct, document_blocks, documents, missing, numbered, undefined
 from monitor.assess.judge.metric import Asking, Case, Outcome
-from monitor.assess.judge.verdicts import Numbered, by_number, incomplete
+from monitor.assess.judge.model_verdicts import Numbered, by_number, incomplete
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 QUESTIONS: Final = 10  # at most; the prompt says it too

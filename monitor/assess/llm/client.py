@@ -17,7 +17,7 @@ from monitor.assess.llm.breaker import Breaker, LeftAlone
 from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
-from monitor.assess.llm.reading import Completion, Unfit, completion_of, read
+from monitor.assess.llm.parse import Completion, Unfit, completion_of, read
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError, Retriable

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from monitor.assess.llm.exchange import Request
-from monitor.core.wire import storable
+from monitor.core.assessment_json import storable
 
 ChatMessage: TypeAlias = dict[str, str]
 

@@ -12,9 +12,9 @@ import httpx2
 import openai
 
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
+from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.retry import retry_after
-from monitor.core.wire import storable
 
 _LARGEST_BODY = 16 * 2**20
 _LONGEST_QUOTE = 300  # characters of a server's words that a message repeats

@@ -19,7 +19,7 @@ from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, mis
 from monitor.assess.score.facts.negation import contradicts
 from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.assess.score.overlap import overlap
-from monitor.assess.score.reach import within_reach
+from monitor.assess.score.scope import within_reach
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.core.model import Interaction, Metrics, Support
 from monitor.core.text.recurring import recurring

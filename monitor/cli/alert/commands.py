@@ -182,7 +182,7 @@ def alerts_test(
     receiver: Annotated[str, typer.Argument(help="As rules name it: slack, email, webhook, …")],
 ) -> None:
     """Send a made-up alert to a receiver, and then that it is resolved; both say that they are a test."""
-    from monitor.alert.receivers.trial import trial
+    from monitor.alert.receivers.sample_alert import trial
     from monitor.app.wiring.application import Application
 
     with Application(load_settings()) as application:

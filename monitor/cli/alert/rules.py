@@ -77,9 +77,9 @@ def alerts_simulate(
     as_json: AsJson = False,
 ) -> None:
     """Play simulated weeks to the rules: false pages, and how soon each sees an incident."""
-    from monitor.app.rehearse import on_scenario
+    from monitor.app.backtest import on_scenario
     from monitor.cli.alert.tables import simulated_table
-    from monitor.simulate.rates import SCENARIOS
+    from monitor.simulate.minute_counts import SCENARIOS
 
     if scenario is None:
         for name, its in SCENARIOS.items():
@@ -110,7 +110,7 @@ def _rules(file: Path | None) -> RuleSet:
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
     from monitor.alert.window import MINUTE, window_at
-    from monitor.app.rehearse import on_history
+    from monitor.app.backtest import on_history
     from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
 

@@ -14,7 +14,7 @@ from monitor.alert.rule import Rule
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import UNWATCHED, amount, signal_words
-from monitor.app.rehearse import Rehearsed, Simulated
+from monitor.app.backtest import Rehearsed, Simulated
 from monitor.cli.terminal import literal
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from monitor.alert.notification import Notification
-from monitor.alert.receivers.slack.blocks import root_message, thread_message
+from monitor.alert.receivers.slack.message import root_message, thread_message
 
 _LINK = re.compile(r"<([^|>]+)\|([^>]+)>")
 _WIDTH = 100

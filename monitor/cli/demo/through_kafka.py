@@ -13,10 +13,10 @@ from uuid import uuid4
 from kafka import KafkaAdminClient, KafkaProducer
 
 from monitor.app.wiring.application import Application
+from monitor.core.assessment_json import encode
 from monitor.core.errors import OutOfReach
 from monitor.core.model import Assessment, Batch, Interaction, Tally
 from monitor.core.settings.sections import KafkaSettings
-from monitor.core.wire import encode
 from monitor.ingest.kafka.client import client_options, kafka_errors
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event

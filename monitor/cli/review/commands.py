@@ -57,7 +57,7 @@ def review_next(
     """Offer answers to label: in turn one that teaches and one by chance, each saying which."""
     from monitor.app.review import live_row, login_name, offers, person
     from monitor.app.wiring.application import Application
-    from monitor.review.view import label_command, offer_json
+    from monitor.review.presentation import label_command, offer_json
 
     if random_only and second_opinion:
         raise WrongSettings("either --random or --second-opinion")
@@ -158,8 +158,8 @@ def review_agreement(
     """How often verdicts agree with people, by the week of the answers; only what was drawn at random counts."""
     from monitor.app.review import agreement_report
     from monitor.app.wiring.application import Application
-    from monitor.cli.review.view import pairs_table, weeks_table
-    from monitor.review.view import agreement_json, remarks, week_json
+    from monitor.cli.review.tables import pairs_table, weeks_table
+    from monitor.review.presentation import agreement_json, remarks, week_json
 
     with Application(load_settings()) as application:
         application.migrate()
@@ -183,7 +183,7 @@ def review_agreement(
 def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal: bool) -> None:
     """Prints the offer, once it is remembered."""
     from monitor.cli.explain import explanation
-    from monitor.cli.review.view import interaction_panel
+    from monitor.cli.review.tables import interaction_panel
 
     application.reviews.keep_offer(offer, to=who, now=application.now())
     console = Console(highlight=False)
@@ -196,7 +196,7 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
 def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
     """One after the other, until all are through or the person ends it."""
     from monitor.app.review import Wish, label
-    from monitor.cli.review.view import keys
+    from monitor.cli.review.tables import keys
 
     labels, labelled = dict(keys()), 0
     for offer, row in rows:

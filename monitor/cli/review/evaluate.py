@@ -35,7 +35,7 @@ def evaluate(
 ) -> None:
     """Measure the verdicts on labelled answers: ROC and AUC, thresholds, refusals, calibration, all with intervals."""
     from monitor.cli.review.evaluation import terminal
-    from monitor.review.evaluate.rendering import as_json as to_json
+    from monitor.review.evaluate.formats import as_json as to_json
     from monitor.review.evaluate.run import evaluated, usable
     from monitor.review.evaluate.tables import Resampling
 
@@ -77,12 +77,12 @@ def _targets(output: Path | None) -> list[Path]:
 
 
 def _write(found: Evaluated, target: Path) -> None:
+    from monitor.review.evaluate.formats import as_json, markdown
     from monitor.review.evaluate.page import page
-    from monitor.review.evaluate.rendering import as_json, markdown
 
     match target.suffix:
         case ".html":
-            from monitor.report.charts.charts import evaluation_chart  # altair takes time to import
+            from monitor.report.charts.drawing import evaluation_chart  # altair takes time to import
 
             text = page(found, evaluation_chart)
         case ".md":

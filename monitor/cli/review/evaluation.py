@@ -12,8 +12,8 @@ from monitor.cli.terminal import literal
 from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import MISSING, Cell, Grid, headline, interval, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
-from monitor.review.evaluate.rendering import plain
-from monitor.review.evaluate.words import notes
+from monitor.review.evaluate.formats import plain
+from monitor.review.evaluate.wording import notes
 
 
 def terminal(evaluated: Evaluated, width: int) -> RenderableType:

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Interaction, Json, Mark
-from monitor.core.wire import storable
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,

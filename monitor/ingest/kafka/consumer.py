@@ -20,12 +20,12 @@ from monitor.core.errors import Fenced, Retriable
 from monitor.core.message import Message, Offset, Progress
 from monitor.core.ports import GroupOffsets
 from monitor.core.settings.sections import KafkaSettings
+from monitor.ingest.kafka.assignment import Partition, Places
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen
-from monitor.ingest.kafka.logs import Logs
-from monitor.ingest.kafka.offsets import Partition, Places
 from monitor.ingest.kafka.rebalance import Listener
-from monitor.ingest.kafka.start import Refused, start_of
+from monitor.ingest.kafka.start_offset import Refused, start_of
 from monitor.ingest.kafka.unreadable import Unreadable
+from monitor.ingest.kafka.watermarks import Logs
 from monitor.ingest.progress import Reading
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from kafka import KafkaConsumer, TopicPartition
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.sections import KafkaSettings
+from monitor.ingest.kafka.assignment import Partition
 from monitor.ingest.kafka.client import kafka_errors, topics_seen
-from monitor.ingest.kafka.offsets import Partition
 
 _LOOK_UP_MS = 15_000
 

@@ -1,4 +1,4 @@
-"""How verdicts went over a span of time, and how many answers there were, as SVG; see `monitor.report.charts.charts`."""
+"""How verdicts went over a span of time, and how many answers there were, as SVG; see `monitor.report.charts.drawing`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from monitor.report.charts.charts import COLOURS, data, svg
+from monitor.report.charts.drawing import COLOURS, data, svg
 
 WIDTH, HEIGHT = 560, 190  # pixels of a plot
 _KEPT = 128  # drawings

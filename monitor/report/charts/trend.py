@@ -1,4 +1,4 @@
-"""How shares of answers went from day to day, with their intervals, as SVG; see `monitor.report.charts.charts`."""
+"""How shares of answers went from day to day, with their intervals, as SVG; see `monitor.report.charts.drawing`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import altair as alt
 
-from monitor.report.charts.charts import COLOURS, data, svg
+from monitor.report.charts.drawing import COLOURS, data, svg
 
 WIDTH, HEIGHT, BARS = 640, 230, 80  # pixels of the plots
 _FAINT = "#8a97a6"

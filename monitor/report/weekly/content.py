@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from monitor.core.model import Json, Verdict
 from monitor.core.proportions import Share
 from monitor.core.text.plain import shortened
+from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
-from monitor.report.charts.verdicts import Verdicts
 from monitor.report.weekly.compare import changed, share
 from monitor.report.weekly.facts import Both, Example, Facts, Refusals
 from monitor.report.weekly.groups import documents_json, group_json, topics_json

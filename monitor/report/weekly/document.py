@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from monitor.alert.wording import words as spelt
 from monitor.core.text.plain import plain
-from monitor.report.weekly.shapes import Card, Chart, Rows, Section, Table
-from monitor.report.weekly.watching import watching
-from monitor.report.weekly.words import SIDES, Found, chance, change, counted, number, plural, share, when
+from monitor.report.weekly.elements import Card, Chart, Rows, Section, Table
+from monitor.report.weekly.operations_sections import watching
+from monitor.report.weekly.wording import SIDES, Found, chance, change, counted, number, plural, share, when
 
 Link: TypeAlias = Callable[[str, str], str | None]  # where people look at an answer, by app and id
 _GROUPS = {"model": "Model", "environment": "Environment", "prompt_version": "Prompt version"}

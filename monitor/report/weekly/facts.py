@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.core.model import Tally, Verdict
-from monitor.report.charts.verdicts import Verdicts
+from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from monitor.core.model import Json
 from monitor.core.proportions import Share, adjusted, greater
-from monitor.report.charts.verdicts import Verdicts
+from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.compare import changed, share, significant, two_sided
 from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.operations import name_json

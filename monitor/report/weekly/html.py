@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
-from monitor.report.weekly.shapes import Chart
+from monitor.report.weekly.elements import Chart
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.words import Found
+from monitor.report.weekly.wording import Found
 
 
 def page(content: Found, link: Link) -> str:

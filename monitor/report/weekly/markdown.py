@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
-from monitor.report.weekly.shapes import Card, Section, Table
+from monitor.report.weekly.elements import Card, Section, Table
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.words import Found
+from monitor.report.weekly.wording import Found
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 # What is made a link without any sign: the beginning is taken apart.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.alert.receivers.slack.text import SlackMessage, foreign, inert, plain_text, section
 from monitor.core.model import Json
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.words import Found
+from monitor.report.weekly.wording import Found
 
 # In UTF-16 units after escaping; a plain text object takes 3,000, a header 150.
 _HEADER, _LINE, _FALLBACK, _PERIOD = 150, 380, 500, 150

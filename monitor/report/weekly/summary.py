@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.core.text.plain import percent, plain
-from monitor.report.weekly.words import Found, change, counted, length, number, plural, points, share
+from monitor.report.weekly.wording import Found, change, counted, length, number, plural, points, share
 
 _NAMED = 3
 

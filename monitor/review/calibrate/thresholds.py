@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from monitor.assess.classify.profile import MetricRule, MetricRules
-from monitor.assess.classify.rules import PRIMARY
+from monitor.assess.classify.verdict import PRIMARY
 from monitor.review.calibrate.logistic import Bools, Floats
 from monitor.review.evaluate.statistics import Objective, counts, once
 

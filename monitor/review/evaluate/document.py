@@ -20,7 +20,7 @@ from monitor.review.evaluate.figures import (
     Rates,
     ReliabilityPoint,
 )
-from monitor.review.evaluate.words import BY, POSITIVE, WORDS
+from monitor.review.evaluate.wording import BY, POSITIVE, WORDS
 
 Cell: TypeAlias = Figure | str | int
 MISSING = "–"

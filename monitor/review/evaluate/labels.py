@@ -10,13 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from monitor.core.assessment_json import encode, rejection
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Verdict
-from monitor.core.wire import encode, rejection
 from monitor.ingest.files import FileSource
 from monitor.ingest.parse import JsonObject, kind, parse_object, shown
-from monitor.review.labelled import group_of
+from monitor.review.export import group_of
 
 SHOWN = 10  # bad lines that the error names
 _MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # of one poll

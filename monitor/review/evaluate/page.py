@@ -9,8 +9,8 @@ from typing import TypeAlias
 from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
 from monitor.review.evaluate.figures import Evaluated, Figure
-from monitor.review.evaluate.rendering import plain
-from monitor.review.evaluate.words import notes
+from monitor.review.evaluate.formats import plain
+from monitor.review.evaluate.wording import notes
 
 Draw: TypeAlias = Callable[[Drawing], str]
 STYLE = """

@@ -12,7 +12,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Interaction
 from monitor.review.evaluate.figures import Evaluated, Positive, ProfileUsed
 from monitor.review.evaluate.labels import Labelled, data_hash
-from monitor.review.evaluate.measured import RANDOM, Measured, measure
+from monitor.review.evaluate.rows import RANDOM, Measured, measure
 from monitor.review.evaluate.tables import Resampling, evaluate
 
 BATCH = 128  # rows: small enough for a progress that moves

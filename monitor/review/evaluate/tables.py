@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.assess.classify.rules import PRIMARY
+from monitor.assess.classify.verdict import PRIMARY
 from monitor.core.model import Verdict
 from monitor.review.evaluate.bootstrap import bootstrap_over_groups
 from monitor.review.evaluate.figures import (
@@ -24,7 +24,6 @@ from monitor.review.evaluate.figures import (
     Refusals,
     Threshold,
 )
-from monitor.review.evaluate.measured import METRICS, Measured, Strings
 from monitor.review.evaluate.reliability import (
     ece,
     expected_ece_of_perfect,
@@ -32,6 +31,7 @@ from monitor.review.evaluate.reliability import (
     weighted_brier,
     weighted_observed,
 )
+from monitor.review.evaluate.rows import METRICS, Measured, Strings
 from monitor.review.evaluate.statistics import (
     Best,
     Bools,

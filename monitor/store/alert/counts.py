@@ -35,7 +35,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
 from monitor.store.database import bounded
-from monitor.store.tables.answers import verdict_minute
+from monitor.store.tables.interactions import verdict_minute
 from monitor.store.tables.signals import ingest_minute, verdict_hour
 
 # Its costs look large, since the planner cannot see how short the spans are; compiling would take longer than it does.

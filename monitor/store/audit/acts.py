@@ -19,8 +19,8 @@ from monitor.store.database import retriable
 from monitor.store.interaction.queries import profile_act
 from monitor.store.review.labels import label_act
 from monitor.store.tables.alerts import alert_action, silence
-from monitor.store.tables.answers import profile
 from monitor.store.tables.audit import audit_leaf, audit_queue
+from monitor.store.tables.interactions import profile
 from monitor.store.tables.review import review
 
 ActKey: TypeAlias = tuple[str, ...]  # kind and what tells it from others of that kind

@@ -11,8 +11,8 @@ from monitor.store.audit.acts import act_key, stored_acts, told_acts
 from monitor.store.audit.rows import PART, WAITS
 from monitor.store.audit_queue import STORED, Kind, queue_act
 from monitor.store.database import retriable
-from monitor.store.tables.answers import interaction_key
 from monitor.store.tables.audit import audit_queue
+from monitor.store.tables.interactions import interaction_key
 
 PIECE = 1_000  # interactions
 ACTS = (Kind.PROFILE, Kind.LABEL, Kind.SILENCE, Kind.ACKNOWLEDGE)  # that stored rows tell of

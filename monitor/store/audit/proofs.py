@@ -17,15 +17,15 @@ from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
 from monitor.core.model import Json
 from monitor.store.audit.acts import told_acts
-from monitor.store.audit.doubt import Accounts, accounts_of
-from monitor.store.audit.range import occurred
+from monitor.store.audit.differences import Accounts, accounts_of
+from monitor.store.audit.range_checks import occurred
+from monitor.store.audit.row_state import stored_rows
 from monitor.store.audit.rows import Leaf
 from monitor.store.audit.seal import driver
-from monitor.store.audit.stored import stored_rows
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, queue_act
 from monitor.store.database import retriable
-from monitor.store.tables.answers import profile
+from monitor.store.tables.interactions import profile
 
 if TYPE_CHECKING:
     import psycopg

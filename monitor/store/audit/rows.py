@@ -23,7 +23,7 @@ from monitor.audit.record import (
 )
 from monitor.core.model import Mark
 from monitor.store.audit_queue import Kind
-from monitor.store.tables.answers import assessment, interaction, judgement
+from monitor.store.tables.interactions import assessment, interaction, judgement
 
 if TYPE_CHECKING:
     import psycopg

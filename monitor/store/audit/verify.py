@@ -17,12 +17,12 @@ from sqlalchemy import Connection, Engine, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.note import NotProved
 from monitor.store.audit.acts import told_acts
-from monitor.store.audit.cross import acts_against_rows, backfilling, stray_secrets, unsealed
-from monitor.store.audit.doubt import Accounts, accounts_of
-from monitor.store.audit.range import RANGE, Checked, Task, check_range
+from monitor.store.audit.cross_checks import acts_against_rows, backfilling, stray_secrets, unsealed
+from monitor.store.audit.differences import Accounts, accounts_of
+from monitor.store.audit.range_checks import RANGE, Checked, Task, check_range
 from monitor.store.audit.seal import driver, opened_by
 from monitor.store.audit.tree import tree_size
-from monitor.store.audit.whole import Whole
+from monitor.store.audit.tree_checks import Whole
 from monitor.store.audit_queue import Kind
 from monitor.store.database import plain_url, retriable
 

@@ -1,7 +1,7 @@
 """The list of interactions under their live assessment: newest first, filtered, a page at a time.
 
 However many rows there are, a page reads few of them: the rollups say in which minutes there was any of an app, model,
-verdict, … (`monitor.store.interaction.narrow`), a covering index holds what else is asked of assessments, and a search for words
+verdict, … (`monitor.store.interaction.presence`), a covering index holds what else is asked of assessments, and a search for words
 reads so many texts at a time and says how far it came.
 """
 
@@ -35,9 +35,9 @@ from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, quick
 from monitor.store.interaction.filters import Filters, Labelled, Listed, Listing, Place, RefusalKnown
-from monitor.store.interaction.narrow import Counted, Pieces, hours, pieces
+from monitor.store.interaction.presence import Counted, Pieces, hours, pieces
 from monitor.store.interaction.search import Terms, terms
-from monitor.store.tables.answers import METRICS, assessment, interaction
+from monitor.store.tables.interactions import METRICS, assessment, interaction
 from monitor.store.tables.review import review
 
 PAGE = 50

@@ -12,8 +12,8 @@ from sqlalchemy import Engine, func, literal, select
 
 from monitor.core.model import Verdict
 from monitor.store.database import quick
-from monitor.store.tables.answers import rollup_label, verdict_minute
 from monitor.store.tables.audit import audit_checkpoint
+from monitor.store.tables.interactions import rollup_label, verdict_minute
 from monitor.store.tables.signals import verdict_hour
 
 HOUR = timedelta(hours=1)

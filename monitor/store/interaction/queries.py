@@ -17,7 +17,7 @@ from monitor.core.model import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import GROUP
-from monitor.store.tables.answers import assessment, consumer_offset, interaction, judgement, pending, profile
+from monitor.store.tables.interactions import assessment, consumer_offset, interaction, judgement, pending, profile
 
 _JOINED = and_(
     interaction.c.app == assessment.c.app,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.store.tables.answers import HISTOGRAM_BINS, METRICS
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 
 if TYPE_CHECKING:
     import psycopg

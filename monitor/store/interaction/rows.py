@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
 from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
-from monitor.core.wire import encode, evidence_json, piece_json, storable, support_json
-from monitor.store.tables.answers import METRICS
+from monitor.store.tables.interactions import METRICS
 
 if TYPE_CHECKING:
     pass

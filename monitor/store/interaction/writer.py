@@ -11,10 +11,10 @@ from typing import Any
 
 import psycopg
 
+from monitor.core.assessment_json import storable
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
-from monitor.core.wire import storable
 from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.partitions import Partitions, month_of

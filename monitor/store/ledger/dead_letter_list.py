@@ -10,7 +10,7 @@ from sqlalchemy import Engine, func, select
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, quick
 from monitor.store.ledger.dead_letters import Wanted
-from monitor.store.tables.answers import dead_letter
+from monitor.store.tables.interactions import dead_letter
 
 PAGE = 50
 COUNTED = 2_000  # the newest of them, which the counts are of

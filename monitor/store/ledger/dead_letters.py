@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
+from monitor.core.assessment_json import storable
 from monitor.core.message import DeadLetter, Message, Position
 from monitor.core.model import Assessment
-from monitor.core.wire import storable
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import of_topic
 from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.tables.answers import dead_letter
+from monitor.store.tables.interactions import dead_letter
 
 NOBODY = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c

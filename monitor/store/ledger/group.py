@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Offset, StoredOffset
 from monitor.store.database import retriable
-from monitor.store.tables.answers import consumer_offset
+from monitor.store.tables.interactions import consumer_offset
 
 _o = consumer_offset.c
 

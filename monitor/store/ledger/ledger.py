@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Text, func, or_, select, text
 
 from monitor.store.database import retriable
-from monitor.store.tables.answers import LEDGER, consumer_offset
+from monitor.store.tables.interactions import LEDGER, consumer_offset
 
 # An interaction counts where its message stood, with its assessment or still without; a dead letter where its group's
 # ledger counts it, '' is nobody's.

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, insert, select, text, update
 
 from monitor.store.database import retriable
-from monitor.store.tables.answers import llm_batch
+from monitor.store.tables.interactions import llm_batch
 
 _b = llm_batch.c
 

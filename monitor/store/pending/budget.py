@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, Row, cast, func, select, text
 
 from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
 from monitor.store.database import retriable
-from monitor.store.tables.answers import llm_usage
+from monitor.store.tables.interactions import llm_usage
 
 USAGE_LOCK = 7_305_104
 _REMEMBERED = timedelta(seconds=5)  # that the budget is spent: hundreds of calls a second need not all ask for it

@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from monitor.assess.judge.metric import Judgement
+from monitor.core.assessment_json import encode
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.core.wire import encode
 from monitor.store.audit_queue import Kind, judgement_part, queue_rows
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rollup import Counted
@@ -21,7 +21,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
 from monitor.store.pending.prompts import keep_prompts
 from monitor.store.pending.queue import Claim, forget, still_ours
-from monitor.store.tables.answers import METRICS
+from monitor.store.tables.interactions import METRICS
 
 if TYPE_CHECKING:
     import psycopg

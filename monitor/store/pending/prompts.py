@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from monitor.assess.llm.exchange import Prompt, prompts_hash
-from monitor.core.wire import encode
+from monitor.core.assessment_json import encode
 
 if TYPE_CHECKING:
     import psycopg

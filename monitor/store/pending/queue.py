@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, and_, func, select, text, tuple_, update
 
+from monitor.core.assessment_json import storable
 from monitor.core.model import Assessment, Interaction, Reason, Work
-from monitor.core.wire import storable
 from monitor.store.database import retriable
 from monitor.store.interaction.read import interaction_of
-from monitor.store.tables.answers import assessment, interaction, pending
+from monitor.store.tables.interactions import assessment, interaction, pending
 
 if TYPE_CHECKING:
     import psycopg

@@ -19,7 +19,7 @@ from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
 from monitor.store.privacy.quotations import blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
-from monitor.store.tables.answers import interaction
+from monitor.store.tables.interactions import interaction
 
 FIELDS = (*INTERACTION_PERSONAL, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
 BATCH = 500  # interactions of one transaction

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Column, Connection, Table, and_, func, select, text, update
 
-from monitor.alert.explain.said import plain
+from monitor.alert.explain.sentences import plain
 from monitor.privacy.masking import redact
 from monitor.store.alert.store import EVALUATOR_LOCK
 from monitor.store.tables.alerts import alert_explanation, alert_group, notification, outbox

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from monitor.core.model import Verdict
-from monitor.report.charts.verdicts import Verdicts
+from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import Both, Example, Facts, ProfileUse, Refusals
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable

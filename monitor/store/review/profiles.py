@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from monitor.store.database import retriable
-from monitor.store.tables.answers import profile
+from monitor.store.tables.interactions import profile
 
 _p = profile.c
 

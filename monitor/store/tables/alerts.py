@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from monitor.store.tables.answers import metadata
+from monitor.store.tables.interactions import metadata
 
 _time = DateTime(timezone=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Date, DateTime, Integer, Table, Text
 
-from monitor.store.tables.answers import metadata
+from monitor.store.tables.interactions import metadata
 
 # Their keys are gone with them: an event of such an app and month would be taken for a new one.
 retention_month = Table(

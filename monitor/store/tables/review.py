@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Table, Text
 from sqlalchemy.dialects.postgresql import REAL
 
-from monitor.store.tables.answers import metadata
+from monitor.store.tables.interactions import metadata
 
 _time = DateTime(timezone=True)
 

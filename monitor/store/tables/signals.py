@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text
 
 from monitor.core.model import Reason, Verdict
-from monitor.store.tables.answers import METRICS, metadata
+from monitor.store.tables.interactions import METRICS, metadata
 
 _time = DateTime(timezone=True)
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from monitor.alert.notify.actions import LONGEST_SILENCE, new_silence
 from monitor.alert.silence import LONGEST_PATTERN, Matcher
 from monitor.app.wiring.application import Application
-from monitor.core.wire import storable
+from monitor.core.assessment_json import storable
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs

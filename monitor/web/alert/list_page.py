@@ -20,11 +20,11 @@ from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
 from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web.alert import view as alert_view
-from monitor.web.alert.figures import Latest, latest
+from monitor.web.alert.rule_figures import Latest, latest
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.kept import kept
+from monitor.web.state import kept
 
 router = APIRouter()
 MOST, MOST_RESOLVED = 200, 50  # alerts of a list
@@ -83,7 +83,7 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
     last = max((state["evaluated_at"] for state in states.values()), default=None)
     return page(
         request,
-        "alerts.html",
+        "alert/alerts.html",
         who,
         said=SAID.get(said),
         view=alert_view,
@@ -115,7 +115,7 @@ def draft_page(
     quiet = caught(found, active, now)
     return page(
         request,
-        "silence.html",
+        "alert/silence.html",
         who,
         draft=found,
         caught=quiet,

@@ -22,7 +22,7 @@ from monitor.web.alert import view as alert_view
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.kept import kept
+from monitor.web.state import kept
 
 router = APIRouter()
 QUICK = ("1h", "4h", "1d")
@@ -60,7 +60,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, said: str = "") -> HT
     told = alert_view.told(its.alert, its.silence)
     return page(
         request,
-        "alert.html",
+        "alert/alert.html",
         who,
         said=SAID.get(said),
         view=alert_view,

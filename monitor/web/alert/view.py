@@ -18,7 +18,7 @@ from monitor.alert.state import Alert, State
 from monitor.alert.wording import amount, name_of, signal_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
-from monitor.report.charts.charts import course_svg
+from monitor.report.charts.drawing import course_svg
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its colour
     State.FIRING: ("Firing", "▲", "bad"),

@@ -17,12 +17,12 @@ from monitor.core.model import Json
 from monitor.ingest.times import instant
 from monitor.store.audit.list import ACTS, LATEST, AuditList
 from monitor.store.audit.proofs import Proofs
-from monitor.web.audit.work import Proven, exported, proven, public_keys, verification
+from monitor.web.audit.jobs import Proven, exported, proven, public_keys, verification
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, Needs
 from monitor.web.base.jobs import Report
 from monitor.web.base.page import page
-from monitor.web.kept import kept
+from monitor.web.state import kept
 
 router = APIRouter()
 JOB = "verification"
@@ -55,7 +55,7 @@ def audit(
     settings, witness_file = application.settings.audit, application.auditing.witness_file.exists()
     return page(
         request,
-        "audit.html",
+        "audit/audit.html",
         who,
         said=SAID.get(said),
         sealed=status,
@@ -92,7 +92,7 @@ def proof(request: Request, who: Auditor, app: Name = "", id: Name = "") -> HTML
             wrong = str(error)
     return page(
         request,
-        "audit_proof.html",
+        "audit/audit_proof.html",
         who,
         app=app,
         id=id,

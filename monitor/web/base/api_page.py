@@ -50,7 +50,7 @@ def api(request: Request, who: Annotated[Identity, Depends(Needs(Permission.VIEW
     tags = dict.fromkeys(its.tag for its in found)
     by_tag = {tag: [its for its in found if its.tag == tag] for tag in tags}
     base = (request.app.state.application.settings.public_url or str(request.base_url)).rstrip("/")
-    return page(request, "api.html", who, by_tag=by_tag, document=request.app.openapi_url, base=base)
+    return page(request, "base/api.html", who, by_tag=by_tag, document=request.app.openapi_url, base=base)
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:

@@ -6,8 +6,8 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 
+from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
-from monitor.core.wire import storable
 from monitor.store.interaction.filters import Place
 
 _LONGEST = 4_000

@@ -21,7 +21,7 @@ from fastapi import HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
-from monitor.store.access import Access
+from monitor.store.tokens import Access
 from monitor.web.base.access import Identity, Permission, Role
 from monitor.web.base.limit import Limit
 

@@ -13,7 +13,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from monitor.core.wire import storable
+from monitor.core.assessment_json import storable
 
 HIGHEST_ID = 2**63 - 1  # that Postgres takes for one
 LONGEST_TEXT = 1_000

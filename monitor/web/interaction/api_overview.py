@@ -10,14 +10,14 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
-from monitor.report.charts.verdicts import Verdicts
+from monitor.core.verdict_counts import Verdicts
 from monitor.store.interaction.overview import Cell
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
 from monitor.web.base.shape import Answer, rounded
-from monitor.web.interaction.rates import SPANS, groups, summed
+from monitor.web.interaction.overview_figures import SPANS, groups, summed
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]

@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError
-from monitor.core.wire import encode
 from monitor.privacy.masking import redact
 from monitor.store.interaction.filters import Listed
-from monitor.store.tables.answers import METRICS
+from monitor.store.tables.interactions import METRICS
 
 MOST = 100_000  # rows
 COLUMNS = (

@@ -9,11 +9,11 @@ from math import isfinite
 from typing import TypeVar
 
 from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
+from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
-from monitor.core.wire import storable
 from monitor.store.interaction.filters import Filters, Labelled, Range, RefusalKnown
-from monitor.store.tables.answers import METRICS
-from monitor.web.interaction.rates import SPANS, USUAL
+from monitor.store.tables.interactions import METRICS
+from monitor.web.interaction.overview_figures import SPANS, USUAL
 
 LONGEST = 1_000  # characters of a value
 NEGATIVE = "negative"

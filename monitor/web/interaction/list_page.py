@@ -24,7 +24,7 @@ from monitor.web.base.page import page
 from monitor.web.interaction import filters as forms
 from monitor.web.interaction.export import MOST, as_csv, as_json_lines
 from monitor.web.interaction.filters import Asked, asked
-from monitor.web.interaction.rates import SPANS
+from monitor.web.interaction.overview_figures import SPANS
 
 router = APIRouter()
 _FORMS: Mapping[str, tuple[Callable[[Iterable[Listed]], Iterator[str]], str]] = {
@@ -49,7 +49,7 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         too_long = str(error)
     return page(
         request,
-        "interactions.html",
+        "interaction/interactions.html",
         who,
         status=HTTPStatus.SERVICE_UNAVAILABLE if too_long else HTTPStatus.OK,
         asked=its,

@@ -21,7 +21,7 @@ from monitor.store.pending.queue import Pending
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.interaction.rates import SPANS, USUAL, Group, Span, groups, points, told
+from monitor.web.interaction.overview_figures import SPANS, USUAL, Group, Span, groups, points, told
 
 router = APIRouter()
 _ALERTS = 20
@@ -56,7 +56,7 @@ def overview(
     whole = next(iter(groups(cells, start, lambda _: ())), None)
     return page(
         request,
-        "overview.html",
+        "interaction/overview.html",
         who,
         span=span,
         spans=SPANS,

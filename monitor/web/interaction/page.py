@@ -12,17 +12,17 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.app.review import MAX_NOTE_CHARS, Wish, label
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import start_probability
-from monitor.assess.judge.told import told
+from monitor.assess.judge.wording import told
+from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.core.wire import storable
-from monitor.store.interaction.beside import Beside
+from monitor.store.interaction.conversation import Beside
 from monitor.store.review.labels import newest_labels
 from monitor.web.audit.looks import keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page, path_of
-from monitor.web.interaction import reading
+from monitor.web.interaction import view as reading
 
 router = APIRouter()
 SAID = {
@@ -90,7 +90,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
     conversation = row["conversation_id"]
     return page(
         request,
-        "interaction.html",
+        "interaction/interaction.html",
         who,
         clear=clear,
         said=said,

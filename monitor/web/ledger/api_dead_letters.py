@@ -23,8 +23,8 @@ from monitor.web.base.parameters import Flag, Id, Moment, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, problems
 from monitor.web.base.shape import Answer
 from monitor.web.base.visible import unescaped
-from monitor.web.kept import kept
-from monitor.web.ledger.page import JOB
+from monitor.web.ledger.dead_letters_page import JOB
+from monitor.web.state import kept
 
 router = APIRouter(tags=["dead letters"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]

@@ -21,7 +21,7 @@ from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Report
 from monitor.web.base.page import page
-from monitor.web.kept import kept
+from monitor.web.state import kept
 
 router = APIRouter()
 JOB = "reports"
@@ -48,7 +48,7 @@ def reports(
     query = {} if last is None else {"app": app, "week": last.start.isoformat(), "after": last.app}
     return page(
         request,
-        "reports.html",
+        "report/reports.html",
         who,
         said=SAID.get(said),
         app=app,
@@ -101,7 +101,7 @@ def report(
         raise HTTPException(404, f"No report of this app is stored for {week.name}.")
     path = f"/reports/weekly/{quote(app.encode(errors='replace'), safe='')}/{week.name}"
     if not form:
-        return page(request, "report.html", who, report=stored, week=week.name, path=path)
+        return page(request, "report/report.html", who, report=stored, week=week.name, path=path)
     written = Written(
         app=app, week=week, content=stored.content, digest=stored.digest, made_at=stored.made_at,
         sent_at=stored.sent_at,

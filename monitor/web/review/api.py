@@ -9,8 +9,8 @@ from pydantic import Field
 
 from monitor.app.review import MAX_NOTE_CHARS
 from monitor.app.wiring.application import Application
+from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
-from monitor.core.wire import storable
 from monitor.review.label import Label
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs

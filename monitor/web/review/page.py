@@ -16,13 +16,13 @@ from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
-from monitor.review.view import DRAWN_WORDS, remarks
+from monitor.review.presentation import DRAWN_WORDS, remarks
 from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.kept import kept
-from monitor.web.review.sitting import MOST_SKIPPED, Wanted, handle
+from monitor.web.review.candidates import MOST_SKIPPED, Wanted, handle
+from monitor.web.state import kept
 
 router = APIRouter()
 SPANS: Mapping[str, tuple[str, timedelta]] = {
@@ -173,7 +173,7 @@ def _page(
     shown: Sequence[str] = ("app", "id", "occurred_at", "question", "answer", "reference_answer", "retrieved_documents")
     return page(
         request,
-        "review.html",
+        "review/review.html",
         who,
         said=said,
         sitting=sitting,

@@ -15,7 +15,7 @@ from monitor.assess.classify.profile import Profile
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Verdict
 from monitor.ingest.times import instant
-from monitor.review.evaluate.standing import ENOUGH, ENOUGH_OF_EACH
+from monitor.review.evaluate.profile_agreement import ENOUGH, ENOUGH_OF_EACH
 from monitor.store.database import TakesTooLong
 from monitor.store.review.profile_use import COMPARED, LABELS, ProfileUse
 from monitor.store.review.profiles import ProfileList
@@ -38,7 +38,7 @@ def profiles(request: Request, who: Viewer) -> HTMLResponse:
     sampled = ProfileUse(application.engine).sampled()
     return page(
         request,
-        "profiles.html",
+        "review/profiles.html",
         who,
         profiles=[(row, _read(row["definition"])) for row in found.defined(MOST)],
         uses={use.profile_hash: use for use in sampled.uses},
@@ -61,7 +61,7 @@ def compare(request: Request, who: Viewer, first: Asked = "", second: Asked = ""
     except (InvalidMessage, TakesTooLong) as error:
         wrong = str(error)
     return page(
-        request, "profiles_compare.html", who, profiles=known, first=first, second=second, until=until, moment=moment,
+        request, "review/profiles_compare.html", who, profiles=known, first=first, second=second, until=until, moment=moment,
         both=both, wrong=wrong, verdicts=list(Verdict), most=COMPARED, listed=CHANGED,
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ def profile(request: Request, who: Viewer, profile_hash: str) -> HTMLResponse:
     others = [one for one in ProfileList(application.engine).listed(MOST) if one["hash"] != profile_hash]
     return page(
         request,
-        "profile.html",
+        "review/profile.html",
         who,
         row=row,
         profile=its,

@@ -10,9 +10,9 @@ from functools import lru_cache
 from monitor.assess.classify.profile import Profile
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Verdict
-from monitor.report.charts.charts import reliability_chart, roc_chart
+from monitor.report.charts.drawing import reliability_chart, roc_chart
 from monitor.review.agreement import Agreement, agreement
-from monitor.review.evaluate.standing import Row, Standing, enough, standing
+from monitor.review.evaluate.profile_agreement import Row, Standing, enough, standing
 from monitor.store.review.profile_use import Both, Judged
 
 CHANGED = 50  # interactions with another verdict that are listed

@@ -27,7 +27,7 @@ from joserfc.jws import JWSRegistry
 
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.core.settings.web import OidcSettings
-from monitor.store.access import Session
+from monitor.store.tokens import Session
 from monitor.web.base.access import Role
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from monitor.store.access import Session
+from monitor.store.tokens import Session
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Guard, Needs, same_site
 from monitor.web.base.page import bare_page, local
@@ -56,7 +56,7 @@ def sign_out(request: Request, _: Annotated[Identity, Depends(Needs(Permission.V
 def form(request: Request, after: str, said: str | None = None, *, status: int = 200) -> Response:
     """The page to sign in at; `said` is what came of the last try."""
     oidc = request.app.state.application.settings.web.oidc.issuer is not None
-    return bare_page("signin.html", status=status, after=local(after), said=said, oidc=oidc)
+    return bare_page("signin/signin.html", status=status, after=local(after), said=said, oidc=oidc)
 
 
 def tried(request: Request) -> None:

@@ -14,10 +14,10 @@ from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.web.base.guard import Guard
 from monitor.web.base.page import local
-from monitor.web.signin.leaving import LONGEST, sealed, unsealed
 from monitor.web.signin.oidc import Begun, NotLetIn, Provider
 from monitor.web.signin.signin import begun as session_begun
 from monitor.web.signin.signin import form, tried
+from monitor.web.signin.state_cookie import LONGEST, sealed, unsealed
 
 log = logging.getLogger(__name__)
 PATH = "/signin/oidc"

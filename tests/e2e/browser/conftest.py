@@ -23,7 +23,7 @@ from monitor.core.settings.load import Settings
 from tests.conftest import missing
 from tests.e2e.browser.stock import APP, RULES, events, multiply
 from tests.e2e.conftest import ROOT, Installation, installed
-from tests.waiting import until
+from tests.rig.waiting import until
 
 SCREENSHOTS = Path(os.environ.get("MONITOR_TEST_SCREENSHOTS", ROOT / "build" / "screenshots"))
 DESKTOP, PHONE = (1280, 900), (390, 844)

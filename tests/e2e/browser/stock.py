@@ -15,7 +15,7 @@ import psycopg
 from monitor.core.model import Interaction, Reason, Verdict
 from monitor.simulate.scenarios import Phase
 from monitor.simulate.traffic import Bot, event
-from monitor.store.tables.answers import HISTOGRAM_BINS, METRICS
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 
 APP = "support-bot"
 INTERACTIONS = 100_000

@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import load_settings
-from monitor.store.access import Access
+from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.access import Role
 from monitor.web.base.guard import Guard
-from tests.factories import NOON
+from tests.factories.answers import NOON
 
 HERE = "http://127.0.0.1:8080"
 NUMBERS = count(1)  # so that no two tokens have one name

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from monitor.core.errors import Retriable
-from monitor.store.access import Session
+from monitor.store.tokens import Session
 from monitor.web.base.guard import TRIES
 from monitor.web.health import Readiness
-from tests.factories import a_batch, an_assessment
+from tests.factories.answers import a_batch, an_assessment
 
 SAFE = "https://monitor.example.org"
 ACT = "/signout"  # an unsafe request that anybody may make who is signed in

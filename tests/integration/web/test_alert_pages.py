@@ -15,8 +15,8 @@ from monitor.core.model import Verdict
 from monitor.store.alert.explanations import Explanations
 from monitor.store.alert.store import PostgresAlertStore
 from monitor.web.alert.view import told
-from tests.factories import NOON, a_batch, an_assessment, at
-from tests.unit.alert.factories import an_alert
+from tests.factories.alert import an_alert
+from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 RULES = """\
 rules:

@@ -16,13 +16,13 @@ from sqlalchemy import text
 from monitor.app.report import reporting
 from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import opened
+from monitor.core.assessment_json import assessment_json
 from monitor.core.evidence import MissingFact
 from monitor.core.message import Offset, Position
 from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
-from monitor.core.wire import assessment_json
 from monitor.report.weekly.week import week_named
 from monitor.store.report.reports import Reports
-from tests.factories import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
+from tests.factories.answers import NOON, SOME_EVIDENCE, a_batch, a_dead_letter, an_assessment, at
 
 SECRET = "Write to ada@example.org, or call +49 30 901820."
 MASKED = "Write to [e-mail], or call [phone]."

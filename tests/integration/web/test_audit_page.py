@@ -11,8 +11,8 @@ import pytest
 
 from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.audit.page import JOB, plain
-from monitor.web.kept import kept
-from tests.factories import NOON, a_batch, an_assessment, at
+from monitor.web.state import kept
+from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 
 @pytest.fixture

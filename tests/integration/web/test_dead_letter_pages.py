@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from monitor.web.kept import kept
-from monitor.web.ledger.page import JOB, SHOWN
-from tests.factories import a_batch, a_dead_letter, at
+from monitor.web.ledger.dead_letters_page import JOB, SHOWN
+from monitor.web.state import kept
+from tests.factories.answers import a_batch, a_dead_letter, at
 
 GOOD = json.dumps({"id": "q-9", "app": "shop", "question": "Q?", "retrieved_documents": ["D."], "answer": "A."})
 HOSTILE = b"\x00<script>alert(1)</script>\xff ada@example.org \xe2\x80\xae"

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from monitor.core.model import Document, Reason, Verdict
-from tests.factories import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
+from tests.factories.answers import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
 
 APP, ID = "shop & co", "q/1?<b>"
 PATH = "/interactions/shop%20%26%20co/q%2F1%3F%3Cb%3E"

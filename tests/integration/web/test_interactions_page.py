@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from monitor.core.model import Reason, Verdict
-from tests.factories import a_batch, an_assessment, at
+from tests.factories.answers import a_batch, an_assessment, at
 
 VERDICTS = list(Verdict)
 

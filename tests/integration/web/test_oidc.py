@@ -13,8 +13,8 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OKPKey
 
 from monitor.core.errors import WrongSettings
-from tests.oidc_server import CLIENT, SECRET, by_hand, first_key, new_key, oidc_server
-from tests.webhook_server import BROKEN, HANG_UP, Answer
+from tests.servers.oidc import CLIENT, SECRET, by_hand, first_key, new_key, oidc_server
+from tests.servers.webhook import BROKEN, HANG_UP, Answer
 
 AT = "https://monitor.example.org"
 CALLBACK = f"{AT}/signin/oidc/callback"

@@ -10,9 +10,9 @@ import pytest
 from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.review.labels import Reviews
-from monitor.web.kept import kept
 from monitor.web.report.page import JOB
-from tests.factories import NOON, PROBABLE, a_batch, an_assessment, at
+from monitor.web.state import kept
+from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
 
 LAST_WEEK = NOON - timedelta(days=7)  # 2025-W46
 APP = "shop/<eu>"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from monitor.core.model import Verdict
-from tests.factories import a_batch, an_assessment, at
+from tests.factories.answers import a_batch, an_assessment, at
 
 VERDICTS = list(Verdict)
 

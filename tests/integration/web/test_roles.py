@@ -10,7 +10,7 @@ from starlette.routing import Mount
 
 from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import Needs
-from tests.factories import a_batch, a_dead_letter, an_assessment
+from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 # For everybody: what is needed before signing in, and what says nothing of what is stored.
 OPEN = {

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from monitor.app.wiring.application import utc_now
 from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
-from monitor.store.access import Access, Session
+from monitor.store.tokens import Access, Session
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from monitor.alert.wording import (
 )
 from monitor.core.model import Reason
 from monitor.core.text.plain import NOTHING, percent, plain, shortened, units
-from tests.unit.alert.notifications import (
+from tests.factories.notifications import (
     a_notification,
     a_resolved_notification,
     a_resolved_told,

@@ -20,8 +20,8 @@ from monitor.assess.explain import (
 )
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Reason
-from tests.unit.builders import profile
-from tests.unit.explain.rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
+from tests.factories.assess import profile
+from tests.factories.explained_rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
 
 
 def weighing(**weights):

@@ -8,10 +8,10 @@ from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.detect.detection import Detection
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.pipeline import Pipeline
+from monitor.core.assessment_json import assessment_json, encode
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Origin, Reason, RefusalKind, SupportingDocument, Verdict
-from monitor.core.wire import assessment_json, encode
-from tests.unit.builders import interaction, profile
+from tests.factories.assess import interaction, profile
 
 DOCUMENTS = [
     "The museum opens at ten. Children under twelve get in free. Dogs stay outside.",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.audit import standalone
+from monitor.audit import verifier as standalone
 from monitor.audit.canonical import canonical
 from monitor.audit.commitment import field_key
 from monitor.audit.export import ConsistencyProof, ExportAbout, ExportedRecord, Stored, write_export
@@ -30,8 +30,8 @@ from monitor.audit.record import (
     disclosed,
     interaction_record,
 )
-from tests.factories import NOON, at
-from tests.unit.audit.rows import SECRET, SIGNER, Log, an_assessment_row, an_interaction_row
+from tests.factories.answers import NOON, at
+from tests.factories.audit_rows import SECRET, SIGNER, Log, an_assessment_row, an_interaction_row
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 DEFINITION = {"name": "minilm", "threshold": 0.5, "weight": 1.0, "tiny": 1e-7}

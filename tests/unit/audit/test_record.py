@@ -20,8 +20,8 @@ from monitor.audit.record import (
     opens,
     portable,
 )
-from monitor.store.tables import answers as tables
-from tests.unit.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
+from monitor.store.tables import interactions as tables
+from tests.factories.audit_rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
 ROWS = {
     interaction_record: (an_interaction_row, tables.interaction, record.INTERACTION_PERSONAL),

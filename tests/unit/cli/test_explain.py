@@ -9,8 +9,8 @@ from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
 from monitor.cli.explain import LONGEST_PASSAGE, explanation
 from monitor.core.model import Reason, Verdict
-from tests.unit.builders import NOON, profile
-from tests.unit.explain.rows import EVIDENCE, ROW, pair
+from tests.factories.assess import NOON, profile
+from tests.factories.explained_rows import EVIDENCE, ROW, pair
 
 
 def shown(by=None, *, width=200, **changed):

@@ -70,7 +70,7 @@ def test_what_has_not_begun_is_cancelled_by_closing_and_what_comes_later_too():
 def test_the_end_of_the_program_waits_for_no_call():
     program = """
 import threading
-from monitor.pool import Pool
+from monitor.core.pool import Pool
 begun = threading.Event()
 Pool(1, "test").submit(lambda: (begun.set(), threading.Event().wait()))
 begun.wait()

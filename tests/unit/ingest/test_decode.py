@@ -14,7 +14,7 @@ from monitor.core.model import Interaction, Mark
 from monitor.core.settings.sections import IngestSettings
 from monitor.ingest.decode import Decoder
 from monitor.ingest.dialects import DIALECTS
-from tests.unit.ingest.events import RECEIVED, a_message, decode, native, raw, refusal
+from tests.factories.events import RECEIVED, a_message, decode, native, raw, refusal
 from tests.unit.ingest.test_parse import JSON_VALUES
 
 

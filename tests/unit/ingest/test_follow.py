@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import Position
 from monitor.ingest.follow import DRAIN, FollowSource
-from tests.unit.builders import NOON
+from tests.factories.assess import NOON
 
 LIMIT = 20
 

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.core.message import Offset, Progress
 from monitor.ingest.progress import InOrder, Reading
-from tests.factories import NOON, at
+from tests.factories.answers import NOON, at
 
 ONE, OTHER = ("rag", 0), ("rag", 1)
 SOME = (Offset(topic="a.jsonl#1-0", partition=0, expected=None, next=10),)

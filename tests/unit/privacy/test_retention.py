@@ -13,7 +13,7 @@ from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Policy
 from monitor.store.privacy.retention import Due
-from tests.factories import NOON
+from tests.factories.answers import NOON
 
 DAY = timedelta(days=1)
 

@@ -15,9 +15,9 @@ from threading import Lock
 from typing import Any
 
 from monitor.alert.ports import Actions
-from monitor.alert.receivers.slack.blocks import ACKNOWLEDGE, SILENCES, reply_message
 from monitor.alert.receivers.slack.client import API_URL, SlackClient, WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
+from monitor.alert.receivers.slack.message import ACKNOWLEDGE, SILENCES, reply_message
 from monitor.alert.receivers.slack.responders import Responders
 from monitor.alert.receivers.slack.socket import SlackSocket
 from monitor.alert.wording import http_url

@@ -14,11 +14,11 @@ from typing import ClassVar
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
-from monitor.alert.receivers.slack.blocks import root_message, thread_message
 from monitor.alert.receivers.slack.chart import SlackCharts
 from monitor.alert.receivers.slack.client import API_URL, SlackClient
 from monitor.alert.receivers.slack.errors import Refused
 from monitor.alert.receivers.slack.history import NEWS, ROOT, SlackHistory, metadata
+from monitor.alert.receivers.slack.message import root_message, thread_message
 from monitor.alert.receivers.slack.pace import Pace
 from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.receivers.slack.text import SlackMessage

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import ClassVar
 
 from monitor.alert.notification import Notification
-from monitor.alert.receivers.slack.blocks import root_message, thread_message
 from monitor.alert.receivers.slack.client import WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
+from monitor.alert.receivers.slack.message import root_message, thread_message
 from monitor.alert.receivers.slack.pace import Pace
 from monitor.alert.receivers.slack.post import NO_PREVIEW, QUIET, first_taken
 from monitor.alert.wording import http_url

@@ -10,7 +10,7 @@ from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import unit_after, unit_before
-from monitor.core.text.marks import blank
+from monitor.core.text.markup import blank
 
 _BEGINNINGS = dates.STARTS | numbers.STARTS
 _YEAR_SIGNS = frozenset("年년")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from monitor.alert.explain.answered import Answered
+from monitor.alert.explain.answer import Answered
 from monitor.core.model import Probabilities
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from monitor.alert.explain.clusters import clusters
-from monitor.alert.explain.wording import telling_words, words
+from monitor.alert.explain.keywords import telling_words, words
 from monitor.assess.embed.hashing import HashEmbedder
 
 REFUNDS = [f"when is the refund of my order number {n} paid back to me" for n in range(12)]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.alert.explain.examples import LONGEST, MOST
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
-from monitor.alert.explain.telling import LONGEST, MOST
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities

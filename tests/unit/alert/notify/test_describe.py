@@ -12,9 +12,9 @@ from monitor.alert.notify.describe import BASELINE, LONGEST_WINDOW, POINTS, Desc
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
 from monitor.simulate.fakes.alerts import MemoryAlertStore
+from tests.factories.alert import a_rule
+from tests.factories.notifications import a_told, at
 from tests.unit.alert.explain.rows import a_row
-from tests.unit.alert.factories import a_rule
-from tests.unit.alert.notifications import a_told, at
 
 RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})
 TOLD = a_told(started_at=at(0), fired_at=at(2))

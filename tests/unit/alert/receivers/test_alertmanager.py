@@ -6,7 +6,7 @@ import pytest
 
 from monitor.alert.receivers.alertmanager import RESEND, Alertmanager
 from monitor.core.errors import Fatal, Retriable
-from tests.unit.alert.notifications import (
+from tests.factories.notifications import (
     a_notification,
     a_resolved_notification,
     a_resolved_told,
@@ -14,7 +14,7 @@ from tests.unit.alert.notifications import (
     an_example,
     at,
 )
-from tests.webhook_server import BROKEN, RATE_LIMITED, Answer, http_server
+from tests.servers.webhook import BROKEN, RATE_LIMITED, Answer, http_server
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings, load_settings
-from tests.unit.alert.notifications import a_notification
-from tests.webhook_server import http_server
+from tests.factories.notifications import a_notification
+from tests.servers.webhook import http_server
 
 ALL = {
     "MONITOR_ALERTMANAGER__URLS": "http://a.example:9093, http://b.example:9093/prefix",

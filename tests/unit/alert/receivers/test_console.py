@@ -4,7 +4,7 @@ import io
 
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.text import render
-from tests.unit.alert.notifications import a_notification, a_resolved_told, a_told, an_example, at
+from tests.factories.notifications import a_notification, a_resolved_told, a_told, an_example, at
 
 READS = """\
 [critical] Firing: negative-rate, support-bot

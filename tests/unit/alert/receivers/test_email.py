@@ -8,9 +8,9 @@ import pytest
 
 from monitor.alert.receivers.email import Email, Server
 from monitor.core.errors import Fatal, Retriable
-from tests.kafka_cluster import make_certificates
-from tests.smtp_server import PASSWORD, USER, smtp_server
-from tests.unit.alert.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example, at
+from tests.factories.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example, at
+from tests.rig.kafka_cluster import make_certificates
+from tests.servers.smtp import PASSWORD, USER, smtp_server
 
 PICTURE = b"\x89PNG\r\n\x1a\nmade up"
 SENDER, ADA, TEAM = "monitor@quillmere.example", "ada@quillmere.example", "team@quillmere.example"

@@ -7,7 +7,7 @@ import pytest
 
 from monitor.alert.receivers.http import Endpoint
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from tests.webhook_server import BROKEN, HANG_UP, LOST, RATE_LIMITED, RATE_LIMITED_UNTIL, Answer, http_server
+from tests.servers.webhook import BROKEN, HANG_UP, LOST, RATE_LIMITED, RATE_LIMITED_UNTIL, Answer, http_server
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,9 @@ import pytest
 
 from monitor.alert.receivers.pagerduty import PagerDuty, events_of
 from monitor.core.errors import Fatal, Retriable
-from tests.pagerduty_server import KEY, pagerduty_server, problems
-from tests.unit.alert.notifications import (
-    a_notification,
-    a_resolved_notification,
-    a_told,
-    an_example,
-    at,
-)
-from tests.webhook_server import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
+from tests.factories.notifications import a_notification, a_resolved_notification, a_told, an_example, at
+from tests.servers.pagerduty import KEY, pagerduty_server, problems
+from tests.servers.webhook import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
 
 GROUP_EPISODE = "0123456789abcdef0123456789abcdef"
 ALERT = f"{GROUP_EPISODE}/fedcba9876543210fedcba9876543210"

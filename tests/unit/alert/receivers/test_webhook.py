@@ -8,7 +8,7 @@ import pytest
 
 from monitor.alert.receivers.webhook import Webhook, payload_of, signature
 from monitor.core.errors import Fatal, Retriable
-from tests.unit.alert.notifications import (
+from tests.factories.notifications import (
     a_notification,
     a_resolved_notification,
     a_resolved_told,
@@ -16,7 +16,7 @@ from tests.unit.alert.notifications import (
     an_example,
     at,
 )
-from tests.webhook_server import BROKEN, HANG_UP, PATH, RATE_LIMITED, SECRET, TOKEN, Answer, http_server, signed
+from tests.servers.webhook import BROKEN, HANG_UP, PATH, RATE_LIMITED, SECRET, TOKEN, Answer, http_server, signed
 
 V4 = {
     *("version", "groupKey", "truncatedAlerts", "status", "receiver", "groupLabels", "commonLabels"),

@@ -5,8 +5,8 @@ from threading import Event
 from monitor.app.background.progress import noted
 from monitor.core.errors import Retriable
 from monitor.core.message import Progress
-from tests.factories import NOON, clock
-from tests.waiting import PATIENCE
+from tests.factories.answers import NOON, clock
+from tests.rig.waiting import PATIENCE
 
 HERE = (Progress(topic="rag", partition=0, through=NOON, behind=0),)
 

@@ -14,8 +14,8 @@ from monitor.app.background.schedule import repeated, scheduled
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
-from tests.unit.alert.factories import a_rule, a_rule_set
-from tests.unit.alert.notifications import at
+from tests.factories.alert import a_rule, a_rule_set
+from tests.factories.notifications import at
 
 RULE = a_rule(for_=timedelta(), receivers=None)
 GROUPING = Grouping(wait=timedelta(), interval=timedelta())

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from monitor.app.background.telemetry import FRESH, Answers, MetricName, StoreCollector, served
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.telemetry import Figures
-from tests.factories import NOON, at, clock
+from tests.factories.answers import NOON, at, clock
 
 FIGURES = Figures(
     messages={("rag", "received"): 9, ("rag", "assessed"): 7, ("rag", "duplicate"): 1, ("rag", "expired"): 2},

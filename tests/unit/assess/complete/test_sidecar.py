@@ -18,9 +18,9 @@ from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Reply, R
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Document, Interaction, Match, Origin, StandIn, Support, SupportingDocument
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.llm_server import CHAT_MODEL, KEY, hang, llm_server, model_refusal, refusal, said
-from tests.unit.builders import interaction
-from tests.waiting import until
+from tests.factories.assess import interaction
+from tests.rig.waiting import until
+from tests.servers.llm import CHAT_MODEL, KEY, hang, llm_server, model_refusal, refusal, said
 
 PATIENCE = 20.0  # seconds that a test waits for another thread when something is wrong
 DOCUMENTS = ("The museum opens at nine. It closes at six.", "Dogs stay outside.\n\n“Children” get in   for free.")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from monitor.assess.embed import minilm
 from monitor.assess.embed.minilm import MiniLMEmbedder
-from tests.unit.embed.factories import published_weights
+from tests.factories.embed import published_weights
 
 # From sentence-transformers, which cuts texts off at 256 tokens. The longest of these has 242, so none was cut there
 # and none is windowed here: `tokens` is compared below.
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 REFERENCE = json.loads((GOLDEN / "minilm_vectors.json").read_text(encoding="utf-8"))["rows"]
 SENTENCE = "The quick brown fox jumps over the lazy dog. "  # ten tokens
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from monitor.assess.embed.cache import CachedEmbedder
 from monitor.assess.embed.openai import Limits, OpenAIEmbedder
 from monitor.core.errors import Fatal, MonitorError, Retriable, WrongSettings
-from tests.llm_server import (
+from tests.servers.llm import (
     DIMENSIONS,
     HANG_UP,
     KEY,

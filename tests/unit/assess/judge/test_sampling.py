@@ -15,9 +15,9 @@ from monitor.app.wiring.models import sampling
 from monitor.assess.judge.sampling import Sample, SamplingPolicy, chance
 from monitor.core.model import Probabilities, Verdict
 from monitor.core.settings.sections import JudgeSettings
-from tests.factories import an_assessment
+from tests.factories.answers import an_assessment
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 CLEAR = Probabilities(grounded=0.8, refusal=0.1, self_generated=0.1)
 parts = st.floats(0, 1)
 samples = st.builds(Sample, negatives=parts, low_margin=parts, rest=parts)

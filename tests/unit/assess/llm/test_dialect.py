@@ -9,8 +9,8 @@ import pytest
 
 from monitor.assess.llm.dialect import Dialect, Structure
 from monitor.assess.llm.exchange import NoAnswer
-from tests.llm_server import refusal, said
-from tests.unit.llm.factories import ASKED, GOOD, OPINION, PATIENCE, PROMPT, agree, failure, request
+from tests.factories.llm import ASKED, GOOD, OPINION, PATIENCE, PROMPT, agree, failure, request
+from tests.servers.llm import refusal, said
 
 
 def test_the_first_request_asks_for_the_form_strictly(server, make):

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from monitor.alert.evaluation.rehearse import Episode
+from monitor.alert.evaluation.backtest import Episode
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.window import Span
-from monitor.app.rehearse import Rehearsed, Simulated
+from monitor.app.backtest import Rehearsed, Simulated
 from monitor.cli.alert.tables import (
     alert_lines,
     alerts_table,
@@ -25,7 +25,7 @@ from monitor.cli.alert.tables import (
     simulated_table,
     troubles,
 )
-from tests.unit.alert.factories import a_method, a_rule, an_alert, at
+from tests.factories.alert import a_method, a_rule, an_alert, at
 
 HOSTILE = "\x1b[2Jshop\u202e [red]:bug:\x9b"
 DAY = Span(start=at(0), end=at(24 * 60))

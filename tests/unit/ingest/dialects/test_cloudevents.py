@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from monitor.core.model import Mark
-from tests.unit.ingest.events import decode, native, raw, refusal
+from tests.factories.events import decode, native, raw, refusal
 
 TIME = datetime(2026, 5, 4, 9, 12, 33, tzinfo=UTC)
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

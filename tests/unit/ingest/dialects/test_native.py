@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monitor.core.message import Position
 from monitor.core.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
-from tests.unit.ingest.events import decode, native, raw, refusal
+from tests.factories.events import decode, native, raw, refusal
 
 FULL = {
     "id": "3f1c2d7e",

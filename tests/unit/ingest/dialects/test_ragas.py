@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.model import Document, Mark
-from tests.unit.ingest.events import RECEIVED, decode, refusal
+from tests.factories.events import RECEIVED, decode, refusal
 
 
 def sample(**fields):

@@ -8,7 +8,7 @@ from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Position
 from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
 from monitor.simulate.fakes.flow import MemoryStore
-from tests.factories import a_batch, a_dead_letter, a_message, an_assessment
+from tests.factories.answers import a_batch, a_dead_letter, a_message, an_assessment
 
 
 def batch(pattern, *, begin=0, topic="rag", partition=0):

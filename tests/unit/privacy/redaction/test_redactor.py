@@ -17,7 +17,7 @@ from monitor.assess.complete.locate import locate
 from monitor.core.model import Document, Kind, Mark, Match, SupportingDocument
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import redactor
-from tests.factories import a_dead_letter, a_message, an_interaction
+from tests.factories.answers import a_dead_letter, a_message, an_interaction
 
 MAIL = "jane.doe@shop.example"
 REGIONS = ("DE", "US", "GB", "FR", "ES", "IT", "NL")

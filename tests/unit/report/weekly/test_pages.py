@@ -14,8 +14,8 @@ from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import escape, markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.summary import headline, warnings
-from tests.slack_server.blocks import MAX_TOTAL, PING, mrkdwn, problems, texts, units
-from tests.unit.report.weekly.facts import facts_named, no_facts
+from tests.factories.weekly_facts import facts_named, no_facts
+from tests.servers.slack.blocks import MAX_TOTAL, PING, mrkdwn, problems, texts, units
 
 HOSTILE = [
     "<script>alert(1)</script>",

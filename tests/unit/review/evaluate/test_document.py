@@ -14,16 +14,16 @@ from rich.console import Console
 
 from monitor.cli.review.evaluation import terminal
 from monitor.core.errors import WrongSettings
-from monitor.report.charts.charts import evaluation_chart
+from monitor.report.charts.drawing import evaluation_chart
 from monitor.review.evaluate.document import interval, number, sections
 from monitor.review.evaluate.figures import Figure, Positive
+from monitor.review.evaluate.formats import as_json, markdown
 from monitor.review.evaluate.page import page
-from monitor.review.evaluate.rendering import as_json, markdown
 from monitor.review.evaluate.run import BATCH, assess_all, evaluated, usable
 from monitor.review.evaluate.tables import Resampling
-from monitor.review.evaluate.words import notes
-from tests.unit.builders import profile
-from tests.unit.evaluate.factories import G, R, S, a_row, some_rows
+from monitor.review.evaluate.wording import notes
+from tests.factories.assess import profile
+from tests.factories.evaluate import G, R, S, a_row, some_rows
 
 TITLES = ["At a glance", "Ranking", "Labels against verdicts", "Refusals", "Probabilities", "Generators",
           "Thresholds of the study's rule", "Each metric alone"]  # fmt: skip

@@ -11,7 +11,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.ingest.decode import Decoder
 from monitor.review.evaluate.labels import default_group, read_labels
-from tests.factories import an_interaction, clock
+from tests.factories.answers import an_interaction, clock
 
 
 def line(number=1, **over):

@@ -8,9 +8,9 @@ from monitor.alert.notification import Course, Point
 from monitor.alert.state import State
 from monitor.alert.window import Count, Counts
 from monitor.web.alert import view as alert_view
-from monitor.web.alert.figures import nearest
-from tests.factories import at
-from tests.unit.alert.factories import a_method, a_rule, a_rule_set, an_alert
+from monitor.web.alert.rule_figures import nearest
+from tests.factories.alert import a_method, a_rule, a_rule_set, an_alert
+from tests.factories.answers import at
 
 SOURCE = """\
 grouping: {by: [app]}

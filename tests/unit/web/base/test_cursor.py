@@ -7,7 +7,7 @@ import pytest
 from monitor.core.errors import WrongSettings
 from monitor.store.interaction.filters import Place
 from monitor.web.base.cursor import from_cursor, to_cursor
-from tests.factories import NOON
+from tests.factories.answers import NOON
 
 
 @pytest.mark.parametrize("name", ["q-1", "", "über/42?&", '"', "\u2028"])

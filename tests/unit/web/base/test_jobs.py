@@ -4,7 +4,7 @@ from threading import Event
 
 from monitor.core.errors import OutOfReach
 from monitor.web.base.jobs import Jobs
-from tests.factories import NOON, clock
+from tests.factories.answers import NOON, clock
 
 
 def test_one_of_a_name_is_at_work_at_a_time_and_says_how_far_it_is():

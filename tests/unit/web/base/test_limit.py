@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 from monitor.web.base.limit import Limit
-from tests.factories import NOON, at
+from tests.factories.answers import NOON, at
 
 WINDOW = timedelta(minutes=1)
 

@@ -11,7 +11,7 @@ from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import Listed
 from monitor.web.interaction import export as listing_export
 from monitor.web.interaction.export import COLUMNS, as_csv, as_json_lines
-from tests.factories import NOON
+from tests.factories.answers import NOON
 
 
 def a_row(**over):

@@ -8,7 +8,7 @@ import pytest
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import Labelled, Range, RefusalKnown
 from monitor.web.interaction.filters import asked
-from tests.factories import NOON
+from tests.factories.answers import NOON
 
 
 def ask(query):

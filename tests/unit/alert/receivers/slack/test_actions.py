@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.alert.receivers.slack.actions import click_of
-from tests.slack_server import CHANNEL, click
+from tests.servers.slack import CHANNEL, click
 
 EPISODE = "0123456789abcdef0123456789abcdef"
 

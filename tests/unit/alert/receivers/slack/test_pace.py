@@ -4,7 +4,7 @@ import pytest
 
 from monitor.alert.receivers.slack.pace import INTERVAL_SECONDS, PATIENCE_SECONDS, Pace
 from monitor.core.errors import Retriable
-from tests.slack_server.bench import Stepping
+from tests.servers.slack.bench import Stepping
 
 
 def test_turns_are_a_second_apart_and_the_first_comes_at_once():

@@ -1,0 +1,73 @@
+"""The few bad answers that show what the others are like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from monitor.alert.explain.answer import Answered
+from monitor.alert.explain.finding import Telling
+from monitor.privacy.masking import redact
+
+MOST = 3
+LONGEST = 600  # characters of a question or an answer
+_READABLE_ANSWER = range(20, 601)
+_READABLE_QUESTION = range(8, 301)
+_READ = 4 * LONGEST  # characters that are redacted before the text is cut
+
+
+def telling(window: Sequence[Answered], groups: Sequence[Iterable[int]]) -> list[Telling]:
+    """At most `MOST` matching answers of the window: the best of each group in turn, then the best of all.
+
+    `groups` are places in `window`, the most important group first; overlapping ones are meant. The best is readable
+    at one glance, then the most certain of its verdict. No answer's wording is shown twice.
+    """
+    ranked = sorted((place for place, row in enumerate(window) if row.matches), key=lambda at: _rank(window[at]))
+    shown: list[Telling] = []
+    said: set[str] = set()
+    for place in _in_turn(ranked, groups):
+        row = window[place]
+        wording = " ".join((row.answer or "").casefold().split())
+        if wording not in said:
+            said.add(wording)
+            shown.append(_shown(row))
+        if len(shown) == MOST:
+            break
+    return shown
+
+
+def _in_turn(ranked: Sequence[int], groups: Sequence[Iterable[int]]) -> Iterator[int]:
+    taken: set[int] = set()
+    for group in groups[:MOST]:
+        members = set(group)
+        best = next((place for place in ranked if place in members and place not in taken), None)
+        if best is not None:
+            taken.add(best)
+            yield best
+    yield from (place for place in ranked if place not in taken)
+
+
+def _rank(row: Answered) -> tuple[bool, float, str]:
+    readable = len(row.answer or "") in _READABLE_ANSWER and len(row.question or "") in _READABLE_QUESTION
+    return not readable, -round(_certainty(row), 2), row.id
+
+
+def _certainty(row: Answered) -> float:
+    """Probability of its verdict; of one that is unknown, 0."""
+    return float(getattr(row.probabilities, row.verdict, 0.0))
+
+
+def _shown(row: Answered) -> Telling:
+    return Telling(
+        id=row.id,
+        app=row.app,
+        question=_text(row.question),
+        answer=_text(row.answer),
+        verdict=row.verdict,
+        reasons=row.reasons,
+        probability=_certainty(row),
+    )
+
+
+def _text(text: str | None) -> str:
+    redacted = redact((text or "")[:_READ])
+    return redacted if len(redacted) <= LONGEST else redacted[: LONGEST - 1].rstrip() + "…"

@@ -1,0 +1,130 @@
+"""From a chat completion to a value of the form asked for; nothing else than that form is ever taken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from monitor.assess.llm.exchange import Form
+from monitor.core.assessment_json import storable
+from monitor.core.errors import MonitorError
+
+T = TypeVar("T", bound=Form)
+_MOST_PROBLEMS = 3  # that are named
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that think aloud
+
+
+class Unfit(MonitorError):
+    """A completion that holds no value of the form; `reason` as in `NoAnswer`, `final` where asking again is vain."""
+
+    def __init__(self, reason: str, message: str, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.final = final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The first choice of a chat completion, and its usage."""
+
+    content: str | None
+    refusal: str | None
+    finish_reason: str | None
+    input_tokens: int
+    output_tokens: int
+
+
+def completion_of(body: object) -> Completion:
+    """The completion in the JSON of a response.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match body:
+        case {"choices": [{"message": {**message}, **choice}, *_]}:
+            usage = body.get("usage") if isinstance(body, Mapping) else None
+            counts: Mapping[str, Any] = usage if isinstance(usage, Mapping) else {}
+            return Completion(
+                content=_text(message.get("content")),
+                refusal=_text(message.get("refusal")),
+                finish_reason=_text(choice.get("finish_reason")),
+                input_tokens=_count(counts.get("prompt_tokens")),
+                output_tokens=_count(counts.get("completion_tokens")),
+            )
+        case _:
+            raise ValueError("no chat completion")
+
+
+def read(completion: Completion, form: type[T]) -> T:
+    """The value, from JSON that may stand among other words where a server does not keep to the form.
+
+    Raises:
+        Unfit: there is none, or more than one, as where a model repeats what it read.
+    """
+    if completion.refusal:
+        raise Unfit("model_refused", "the model refuses to answer", final=True)
+    if completion.finish_reason == "content_filter":
+        raise Unfit("content_filter", "the server's content filter stopped the answer", final=True)
+    if completion.finish_reason == "length":
+        raise Unfit("truncated", "the answer does not fit into MONITOR_LLM__MAX_OUTPUT_TOKENS")
+    try:
+        return form.model_validate(_object(_THOUGHTS.sub("", completion.content or "")), strict=True)
+    except ValidationError as error:
+        named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
+        raise Unfit("malformed", storable("; ".join(named))) from None
+    except (ValueError, RecursionError) as error:
+        raise Unfit("malformed", str(error)) from None
+
+
+def _object(text: str) -> object:
+    """The one JSON object in a text, alone or among other words.
+
+    With a second one, or another brace, nobody could tell which is the answer and which is quoted from what was read.
+
+    Raises:
+        ValueError, RecursionError: there is none, or more than that.
+    """
+    start = text.find("{")
+    if start < 0 or "<think>" in text:
+        raise ValueError("it holds no JSON object")
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it holds no JSON object, or braces before it: {error.msg}") from None
+    if "{" in text[end:]:
+        raise ValueError("it holds several JSON objects")
+    return _storable(found)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("it holds a name twice in one object")
+    return found
+
+
+def _storable(value: Any) -> Any:
+    """Postgres keeps no U+0000 and no lone surrogates, and a model may write either."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _storable(item) for name, item in value.items()}
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def _text(value: object) -> str | None:
+    return storable(value) if isinstance(value, str) else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,84 @@
+"""What the `monitor review` commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from monitor.cli.terminal import literal
+from monitor.core.model import Verdict
+from monitor.core.text.plain import readable
+from monitor.review.agreement import Agreement, Pair, Week
+from monitor.review.draw import Offer
+from monitor.review.presentation import DRAWN_WORDS, SHOWN
+
+
+def interaction_panel(row: Mapping[str, Any], offer: Offer) -> RenderableType:
+    """One row of `Queries.explained` with every retrieved document, and neither verdict nor scores."""
+    texts = Table.grid(padding=(0, 2))
+    texts.add_column(style="dim", no_wrap=True)
+    texts.add_column(overflow="fold")
+    texts.add_row("question", Text(readable(_shown(row["question"]))))
+    documents = row["retrieved_documents"]
+    for number, document in enumerate(documents, 1):
+        texts.add_row(f"document {number}", Text(readable(_shown(document["text"])), style="cyan"))
+    if not documents:
+        texts.add_row("documents", Text("none were retrieved", style="dim"))
+    if row["reference_answer"]:
+        texts.add_row("reference", Text(readable(_shown(row["reference_answer"]))))
+    texts.add_row("answer", Text(readable(_shown(row["answer"])), style="bold"))
+    title = Text.assemble(
+        readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
+    )
+    drawn = f"offered as {offer.drawn}: {DRAWN_WORDS[offer.drawn]}"
+    return Panel(texts, title=title, title_align="left", subtitle=Text(drawn, style="dim"), subtitle_align="left")
+
+
+def weeks_table(weeks: Sequence[Week]) -> Table:
+    """One line a week, with the intervals of the shares."""
+    table = Table("week", box=None, pad_edge=False)
+    for heading in ("labels", "verdict agrees", "kappa", "rule agrees", "kappa", "open"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for week in weeks:
+        table.add_row(
+            week.name, f"{week.verdict.total}{'' if week.enough else ' (too few)'}", _share(week.verdict),
+            _kappa(week.verdict), _share(week.rule), _kappa(week.rule), str(week.unlabelled),
+        )  # fmt: skip
+    return table
+
+
+def pairs_table(pairs: Sequence[Pair]) -> Table:
+    """One line for every two people."""
+    table = Table("two people", box=None, pad_edge=False)
+    for heading in ("both labelled", "agree", "kappa"):
+        table.add_column(heading, justify="right")
+    for pair in pairs:
+        agreed = pair.agreement
+        table.add_row(literal(" and ".join(pair.people)), str(agreed.total), _share(agreed), _kappa(agreed))
+    return table
+
+
+def keys() -> Iterator[tuple[str, Verdict]]:
+    """The key that stands for each label: its first letter."""
+    yield from ((verdict.value[0], verdict) for verdict in Verdict)
+
+
+def _shown(text: str) -> str:
+    more = len(text) - SHOWN
+    return text if more <= 0 else f"{text[:SHOWN]}\n… and {more:,} more characters; --json has all of it"
+
+
+def _share(agreed: Agreement) -> str:
+    if agreed.share is None:
+        return "–"
+    lower, upper = agreed.interval
+    return f"{agreed.share:.0%} ({lower * 100:.0f}–{upper:.0%})"
+
+
+def _kappa(agreed: Agreement) -> str:
+    return "–" if agreed.kappa is None else f"{agreed.kappa:.2f}"

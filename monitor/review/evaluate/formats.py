@@ -1,0 +1,58 @@
+"""An evaluation on a terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from monitor.core.text.plain import readable
+from monitor.review.evaluate.document import MISSING, Cell, headline, interval, number, sections
+from monitor.review.evaluate.figures import Evaluated, Figure
+from monitor.review.evaluate.wording import notes
+
+
+def as_json(evaluated: Evaluated) -> dict[str, Any]:
+    """Every figure unrounded under the names of `figures.py`; `notes` are the words that go before them."""
+    return {**asdict(evaluated), "notes": notes(evaluated)}
+
+
+def plain(cell: Cell, *, with_interval: bool = True) -> str:
+    """A cell as text: `.842 (.801–.881)`."""
+    if isinstance(cell, Figure):
+        bounds = interval(cell) if with_interval else ""
+        return f"{number(cell.value)} ({bounds})" if bounds else number(cell.value)
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def markdown(evaluated: Evaluated) -> str:
+    """The same sections with tables in the form of GitHub; charts are left to the page."""
+    return "\n".join(_markdown(evaluated)) + "\n"
+
+
+def _markdown(evaluated: Evaluated) -> Iterator[str]:
+    yield from ("# Evaluation", "", _escaped(headline(evaluated)), "")
+    yield f"Files: {', '.join(f'`{name}`' for name in evaluated.files)}"
+    yield ""
+    for note in notes(evaluated):
+        yield from (f"- **{note}**", "")
+    for section in sections(evaluated):
+        yield from (f"## {section.title}", "", section.words, "")
+        for grid in section.grids:
+            yield _line(grid.headings)
+            yield _line(["---" if place < grid.labels else "---:" for place in range(len(grid.headings))])
+            yield from (_line([plain(cell) for cell in row]) for row in grid.rows)
+            yield ""
+            if grid.reasons:
+                yield from (f"{MISSING}: {'; '.join(grid.reasons)}", "")
+    yield f"Intervals: 95%, {evaluated.draws:,} resamples of whole groups, seed {evaluated.seed}."
+
+
+def _line(cells: list[str] | tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    """Foreign names must not break a table or become markup."""
+    flat = " ".join(readable(text).split())
+    return "".join(f"\\{c}" if c in r"\`*_[]<>|#" else c for c in flat)

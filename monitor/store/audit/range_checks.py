@@ -1,0 +1,183 @@
+"""Checks a range of leaves against their hashes, tiles, checkpoints and the rows that they tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from monitor.audit.finding import Fault, Finding
+from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
+from monitor.audit.note import NotProved
+from monitor.audit.tiles import TILE
+from monitor.store.audit.differences import Accounts, Doubt, doubted, malformed
+from monitor.store.audit.rows import SECRET, Leaf, leaf_body, read_rows, row_record
+from monitor.store.audit.seal import opened_by
+from monitor.store.audit_queue import STORED
+
+if TYPE_CHECKING:
+    import psycopg
+
+RANGE = 4_096  # leaves that are checked at a time, a power of two and so a complete subtree
+_LEAVES = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE index >= %s AND index < %s ORDER BY index
+"""
+_TILES = "SELECT index, hashes FROM audit_tile WHERE level = 0 AND index >= %s AND index < %s"
+_CHECKPOINTS = """
+    SELECT size, root, note, made_at FROM audit_checkpoint WHERE size > %s AND size <= %s ORDER BY size
+"""
+# Rows are looked up one by one, by an index: for the few that a range has the planner might read all there are.
+_ONE_BY_ONE = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+_OCCURRED = ',"occurred_at":"'  # no text in a body has it: its quotes are written with a backslash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Leaves [start, end) to be checked: `start` is a multiple of `RANGE`, and `end` at most so much more.
+
+    `marks` are sizes of the tree whose roots are asked for beside those of checkpoints; `keys` the public keys.
+    """
+
+    start: int
+    end: int
+    marks: tuple[int, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a range came to: what is wrong in it, and its share of the tree.
+
+    `signed` are the sizes and roots of its checkpoints as they were signed; `shares` the complete subtrees from its
+    start to each size that was asked for or signed, and to its end; `tile_roots` those of its complete tiles.
+    """
+
+    task: Task
+    findings: list[Finding] = field(default_factory=list)
+    signed: list[tuple[int, bytes]] = field(default_factory=list)
+    shares: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    tile_roots: list[bytes] = field(default_factory=list)
+
+
+def check_range(connection: psycopg.Connection, task: Task, accounts: Accounts) -> Checked:
+    """Checks one range in the caller's transaction; `accounts` say which rows may be gone."""
+    connection.execute(_ONE_BY_ONE)
+    checked = Checked(task=task)
+    leaves = {row[0]: Leaf(*row) for row in connection.execute(_LEAVES, (task.start, task.end))}
+    tiles: dict[int, bytes] = dict(connection.execute(_TILES, (task.start // TILE, -(-task.end // TILE))).fetchall())
+    hashes = _hashes(checked, leaves, tiles)
+    sealed = {index: leaf.sealed_at for index, leaf in leaves.items()}
+    _check_checkpoints(connection, checked, sealed)
+    _shares(checked, hashes)
+    wrong = {finding.index for finding in checked.findings if finding.fault is Fault.LEAF}
+    checked.findings.extend(
+        _check_rows(connection, [leaf for leaf in leaves.values() if leaf.number not in wrong], accounts)
+    )
+    return checked
+
+
+def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) -> list[bytes]:
+    """The hash of each leaf: where body, hash and tile differ, what two of them say, so that one fault stays one."""
+    task, hashes = checked.task, []
+    for number in range(task.start // TILE, -(-task.end // TILE)):
+        first, last = number * TILE, min((number + 1) * TILE, task.end)
+        tile, whole = tiles.get(number), last - number * TILE == TILE
+        if tile is not None and (not whole or len(tile) != TILE * HASH_BYTES):
+            checked.findings.append(_tile(0, number, "is not one of 256 leaves"))
+            tile = None
+        elif tile is None and whole:
+            checked.findings.append(_tile(0, number, "is missing"))
+        differing = []
+        for index in range(first, last):
+            at = (index - first) * HASH_BYTES
+            in_tile = None if tile is None else tile[at : at + HASH_BYTES]
+            hash_, problem = _hash_of(leaves.get(index), index, in_tile)
+            hashes.append(hash_)
+            if problem is not None:
+                checked.findings.append(problem)
+            if index in leaves and in_tile not in {None, hash_}:
+                differing.append(f"leaf {index}")
+        if differing:
+            checked.findings.append(_tile(0, number, f"does not hold the hash of {', '.join(differing)}"))
+        if whole:
+            checked.tile_roots.append(root_of(hashes[-TILE:]))
+    return hashes
+
+
+def _hash_of(leaf: Leaf | None, index: int, in_tile: bytes | None) -> tuple[bytes, Finding | None]:
+    """What stands for a leaf in the tree, and what is wrong with the leaf by itself."""
+    if leaf is None:
+        return in_tile or b"", Finding(fault=Fault.LEAF, index=index, sentence=f"leaf {index} is missing")
+    made = leaf_hash(leaf.body.encode())
+    if made == leaf.hash:
+        return made, None
+    what = "its hash was changed" if made == in_tile else "its body is not the one that was sealed"
+    return leaf.hash if leaf.hash == in_tile else made, _wrong(leaf, f"leaf {index}: {what}")
+
+
+def _check_checkpoints(connection: psycopg.Connection, checked: Checked, sealed: dict[int, datetime]) -> None:
+    task = checked.task
+    for size, root, note, made_at in connection.execute(_CHECKPOINTS, (task.start, task.end)):
+        try:
+            opened = opened_by(note, task.keys)
+        except NotProved as error:
+            checked.findings.append(_checkpoint(size, str(error)))
+            continue
+        if (opened.size, opened.root) != (size, bytes(root)):
+            checked.findings.append(_checkpoint(size, "the row is not what its note says"))
+        if made_at != sealed.get(size - 1, made_at):
+            checked.findings.append(_checkpoint(size, "its time is not that of its last leaf"))
+        if task.start < opened.size <= task.end:
+            checked.signed.append((opened.size, opened.root))
+
+
+def _shares(checked: Checked, hashes: Sequence[bytes]) -> None:
+    task, frontier = checked.task, Frontier()
+    wanted = {*task.marks, *(size for size, _ in checked.signed), task.end}
+    for size, hash_ in enumerate(hashes, start=task.start + 1):
+        frontier.append(hash_)
+        if size in wanted:
+            checked.shares[size] = frontier.hashes
+
+
+def _check_rows(connection: psycopg.Connection, leaves: Sequence[Leaf], accounts: Accounts) -> Iterator[Finding]:
+    for kind in STORED:
+        its = [leaf for leaf in leaves if leaf.kind == kind]
+        keys = [(leaf.app, leaf.subject, leaf.part) for leaf in its]
+        rows = read_rows(connection, kind, keys, [occurred(leaf.body) for leaf in its])
+        doubts = []
+        for leaf, key in zip(its, keys, strict=True):
+            row = rows.get(key)
+            secret = None if row is None else row[SECRET]
+            if row is not None and secret is not None:
+                made = leaf_body(row_record(kind, row, bytes(secret)), leaf.sealed_at)
+                if made == leaf.body.encode():
+                    continue
+            doubts.append(Doubt(leaf=leaf, row=row))
+        yield from doubted(connection, kind, doubts, accounts)
+    for leaf in leaves:
+        if leaf.kind not in STORED and (problem := malformed(leaf)):
+            yield _wrong(leaf, f"leaf {leaf.number}: {problem}")
+
+
+def occurred(body: str) -> datetime | None:
+    """When the interaction of a body occurred, without reading all of it; None where it does not say."""
+    _, found, rest = body.partition(_OCCURRED)
+    try:
+        return datetime.fromisoformat(rest.partition('"')[0]) if found else None
+    except ValueError:
+        return None
+
+
+def _wrong(leaf: Leaf, sentence: str) -> Finding:
+    return Finding(fault=Fault.LEAF, index=leaf.number, app=leaf.app, subject=leaf.subject, sentence=sentence)
+
+
+def _tile(level: int, index: int, problem: str) -> Finding:
+    return Finding(fault=Fault.TILE, sentence=f"tile {index} of level {level} {problem}")
+
+
+def _checkpoint(size: int, problem: str) -> Finding:
+    return Finding(fault=Fault.CHECKPOINT, sentence=f"the checkpoint of {size} leaves: {problem}")

@@ -1,0 +1,188 @@
+"""When there were answers of an app, environment, model, topic, verdict or reason: the rollups know without the rows.
+
+So a list of what is rare reads the few minutes in which there was any, and no index has to be kept for each filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, func, literal, select, true
+
+from monitor.core.model import Reason, Verdict
+from monitor.store.interaction.rollup import OTHER
+from monitor.store.tables.interactions import verdict_minute
+from monitor.store.tables.signals import verdict_hour
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+_Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, what is counted of it, and all answers in it
+_SMALLEST = timedelta(microseconds=1)
+_WINDOWS = tuple(
+    timedelta(hours=hours) for hours in (12, 96, 768, 9_000)
+)  # looked at one after the other, and the rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What the rollups are asked for: labels by name, and the verdicts or the reason that count."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+    verdicts: frozenset[Verdict] = frozenset()
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """Spans [start, end) beside which nothing is, in the order of the list; up to `through`, None: to its end."""
+
+    spans: tuple[tuple[datetime, datetime], ...]
+    through: datetime | None
+
+
+def pieces(
+    connection: Connection, counted: Counted, start: datetime, end: datetime, *, forward: bool, most: int
+) -> Pieces:
+    """The minutes of [start, end) that hold `most` of what is counted: next to its end, or `forward` to its start.
+
+    A label that the rollups no longer tell from others may lead to more spans, never to less.
+    """
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    near = start if forward else end
+    limits = _Limits(near=near, forward=forward, counted=most)
+    hours, enough = _hours(connection, counted, start, end, limits)
+    spans = [(max(_floor(max(hour, start), MINUTE), hour), min(hour + HOUR, end)) for hour, _, _ in hours]
+    minutes: list[_Row] = []
+    enough_minutes = False
+    if spans:
+        minutes, enough_minutes = limits.enough(_counts(connection, verdict_minute, counted, spans, limits), MINUTE)
+    through = limits.far(minutes, MINUTE) if enough_minutes else limits.far(hours, HOUR) if enough else None
+    return _found(minutes, MINUTE, start, end, through)
+
+
+def hours(
+    connection: Connection,
+    counted: Counted,
+    start: datetime,
+    end: datetime,
+    *,
+    forward: bool,
+    most: int,
+    most_read: int,
+) -> Pieces:
+    """The hours of [start, end) that hold `most` of what is counted, or of which `most_read` answers are to be read."""
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    limits = _Limits(near=start if forward else end, forward=forward, counted=most, read=most_read)
+    found, enough = _hours(connection, counted, start, end, limits)
+    return _found(found, HOUR, start, end, limits.far(found, HOUR) if enough else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    """How much of what is counted is enough, or how many answers may be read for it, from `near` on."""
+
+    near: datetime
+    forward: bool
+    counted: int
+    read: int | None = None
+
+    def enough(self, rows: Sequence[_Row], unit: timedelta) -> tuple[list[_Row], bool]:
+        """The first rows that are enough, and whether they are; what `near` lies within may be on its other side."""
+        kept: list[_Row] = []
+        counted = read = 0
+        for at, number, total in rows:
+            kept.append((at, number, total))
+            if not at < self.near < at + unit:
+                counted, read = counted + number, read + total
+            if counted >= self.counted or (self.read is not None and read >= self.read):
+                return kept, True
+        return kept, False
+
+    def far(self, rows: Sequence[_Row], unit: timedelta) -> datetime:
+        """Where the last of them ends, in the order of looking."""
+        return rows[-1][0] + (unit if self.forward else timedelta())
+
+
+def _found(rows: Sequence[_Row], unit: timedelta, start: datetime, end: datetime, through: datetime | None) -> Pieces:
+    spans = tuple((max(at, start), min(at + unit, end)) for at, _, _ in rows)
+    return Pieces(spans=_joined(spans), through=through if through is not None and start < through < end else None)
+
+
+def _hours(
+    connection: Connection, counted: Counted, start: datetime, end: datetime, limits: _Limits
+) -> tuple[list[_Row], bool]:
+    """The hours next to the near end that are enough, and whether they are; the nearest are read first."""
+    first, last = _floor(start, HOUR), _floor(end + HOUR - _SMALLEST, HOUR)
+    found: list[_Row] = []
+    enough = False
+    for window in (*_WINDOWS, last - first):
+        if first < last and not enough:
+            length = min(window, last - first)
+            span = (first, first + length) if limits.forward else (last - length, last)
+            first, last = (span[1], last) if limits.forward else (first, span[0])
+            found, enough = limits.enough([*found, *_counts(connection, verdict_hour, counted, [span], limits)], HOUR)
+    return found, enough
+
+
+def _counts(
+    connection: Connection,
+    table: Table,
+    counted: Counted,
+    spans: Sequence[tuple[datetime, datetime]],
+    limits: _Limits,
+) -> list[_Row]:
+    """Hours or minutes in which there was any, in the order of looking."""
+    at = table.c.hour if table is verdict_hour else table.c.minute
+    times = ARRAY(DateTime(timezone=True))
+    span = (
+        func.unnest(literal([a for a, _ in spans], times), literal([b for _, b in spans], times))
+        .table_valued("start", "end", name="span")
+        .render_derived()
+    )
+    ours = [table.c[label].in_((value, OTHER)) for label, value in counted.labels]
+    number: ColumnElement[int] = func.sum(_number(table, counted))
+    total: ColumnElement[int] = literal(0)
+    if limits.read is not None:
+        number, total = func.coalesce(number.filter(and_(true(), *ours)), 0), func.sum(table.c.total)
+        ours = []
+    # grouped within each span, so that the planner cannot turn the join around and read the table for every span
+    of_span = (
+        select(at.label("at"), number.label("number"), total.label("total"))
+        .where(at >= span.c.start, at < span.c.end, *ours)
+        .group_by(at)
+        .having(number > 0)
+        .lateral("counted")
+    )
+    c = of_span.c
+    order = c.at.asc() if limits.forward else c.at.desc()
+    query = select(c.at, c.number, c.total).select_from(span.join(of_span, true())).order_by(order)
+    return [(moment, int(n), int(read)) for moment, n, read in connection.execute(query)]
+
+
+def _number(table: Table, counted: Counted) -> ColumnElement[int]:
+    """At most so many of a row may be wanted."""
+    if counted.reason is not None:
+        return table.c[counted.reason.value]
+    if not counted.verdicts:
+        return table.c.total
+    first, *others = (table.c[verdict.value] for verdict in sorted(counted.verdicts))
+    return sum(others, first)
+
+
+def _joined(spans: Sequence[tuple[datetime, datetime]]) -> tuple[tuple[datetime, datetime], ...]:
+    """Neighbours as one."""
+    found: list[tuple[datetime, datetime]] = []
+    for start, end in spans:
+        if found and found[-1][0] == end:
+            found[-1] = (start, found[-1][1])
+        elif found and found[-1][1] == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+def _floor(moment: datetime, unit: timedelta) -> datetime:
+    return moment - (moment - datetime(1970, 1, 1, tzinfo=UTC)) % unit

@@ -1,0 +1,108 @@
+"""Facts of a made-up week; a test names only what it is about."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+from monitor.core.model import Tally, Verdict
+from monitor.core.verdict_counts import Verdicts
+from monitor.report.weekly.facts import (
+    Arrivals,
+    Behind,
+    Both,
+    Coverage,
+    DocumentUse,
+    Episode,
+    Example,
+    Facts,
+    Judged,
+    ProfileUse,
+    Quiet,
+    Read,
+    Refusals,
+    Usage,
+)
+from monitor.report.weekly.week import Week
+
+WEEK = Week(monday=date(2026, 11, 9))
+NO_COVERAGE = Coverage(
+    pending=0, arrivals=(), problems=(), ledger=Tally(), partitions=0, unbalanced=0, behind=()
+)  # fmt: skip
+
+
+def no_facts(**over: Any) -> Facts:
+    """An app that answered nothing in the week."""
+    known: dict[str, Any] = {
+        "app": "support-bot",
+        "week": WEEK,
+        "days": {},
+        "groups": {"environment": {}, "model": {}, "topic": {}},
+        "prompt_versions": {},
+        "read": Read(answers=0, of=0, self_generated=0, documents=()),
+        "refusals": Refusals(),
+        "refusals_before": Refusals(),
+        "partial_refusals": 0,
+        "verdicts": {},
+        "profiles": (),
+        "worst": (),
+        "over_refusals": (),
+        "episodes": (),
+        "silences": (),
+        "judged": (),
+        "judged_before": (),
+        "judged_answers": 0,
+        "usage": (),
+        "coverage": NO_COVERAGE,
+        "opinions": (),
+        "unlabelled": 0,
+    }
+    return Facts(**{**known, **over})
+
+
+def facts_named(name: str, **over: Any) -> Facts:
+    """Something of everything, with `name` wherever a text comes from outside."""
+    both = Both(
+        this=Verdicts(grounded=10, refusal=10, self_generated=40),
+        before=Verdicts(grounded=50, refusal=5, self_generated=5),
+    )
+    at = WEEK.start + timedelta(hours=5)
+    example = Example(
+        id=name, occurred_at=at, verdict=Verdict.SELF_GENERATED, reasons=("not_in_documents",), p_grounded=0.125,
+        p_refusal=0.5, model=name, topic=name, question=name, answer=name,
+    )  # fmt: skip
+    known: dict[str, Any] = {
+        "app": name,
+        "days": {WEEK.monday: both.this, WEEK.before.monday: both.before},
+        "groups": {"environment": {name: both}, "model": {name: both}, "topic": {name: both}},
+        "prompt_versions": {name: both},
+        "read": Read(
+            answers=120,
+            of=240,
+            self_generated=40,
+            documents=(DocumentUse(id=name, answers=60, self_generated=40, compared=60, supported=0),),
+        ),
+        "refusals": Refusals(correct=4, over=3, unknown=3),
+        "refusals_before": Refusals(correct=5),
+        "partial_refusals": 2,
+        "verdicts": {(Verdict.GROUNDED, Verdict.REFUSAL): 10, (Verdict.REFUSAL, Verdict.REFUSAL): 50},
+        "profiles": (ProfileUse(name=name, hash="ab12", embedding_model=name, uncalibrated=True, answers=60),),
+        "worst": (example,),
+        "over_refusals": (example,),
+        "episodes": (
+            Episode(
+                episode="e", rule=name, severity="critical", labels={"topic": name}, fired_at=at,
+                acknowledged_at=at + timedelta(minutes=4), acknowledged_by=name, resolved_at=None,
+            ),
+        ),
+        "silences": (Quiet(matchers=(name,), starts_at=at, ends_at=WEEK.end + timedelta(1), by=name, comment=name),),
+        "judged": (Judged(metric="faithfulness", model=name, judged=4, scored=3, sum=1.5, squares=1.0, cost=1.5),),
+        "judged_answers": 4,
+        "usage": (Usage(purpose="judge", model=name, calls=3, input_tokens=5, output_tokens=7, cost=1.5),),
+        "coverage": Coverage(
+            pending=3, arrivals=(Arrivals(source=name, received=70, dead=2),), problems=((name, 2),),
+            ledger=Tally(received=70, assessed=60), partitions=2, unbalanced=1,
+            behind=(Behind(source=name, through=at, unread=4),),
+        ),
+    }  # fmt: skip
+    return no_facts(**{**known, **over})

@@ -1,0 +1,135 @@
+"""A sealed store for the tests of the audit trail: interactions of every fate under several checkpoints."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from sqlalchemy import Engine, text
+
+from monitor.app.background.sealer import Sealer
+from monitor.assess.judge.metric import Outcome
+from monitor.audit.note import Signer
+from monitor.core.model import Verdict, Work
+from monitor.review.label import Label
+from monitor.store.alert.responses import PostgresResponses
+from monitor.store.audit.seal import Sealing
+from monitor.store.audit_queue import Act, Kind, queue_act
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_judged, finish_revised
+from monitor.store.pending.queue import Pending
+from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.review.labels import Reviews
+from tests.factories.alert import a_silence
+from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, a_judgement, an_assessment, at, clock
+
+APP = "support-bot"
+SIGNER = Signer("monitor", bytes(range(32)))
+KEY = SIGNER.verifier_key
+_GOING = """
+    CREATE TEMPORARY TABLE going ON COMMIT DROP AS SELECT app, id FROM interaction i
+    WHERE occurred_at < :before AND (CAST(:verdict AS text) IS NULL OR EXISTS (
+        SELECT FROM assessment a WHERE a.app = i.app AND a.id = i.id AND a.live AND a.verdict = :verdict))
+"""
+OLD = NOON - timedelta(days=100)
+
+
+class Notes:
+    """A witness that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def publish(self, note: str) -> None:
+        self.notes.append(note)
+
+
+@dataclass
+class Trail:
+    """Writes, seals and signs; `ids` are those of what is stored with its texts."""
+
+    engine: Engine
+    database: str
+    witness: Notes = field(default_factory=Notes)
+    minutes: int = 0
+
+    def __post_init__(self) -> None:
+        self.sealer = Sealer(sealing=Sealing(self.engine), signer=SIGNER, witnesses={"notes": self.witness})
+
+    def turn(self) -> int:
+        self.minutes += 1
+        return self.sealer.turn(at(self.minutes))
+
+    def write(self, *assessments, follow_ups=()) -> None:
+        with closing(Writer(self.database, clock, follow_ups=lambda _: follow_ups)) as writer:
+            writer.write(a_batch(*assessments))
+
+    def revise(self) -> None:
+        """Puts assessments with the sidecar's support in the place of those with a stand-in."""
+        made = an_assessment(support=FROM_THE_SIDECAR)
+        with self._worker(Work.SIDECAR) as (writer, claims):
+            done = [(claim, replace(made, interaction=claim.interaction)) for claim in claims]
+            finish_revised(writer, done, at(self.minutes))
+
+    def judge(self) -> None:
+        outcome = Outcome(score=None, reason="the model gave no question", parts={"questions": ["how long?"]})
+        both = [a_judgement(), a_judgement(metric="answer_relevance", outcome=outcome)]
+        with self._worker(Work.JUDGE) as (writer, claims):
+            finish_judged(writer, [(claim, both) for claim in claims], at(self.minutes))
+
+    @contextmanager
+    def _worker(self, work: Work):
+        later = NOON + timedelta(hours=1)
+        claims = Pending(self.engine).claim([work], later, most=500, lease=timedelta(minutes=5))
+        with closing(Writer(self.database, clock)) as writer:
+            yield writer, claims
+
+    def erase(self, *ids: str) -> None:
+        erasure = Erasure(self.engine)
+        erasure.erase(APP, erasure.find(Wanted(app=APP, ids=ids)), by="ann", reason_given=True, now=at(self.minutes))
+
+    def retain(self, before, verdict=None) -> None:
+        """Removes rows as retention does, and says so."""
+        with self.engine.begin() as connection:
+            connection.execute(text(_GOING), {"before": before, "verdict": verdict})
+            for table in ("judgement", "assessment", "interaction", "audit_secret"):
+                connection.execute(text(f"DELETE FROM {table} t USING going g WHERE t.app = g.app AND t.id = g.id"))  # noqa: S608
+            body = {"verdict": verdict, "before": before.isoformat(), "rows": 1}
+            queue_act(connection, Act(kind=Kind.RETENTION, by="monitor", at=at(self.minutes), subject="all", body=body))
+
+    def people(self) -> None:
+        """What people do: labels and a silence that is ended."""
+        reviews, responses = Reviews(self.engine), PostgresResponses(self.engine)
+        stood = reviews.standing([(APP, "q-0-1"), (APP, "q-0-2")])
+        reviews.keep([Label(standing=its, label=Verdict.REFUSAL, by="ann") for its in stood.values()], NOON)
+        responses.silence(a_silence(id="s1"), now=NOON)
+        responses.silence(a_silence(id="s2"), now=NOON)
+        responses.unsilence("s2", by="bob", now=at(1))
+
+
+def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
+    """Batches with a checkpoint after each; some revised, judged, labelled, erased and removed by retention."""
+    trail = Trail(engine, database)
+    for batch in range(batches):
+        its = [
+            an_assessment(
+                id=f"q-{batch}-{number}", answer=f"It is kept {number} days.",
+                question=f"How long is {number} kept?", conversation_id=f"c-{number}",
+                occurred_at=OLD if number == 0 else at(batch), verdict=list(Verdict)[number % 3],
+                support=A_STAND_IN if number % 4 == 0 else FROM_THE_SIDECAR, latency_ms=12.5 + number,
+                tags={"topic": "storage"}, model="gpt-test", turn=number,
+            )
+            for number in range(size)
+        ]  # fmt: skip
+        trail.write(*its, follow_ups={Work.SIDECAR, Work.JUDGE} if batch == 0 else set())
+        if batch == 1:
+            trail.judge()
+            trail.people()
+        if batch == 2:
+            trail.revise()
+            trail.erase("q-0-3", "q-1-3")
+        trail.turn()
+    trail.retain(NOON - timedelta(days=50))
+    trail.turn()
+    return trail

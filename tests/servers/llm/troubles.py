@@ -1,0 +1,114 @@
+"""What comes to the scripted server, and what it meets there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from typing import Any
+
+from tests.servers.llm.chat import ChatRequest, readable
+
+CHAT_PATH = "/v1/chat/completions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """An HTTP request; `body` is its JSON object, if it is one, and `chat` the same read as a chat request."""
+
+    method: str
+    path: str
+    headers: Message
+    content: bytes
+    body: dict[str, Any] | None
+    chat: ChatRequest | None
+
+    @classmethod
+    def read(cls, method: str, path: str, headers: Message, content: bytes) -> Request:
+        try:
+            body = json.loads(content)
+        except (ValueError, RecursionError):
+            body = None
+        body = body if isinstance(body, dict) else None
+        chat = ChatRequest(body=body) if body and path == CHAT_PATH and readable(body) else None
+        return cls(method=method, path=path, headers=headers, content=content, body=body, chat=chat)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """What a request meets. As it stands none at all: `status` 200 without a `body` means the orderly answer.
+
+    The upper part is an HTTP answer in place of the orderly one; a header of None is left out. The lower part is what
+    the orderly answer says or how it gets lost on its way.
+    """
+
+    status: int = 200
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    body: str | None = None
+
+    message: Mapping[str, Any] | None = None  # the assistant's, where a chat completion is asked for
+    finish_reason: str = "stop"
+    silence: float = 0.0  # seconds before the answer
+    trickle: float = 0.0  # seconds that the bytes of the answer are spread over
+    hang_up: bool = False  # the connection closes without a byte
+    cut: bool = False  # the connection closes after half of the body
+
+    @property
+    def answered(self) -> bool:
+        """The endpoint does what it is there for."""
+        return not self.hang_up and self.body is None and self.status == 200
+
+
+HANG_UP = Trouble(hang_up=True)
+CUT = Trouble(cut=True)
+
+
+def replied(content: Any) -> Trouble:
+    """A 200 with this JSON."""
+    return Trouble(body=json.dumps(content))
+
+
+def refusal(
+    status: int, message: str, *, code: str | None = None, param: str | None = None, **headers: str | None
+) -> Trouble:
+    """OpenAI's error JSON."""
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    error = {"message": message, "type": kind, "param": param, "code": code}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Trouble(status=status, headers=named, body=json.dumps({"error": error}))
+
+
+def too_many_requests(retry_after: float | None = None) -> Trouble:
+    """A rate limit; without `retry_after` (seconds) it does not say when to come back."""
+    after = None if retry_after is None else f"{retry_after:g}"
+    return refusal(429, "Rate limit reached for requests", code="rate_limit_exceeded", Retry_After=after)
+
+
+def server_error() -> Trouble:
+    return refusal(500, "The server had an error while processing your request. Sorry about that!")
+
+
+def not_json() -> Trouble:
+    """A 200 from something in between that is no API."""
+    return Trouble(headers={"Content-Type": "text/html"}, body="<!doctype html><title>Sign in</title>")
+
+
+def hang(seconds: float) -> Trouble:
+    """Not a byte for so long, then the orderly answer; none when the server stops or the client leaves before that."""
+    return Trouble(silence=seconds)
+
+
+def trickle(seconds: float) -> Trouble:
+    """The orderly answer byte by byte, head and body, over so long."""
+    return Trouble(trickle=seconds)
+
+
+def said(content: str, finish_reason: str = "stop") -> Trouble:
+    """A chat completion with this content, whatever was asked for."""
+    return Trouble(message={"role": "assistant", "content": content, "refusal": None}, finish_reason=finish_reason)
+
+
+def model_refusal(text: str) -> Trouble:
+    """A chat completion in which the model declines."""
+    return Trouble(message={"role": "assistant", "content": None, "refusal": text})

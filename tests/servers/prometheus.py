@@ -1,0 +1,83 @@
+"""Debian's Prometheus for tests: its checker, and a server of its own that scrapes one target."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+
+from tests.conftest import missing
+from tests.rig.waiting import until
+
+CONFIGURATION = """
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs: [{{job_name: monitor, static_configs: [{{targets: ["{target}"]}}]}}]
+"""
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        missing(f"{name} is needed: apt-get install prometheus")
+    return str(found)
+
+
+def check_metrics(text: bytes) -> str:
+    """What `promtool check metrics` says against the metrics of a scrape; nothing where all is well."""
+    done = subprocess.run([program("promtool"), "check", "metrics"], input=text, capture_output=True, check=False)  # noqa: S603
+    return done.stderr.decode() + done.stdout.decode() + (f"exit status {done.returncode}" if done.returncode else "")
+
+
+class Prometheus:
+    """A running server."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def ask(self, query: str) -> dict[tuple[tuple[str, str], ...], float]:
+        """Values by labels, of nothing while it is not ready."""
+        try:
+            asked = urllib.parse.urlencode({"query": query})
+            with urllib.request.urlopen(f"{self._url}/api/v1/query?{asked}", timeout=5) as answer:  # noqa: S310
+                found = json.load(answer)["data"]["result"]
+        except URLError:
+            return {}
+        ours = {"__name__", "instance", "job"}
+        return {
+            tuple(sorted((k, v) for k, v in one["metric"].items() if k not in ours)): float(one["value"][1])
+            for one in found
+        }
+
+
+@contextmanager
+def prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
+    """Scrapes `target`, a host and port, every second while the block runs."""
+    configuration, log = folder / "prometheus.yml", folder / "prometheus.log"
+    configuration.write_text(CONFIGURATION.format(target=target))
+    arguments = [
+        program("prometheus"),
+        f"--config.file={configuration}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        "--web.listen-address=127.0.0.1:0",  # it says in its log which one it got
+        "--log.level=info",
+    ]
+    with log.open("wb") as said, subprocess.Popen(arguments, stdout=said, stderr=said, cwd=folder) as process:  # noqa: S603
+        try:
+            yield Prometheus(until("Prometheus listens", lambda: _address(log, process)))
+        finally:
+            process.kill()
+
+
+def _address(log: Path, process: subprocess.Popen[bytes]) -> str | None:
+    said = log.read_text()
+    assert process.poll() is None, said
+    for line in said.splitlines():
+        if "Listening on" in line and "address=" in line:
+            return "http://" + line.partition("address=")[2].split()[0].strip('"')
+    return None

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import pytest
+
+from monitor.alert.receivers.slack.message import (
+    ACKNOWLEDGE,
+    SILENCES,
+    fallback,
+    reply_message,
+    root_message,
+    thread_message,
+)
+from tests.factories.notifications import (
+    a_notification,
+    a_resolved_notification,
+    a_resolved_told,
+    a_told,
+    an_example,
+    at,
+)
+from tests.servers.slack import PING, buttons, picture, problems, shown, texts, units
+
+URL = "https://monitor.example/alerts/1"
+
+
+def seen(message):
+    return shown({"blocks": message.blocks})
+
+
+def root(notification, **how):
+    return {"blocks": root_message(notification, **how).blocks}
+
+
+READS = """\
+🔴 Firing: negative-rate, support-bot
+Too many answers are not carried.
+*Rate of negative answers*
+38.2 % (95 % interval 28.5 % to 48.9 %)
+*Threshold*
+above 30.0 %
+*Window*
+5m
+*Answers counted*
+84
+*Since*
+2025-11-21 12:00 UTC
+app
+support-bot
+environment
+production
+*What changed*
+• Topic billing rose from 4 % to 61 %.
+*Examples*
+1. self-generated: answer off support
+Question: How long does a refund take?
+Answer: Refunds arrive within two hours, guaranteed by the Galactic Bank.
+<https://monitor.example/i/q-1|Example 1>
+Chart of the signal before and while the alert fired: Rate of negative answers
+<https://wiki.example/rag?a=1&b=2|Runbook>
+critical, episode 0123456789a…
+Acknowledge
+Silence 1 h
+Silence 4 h
+Open"""
+
+
+def test_a_message_reads_like_this():
+    example = an_example(url="https://monitor.example/i/q-1")
+    told = a_notification(changes=("Topic billing rose from 4 % to 61 %.",), examples=(example,), url=URL)
+    assert seen(root_message(told, buttons=True, chart="F00000001")) == READS
+
+
+def test_a_group_leads_with_the_worst_and_lists_the_others():
+    others = [a_told(rule=f"rule-{n}", severity="warning") for n in range(8)]
+    message = seen(root_message(a_notification(alerts=(a_told(), *others, a_resolved_told(rule="gone")))))
+    assert message.startswith("🔴 Firing: negative-rate, support-bot and 8 more\n")
+    assert "Also:\n🟠 rule-0, support-bot: rate of negative answers 38.2 %" in message
+    assert "rule-5," in message
+    assert "rule-6," not in message
+    assert "\nand 3 more\n" in message
+
+
+def test_buttons_are_there_only_where_somebody_listens():
+    told = a_notification(url=URL)
+    assert buttons(root(told)) == {}
+    assert "Open in monitor" in shown(root(told))
+    assert "Open in monitor" not in shown(root(told, buttons=True))
+    shown_buttons = buttons(root(told, buttons=True))
+    assert [*shown_buttons] == ["Acknowledge", "Silence 1 h", "Silence 4 h", "Open"]
+    assert shown_buttons["Open"]["url"] == URL
+    assert {b["value"] for b in shown_buttons.values()} == {told.episode}
+    assert {b["action_id"] for b in shown_buttons.values()} == {ACKNOWLEDGE, *SILENCES, "monitor_open"}
+
+
+def test_what_is_acknowledged_shows_by_whom_and_cannot_be_acknowledged_again():
+    mine = a_told(acknowledged_by="slack:U1 (ada)")
+    some = root(a_notification(alerts=(mine, a_told())), buttons=True)
+    everything = root(a_notification(alerts=(mine, a_resolved_told())), buttons=True)
+    assert "Acknowledge" in buttons(some)
+    assert [*buttons(everything)] == ["Silence 1 h", "Silence 4 h"]
+    assert "Acknowledged by: slack:U1 (ada)" in shown(everything)
+
+
+def test_when_all_is_over_it_is_green_and_only_open_is_left():
+    assert [*buttons(root(a_resolved_notification(url=URL), buttons=True))] == ["Open"]
+    over = root(a_resolved_notification(), buttons=True)
+    assert buttons(over) == {}
+    assert shown(over).startswith("🟢 Resolved: negative-rate, support-bot\n")
+
+
+@pytest.mark.parametrize(
+    ("told", "heading"),
+    [
+        (a_told(status="no_data", severity="warning"), "🟠 No data: negative-rate"),
+        (a_told(status="error"), "🔴 Error: negative-rate"),
+        (a_told(severity="info"), "🔵 Firing: negative-rate"),
+        (a_told(silenced_until=at(60)), "🔕 Firing: negative-rate"),
+        (a_told(silenced_until=at(1)), "🔴 Firing: negative-rate"),
+    ],
+)
+def test_the_state_shows_in_the_heading(told, heading):
+    assert shown(root(a_notification(alerts=(told,)))).startswith(heading)
+
+
+def test_a_silence_and_the_receiver_that_failed_are_told():
+    told = a_notification(alerts=(a_told(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
+    assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(told))
+    assert "Instead of pagerduty: out of reach" in shown(root(told))
+
+
+def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
+    assert picture(root(a_notification())) is None
+    message = root(a_notification(), chart="F00000001")
+    assert picture(message) == "F00000001"
+    assert "Chart of the signal before and while the alert fired: Rate of negative answers" in shown(message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"news": "changed", "alerts": (a_told(), a_told(rule="other", fired_at=at(9)))},
+            "🔴 other, support-bot joined",
+        ),
+        ({"news": "repeated", "at": at(60)}, "🔴 Still firing after 1h"),
+        ({"news": "acknowledged", "by": "slack:U1 (ada)"}, "🔴 Acknowledged by slack:U1 (ada)"),
+        (
+            {"news": "silenced", "by": "ada", "alerts": (a_told(silenced_until=at(60)),)},
+            "🔕 Silenced by ada until 2025-11-21 13:00 UTC",
+        ),
+    ],
+)
+def test_the_thread_says_why_it_is_told_now(changes, line):
+    message = thread_message(a_notification(number=1, **changes))
+    assert seen(message).startswith(f"{line}\n🔴 negative-rate, support-bot: rate of negative answers 38.2 %")
+    assert not problems({"blocks": message.blocks})
+
+
+def test_the_thread_tells_the_end():
+    assert seen(thread_message(a_resolved_notification())).startswith("🟢 Resolved after 20m\n🟢 negative-rate")
+
+
+def test_the_line_for_push_notifications_says_what_matters():
+    assert fallback(a_notification()) == (
+        "🔴 Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
+    )
+
+
+def largest(**changes):
+    much = "&" * 10_000
+    told = {
+        "rule": much,
+        "labels": {"app": much} | {f"{much}{n}": much for n in range(9)},
+        "annotations": {"summary": much, "description": much, "runbook": "https://x/" + "&" * 118},
+        "note": much,
+        "detail": much,
+        "signal": f"rate of {much}",
+        "acknowledged_by": much,
+        "silenced_until": at(60),
+        "started_at": at(-60 * 24 * 300 - 61),
+        "resolved_at": at(2),
+    }
+    example = an_example(
+        id=much, question=much, answer=much, verdict=much, reasons=(much,), url="https://x/" + "&" * 50
+    )
+    known = {
+        "alerts": (a_told(**told), *[a_told(**told | {"silenced_until": None})] * 30),
+        "changes": (much,) * 30,
+        "examples": (example,) * 3,
+        "url": "https://x/" + "a" * 2_900,
+        "by": much,
+        "instead_of": much,
+    }
+    return a_notification(**known | changes)
+
+
+@pytest.mark.parametrize("news", ["firing", "changed", "repeated", "acknowledged", "silenced", "resolved"])
+@pytest.mark.parametrize("listening", [True, False])
+def test_the_largest_message_stays_within_our_budget(news, listening):
+    told = largest(news=news)
+    for message in (
+        root_message(told, buttons=listening, chart="F00000001"),
+        thread_message(told),
+        reply_message("&" * 9_999),
+    ):
+        assert problems({"blocks": message.blocks}) == []
+        assert len(message.blocks) <= 20
+        assert sum(map(units, texts(message.blocks))) < 10_000
+        assert units(message.text) < 4_000
+
+
+def test_a_url_that_slack_would_not_take_gets_no_button():
+    assert "Open" not in buttons(root(a_notification(url="https://x/" + "a" * 3_000), buttons=True))
+    assert "Open" not in buttons(root(a_notification(url="javascript:alert(1)"), buttons=True))
+
+
+def test_more_labels_than_there_is_room_for_are_counted():
+    labels = {"app": "a", "environment": "b", "model": "", "team": "c", "x": "d", "y": "e"}
+    assert "more labels\n2, not shown here" in shown(root(a_notification(alerts=(a_told(labels=labels),))))
+
+
+@pytest.mark.parametrize("hostile", ["<!channel>", "<@U123>", "<https://evil|click>", "`*_~", "\u202eabc", "@here #x"])
+def test_the_answer_to_a_click_parses_nothing(hostile):
+    message = reply_message(f"acknowledged by slack:U1 ({hostile})")
+    for text in (message.text, *texts(message.blocks)):
+        assert not PING.search(text)
+        assert "<" not in text
+        assert "\u202e" not in text
+    assert not any(sign in message.text for sign in "`*_~")

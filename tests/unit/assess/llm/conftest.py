@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from monitor.assess.llm import client, transport
+from monitor.assess.llm.client import ChatModel, Prices
+from monitor.assess.llm.exchange import Purpose
+from monitor.core import retry
+from monitor.simulate.fakes.flow import MemoryBudget
+from tests.factories.llm import GOOD, PRICE, Clock
+from tests.servers.llm import CHAT_MODEL, KEY, llm_server
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    """Delays are as long as they are, but in another unit."""
+    monkeypatch.setattr(retry, "FIRST_DELAY", 0.002)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with llm_server(answer=lambda _: GOOD) as running:
+        yield running
+
+
+@pytest.fixture
+def budget():
+    return MemoryBudget()
+
+
+@pytest.fixture
+def make(server, budget):
+    made = []
+
+    def build(**settings):
+        usual = {"model": CHAT_MODEL, "api_key": KEY, "base_url": server.base_url, "purpose": Purpose.SIDECAR}
+        usual |= {"budget": budget, "prices": Prices(input=PRICE, output=PRICE)}
+        made.append(ChatModel(**{**usual, **settings}))
+        return made[-1]
+
+    yield build
+    for model in made:
+        model.close()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time of the client, for tests of one thread; the real length of delays comes back with it."""
+    monkeypatch.setattr(retry, "FIRST_DELAY", 0.5)
+    clock = Clock()
+    monkeypatch.setattr(client, "monotonic", clock)
+    monkeypatch.setattr(transport, "monotonic", clock)
+    monkeypatch.setattr(client, "Event", lambda: clock)
+    return clock

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from monitor.core.proportions import wilson
+from monitor.core.verdict_counts import Verdicts
+from monitor.store.interaction.overview import Cell
+from monitor.web.interaction.overview_figures import SPANS, changed, groups, points, summed
+from tests.factories.answers import NOON
+
+
+def a_cell(at, *, app="shop", model="large", **counts):
+    known = {"grounded": 0, "refusal": 0, "self_generated": 0}
+    return Cell(at=at, app=app, environment="production", model=model, **{**known, **counts})
+
+
+@pytest.mark.parametrize("name", SPANS)
+def test_a_span_is_whole_bins_and_now_lies_in_the_last(name):
+    span, now = SPANS[name], datetime(2025, 11, 21, 12, 34, 56, tzinfo=UTC)
+    start, end = span.around(now)
+    assert end - start == span.length
+    assert end - span.bin <= now < end
+    assert (start - datetime(1970, 1, 1, tzinfo=UTC)) % span.bin == timedelta()
+
+
+def test_shares_have_the_intervals_of_wilson():
+    counts = Verdicts(grounded=90, refusal=6, self_generated=4)
+    assert (counts.total, counts.negative) == (100, 10)
+    assert (counts.share("refusal"), counts.interval("negative")) == (0.06, wilson(10, 100))
+    assert Verdicts().share("refusal") is Verdicts().interval("refusal") is None
+
+
+def test_a_change_is_clear_where_the_interval_leaves_out_nothing():
+    before = Verdicts(grounded=950, refusal=50)
+    assert changed(Verdicts(grounded=945, refusal=55), before, "refusal").clear is False
+    worse = changed(Verdicts(grounded=850, refusal=150), before, "refusal")
+    assert (worse.difference, worse.clear) == (pytest.approx(0.1), True)
+    assert changed(Verdicts(), before, "refusal") is None
+
+
+def test_the_interval_of_a_change_is_newcombes():
+    # 56 of 70 against 48 of 80, an example of the paper: 0.0524 to 0.3339
+    assert changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=32, refusal=48), "refusal").clear
+    assert not changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=22, refusal=58), "refusal").clear
+
+
+def test_groups_are_now_against_before_the_largest_first():
+    cells = [
+        a_cell(NOON, grounded=5, refusal=1),
+        a_cell(NOON + timedelta(hours=1), grounded=4),
+        a_cell(NOON - timedelta(hours=1), grounded=3),
+        a_cell(NOON, app="bank", grounded=50),
+        a_cell(NOON - timedelta(hours=1), app="gone", grounded=7),
+    ]
+    found = groups(cells, NOON, lambda cell: (cell.app,))
+    assert [(group.key, group.now.total, group.before.total) for group in found] == [
+        (("bank",), 50, 0),
+        (("shop",), 10, 3),
+        (("gone",), 0, 7),
+    ]
+    assert summed(cells).total == 70
+
+
+def test_small_news_draw_the_same_picture():
+    hour = timedelta(hours=1)
+    few = points([a_cell(NOON, grounded=95_000, refusal=5_000)], hour)
+    assert few == points([a_cell(NOON, grounded=95_100, refusal=5_005)], hour)
+    rates, answers = few
+    assert [(p.at, p.verdict, p.share) for p in rates] == [
+        ("2025-11-21T12:30:00Z", "refusal", 50),
+        ("2025-11-21T12:30:00Z", "self-generated", 0),
+    ]
+    assert answers[0].total == 100_000
+
+
+def test_a_bin_without_answers_has_no_share():
+    assert points([a_cell(NOON)], timedelta(hours=1))[0] == ()
