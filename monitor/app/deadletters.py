@@ -13,7 +13,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
-from monitor.store.ledger.dead_letters import DeadLetters, Letter, Wanted, purge, settle
+from monitor.store.deadletters.dead_letters import DeadLetters, Letter, Wanted, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 

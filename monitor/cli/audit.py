@@ -73,7 +73,7 @@ def audit_verify(
     as_json: AsJson = False,
 ) -> None:
     """Check every leaf, checkpoint and row; exits with 1 and names all that was changed."""
-    from monitor.app.background.sealer import notes_at
+    from monitor.app.audit.sealer import notes_at
     from monitor.app.wiring.application import Application
     from monitor.store.audit.verify import processes_for, verify
 

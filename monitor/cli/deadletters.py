@@ -20,7 +20,7 @@ from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.store.ledger.dead_letters import Wanted
+    from monitor.store.deadletters.dead_letters import Wanted
 
 deadletters_app = typer.Typer(name="deadletters", no_args_is_help=True, help="Messages that cannot be interactions.")
 SHOWN = 4_000  # characters of a message
@@ -46,7 +46,7 @@ def deadletters_list(
 ) -> None:
     """The newest dead letters: where each stood, and why it is no interaction."""
     from monitor.app.wiring.application import Application
-    from monitor.store.ledger.dead_letters import DeadLetters
+    from monitor.store.deadletters.dead_letters import DeadLetters
 
     wanted = _wanted(topic, problem, since, until)
     if not everything:
@@ -88,7 +88,7 @@ def deadletters_show(
 ) -> None:
     """Everything that is known of one, and the message itself."""
     from monitor.app.wiring.application import Application
-    from monitor.store.ledger.dead_letters import DeadLetters
+    from monitor.store.deadletters.dead_letters import DeadLetters
 
     if raw and as_json:
         raise WrongSettings("--raw and --json would both write to standard output: choose one")
@@ -163,7 +163,7 @@ def deadletters_purge(
     """Delete dead letters for good; the ledger keeps count of those that were open."""
     from monitor.app.deadletters import check_known, purge_all
     from monitor.app.wiring.application import Application
-    from monitor.store.ledger.dead_letters import DeadLetters
+    from monitor.store.deadletters.dead_letters import DeadLetters
 
     among = _wanted(topic, problem, since, until)
     if settled:
@@ -193,7 +193,7 @@ def deadletters_purge(
 
 def _wanted(topic: str | None, problem: str | None, since: str | None, until: str | None) -> Wanted:
     from monitor.ingest.times import instant
-    from monitor.store.ledger.dead_letters import Wanted
+    from monitor.store.deadletters.dead_letters import Wanted
 
     return Wanted(
         topic=topic,

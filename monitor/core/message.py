@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,3 +100,6 @@ class DeadLetter:
     path: str
     problem: str
     digest: bytes | None = None
+
+
+Partition: TypeAlias = tuple[str, int]  # topic and number

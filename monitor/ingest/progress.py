@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
-from monitor.core.message import Offset, Progress
-from monitor.ingest.kafka.assignment import Partition
+from monitor.core.message import Offset, Partition, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

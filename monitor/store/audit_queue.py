@@ -1,7 +1,7 @@
 """What is to be sealed: queued in the transaction that stores it, so that nothing is stored that is not sealed later.
 
 A row without a body names a stored row, which is read when it is sealed; an act (somebody labelled, silenced, erased,
-looked) brings its body. `monitor.app.background.sealer` empties the queue.
+looked) brings its body. `monitor.app.audit.sealer` empties the queue.
 """
 
 from __future__ import annotations

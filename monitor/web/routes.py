@@ -12,6 +12,8 @@ from monitor.web.audit import page as audit_page
 from monitor.web.base import api_page as base_api_page
 from monitor.web.base.guard import storable_texts
 from monitor.web.base.parameters import known_parameters
+from monitor.web.deadletters import api as ledger_api_dead_letters
+from monitor.web.deadletters import page as ledger_page
 from monitor.web.interaction import api as interaction_api
 from monitor.web.interaction import api_export as interaction_api_export
 from monitor.web.interaction import api_overview as interaction_api_overview
@@ -19,8 +21,6 @@ from monitor.web.interaction import list_page as interaction_list_page
 from monitor.web.interaction import overview_page as interaction_overview_page
 from monitor.web.interaction import page as interaction_page
 from monitor.web.ledger import api as ledger_api
-from monitor.web.ledger import api_dead_letters as ledger_api_dead_letters
-from monitor.web.ledger import dead_letters_page as ledger_page
 from monitor.web.report import api as report_api
 from monitor.web.report import page as report_page
 from monitor.web.review import api as review_api

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.rules.file import load_rules
-from monitor.app.background.sealer import Sealer
+from monitor.app.audit.sealer import Sealer
 from monitor.app.privacy.retention import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored

@@ -14,7 +14,7 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Document, Reason, Verdict
 from monitor.store.alert import explanation_rows as changed
 from monitor.store.alert.explanation_rows import Changed, thin_slices
-from monitor.store.interaction.rollup import OTHER
+from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
 
 WINDOW = Span(start=NOON, end=at(10))

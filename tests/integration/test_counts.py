@@ -19,7 +19,8 @@ from monitor.core.message import Position
 from monitor.core.model import Metrics, Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
-from monitor.store.interaction.rollup import LONGEST_SOURCE, OTHER, source_of
+from monitor.store.ledger.source import LONGEST_SOURCE, source_of
+from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
 
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")

@@ -19,8 +19,8 @@ from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.message import Offset, Position, Skip
 from monitor.core.settings.load import load_settings
 from monitor.ingest.decode import Decoder
+from monitor.store.deadletters.dead_letters import Amount, DeadLetters, Wanted, purge, settle
 from monitor.store.interaction.writer import Writer
-from monitor.store.ledger.dead_letters import Amount, DeadLetters, Wanted, purge, settle
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, at, clock
 

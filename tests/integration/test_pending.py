@@ -22,11 +22,12 @@ from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset, Position
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, StandIn, Support, Tally, Verdict, Work
+from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.finish import finish_assessed, finish_judged, finish_revised
-from monitor.store.pending.queue import Pending, PendingCount, enqueue
+from monitor.store.pending.queue import Pending, PendingCount
 from monitor.store.tables.interactions import METRICS
 from tests.factories.answers import (
     A_STAND_IN,

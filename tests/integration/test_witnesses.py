@@ -6,7 +6,7 @@ import pytest
 from kafka import KafkaConsumer
 from pydantic import SecretStr
 
-from monitor.app.background.witnesses import KafkaWitness, SlackWitness
+from monitor.app.audit.witnesses import KafkaWitness, SlackWitness
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings

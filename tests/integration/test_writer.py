@@ -38,9 +38,9 @@ from monitor.privacy.redaction.redactor import redactor
 from monitor.store import database as halted
 from monitor.store.interaction import writer as writing
 from monitor.store.interaction.queries import Queries
-from monitor.store.interaction.rollup import MOST_VALUES, OTHER, LabelCap
+from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
-from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, clock
 
 FAR = frozenset({Mark.TIME_OUT_OF_RANGE})

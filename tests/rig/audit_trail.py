@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, text
 
-from monitor.app.background.sealer import Sealer
+from monitor.app.audit.sealer import Sealer
 from monitor.assess.judge.metric import Outcome
 from monitor.audit.note import Signer
 from monitor.core.model import Verdict, Work

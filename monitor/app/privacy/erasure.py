@@ -12,7 +12,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 from monitor.core.retry import Interrupted, Retry
 from monitor.store.audit.seal import Sealing
-from monitor.store.ledger.dead_letters import purge
+from monitor.store.deadletters.dead_letters import purge
 from monitor.store.privacy.erasure import BATCH, Erasable, Erasure, Wanted
 
 log = logging.getLogger(__name__)

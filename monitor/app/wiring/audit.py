@@ -12,7 +12,7 @@ from monitor.core.errors import WrongSettings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.app.background.sealer import Sealer
+    from monitor.app.audit.sealer import Sealer
     from monitor.audit.note import Signer
     from monitor.core.settings.load import Settings
 
@@ -41,7 +41,7 @@ class Auditing:
         Raises:
             WrongSettings: its file cannot be used.
         """
-        from monitor.app.background.sealer import key_at  # noqa: PLC0415  cryptography takes time to import
+        from monitor.app.audit.sealer import key_at  # noqa: PLC0415  cryptography takes time to import
 
         return key_at(self.key_file, self._settings.audit.origin)
 
@@ -52,8 +52,8 @@ class Auditing:
         Raises:
             WrongSettings: the key or a witness is set up wrongly.
         """
-        from monitor.app.background.sealer import Sealer, Witness  # noqa: PLC0415
-        from monitor.app.background.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
+        from monitor.app.audit.sealer import Sealer, Witness  # noqa: PLC0415
+        from monitor.app.audit.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
         from monitor.store.audit.seal import Sealing  # noqa: PLC0415
 
         audit = self._settings.audit

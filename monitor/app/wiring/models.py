@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from monitor.assess.judge.judge import Judge
     from monitor.assess.llm.batches import BatchEndpoint
     from monitor.assess.llm.client import ChatModel
+    from monitor.store.interaction.follow_ups import FollowUps
     from monitor.store.pending.budget import Limit
-    from monitor.store.pending.queue import FollowUps
 
 
 class LanguageModels:

@@ -10,11 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Condition
-from typing import TypeAlias
 
-from monitor.core.message import Offset, Skip
-
-Partition: TypeAlias = tuple[str, int]  # topic and number
+from monitor.core.message import Offset, Partition, Skip
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,10 +17,10 @@ from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
 from kafka.structs import MemberState
 
 from monitor.core.errors import Fenced, Retriable
-from monitor.core.message import Message, Offset, Progress
+from monitor.core.message import Message, Offset, Partition, Progress
 from monitor.core.ports import GroupOffsets
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.assignment import Partition, Places
+from monitor.ingest.kafka.assignment import Places
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen
 from monitor.ingest.kafka.rebalance import Listener
 from monitor.ingest.kafka.start_offset import Refused, start_of

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kafka import ConsumerRebalanceListener
 
-from monitor.ingest.kafka.assignment import Partition
+from monitor.core.message import Partition
 
 
 class Told(Protocol):

@@ -15,7 +15,7 @@ from monitor.alert.explain.answer import Answered
 from monitor.alert.window import MINUTE, Span
 from monitor.core.model import Probabilities, Verdict
 from monitor.store.database import retriable
-from monitor.store.interaction.rollup import OTHER
+from monitor.store.tables.interactions import OTHER
 
 MOST = 4_000  # rows of a side
 TIMEOUT_MS = 5_000  # of a statement

@@ -13,8 +13,7 @@ from typing import TypeAlias
 from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, func, literal, select, true
 
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.rollup import OTHER
-from monitor.store.tables.interactions import verdict_minute
+from monitor.store.tables.interactions import OTHER, verdict_minute
 from monitor.store.tables.signals import verdict_hour
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,20 +11,18 @@ from typing import TYPE_CHECKING
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from monitor.store.ledger.source import source_of
+from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 
 if TYPE_CHECKING:
     import psycopg
 
 KEY = ("minute", "app", "environment", "model", "topic")
-OTHER = "other"
-_FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what a followed file's topic has behind its path
 _REAL = Struct("f")  # in which a row keeps a similarity
 _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's end
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
-LONGEST_SOURCE = 400
 MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
 
 
@@ -161,12 +158,6 @@ def write_ingest(
     minute = now.replace(second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.executemany(_INGESTED, [(minute, source, *sums[source]) for source in sorted(sums)])
-
-
-def source_of(topic: str) -> str:
-    """What messages are counted under by where they came from: the Kafka topic, or the path of the file."""
-    path = _FILE.sub("", topic)
-    return path if len(path) <= LONGEST_SOURCE else OTHER
 
 
 def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:

@@ -17,12 +17,12 @@ from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
 from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
+from monitor.store.interaction.follow_ups import FollowUps, enqueue
 from monitor.store.interaction.partitions import Partitions, month_of
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import Counted, LabelCap, prepare, write_ingest, write_rollup
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, key
 from monitor.store.ledger.offsets import advance, count, reached
-from monitor.store.pending.queue import FollowUps, enqueue
 
 # A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
 # ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.

@@ -5,16 +5,16 @@ A claim is a lease: it lapses where the worker does not come back, and what is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from sqlalchemy import Engine, and_, func, select, text, tuple_, update
 
 from monitor.core.assessment_json import storable
-from monitor.core.model import Assessment, Interaction, Reason, Work
+from monitor.core.model import Interaction, Reason, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.read import interaction_of
 from monitor.store.tables.interactions import assessment, interaction, pending
@@ -22,18 +22,7 @@ from monitor.store.tables.interactions import assessment, interaction, pending
 if TYPE_CHECKING:
     import psycopg
 
-FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]
 _p = pending.c
-_ENQUEUE = """
-    INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
-    SELECT kind, app, id, occurred_at, %(group)s, %(now)s, %(now)s
-    FROM unnest(%(kinds)s::text[], %(apps)s::text[], %(ids)s::text[], %(times)s::timestamptz[])
-      AS wanted (kind, app, id, occurred_at)
-    WHERE kind <> 'judge' OR NOT EXISTS (
-        SELECT FROM judgement j WHERE j.app = wanted.app AND j.id = wanted.id AND j.occurred_at = wanted.occurred_at
-    )
-    ON CONFLICT DO NOTHING
-"""
 # An array is made once. A mere subquery may be run for every row, each time past those that it has locked before.
 _CLAIM = text("""
     UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
@@ -74,19 +63,6 @@ class PendingCount:
     given_up: int
     oldest: datetime | None
     last_error: str | None
-
-
-def enqueue(
-    connection: psycopg.Connection, group: str, now: datetime, wanted: Sequence[tuple[Work, Interaction]]
-) -> None:
-    """Queues work, each kind once for each interaction; one that was judged is not judged again."""
-    if not wanted:
-        return
-    its = [it for _, it in wanted]
-    connection.execute(_ENQUEUE, {
-        "group": group, "now": now, "kinds": [str(kind) for kind, _ in wanted], "apps": [it.app for it in its],
-        "ids": [it.id for it in its], "times": [it.occurred_at for it in its],
-    })  # fmt: skip
 
 
 def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:

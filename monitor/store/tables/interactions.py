@@ -260,3 +260,6 @@ llm_batch = Table(
     Column("status", Text, nullable=False),
     Column("finished_at", _time),
 )
+
+
+OTHER = "other"

@@ -14,9 +14,9 @@ from monitor.app.wiring.application import Application
 from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
 from monitor.store.audit.proofs import Proofs
-from monitor.web.audit.looks import check_may_look, keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import check_may_look, keep_look
 from monitor.web.base.parameters import Flag, Named
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.base.shape import Answer

@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from threading import Event
 from typing import IO
 
-from monitor.app.background.sealer import notes_at
+from monitor.app.audit.sealer import notes_at
 from monitor.app.wiring.application import Application
 from monitor.audit.export import ExportAbout, ExportedRecord, write_export
 from monitor.audit.merkle import leaf_hash, verify_inclusion

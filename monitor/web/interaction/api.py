@@ -15,10 +15,10 @@ from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown
 from monitor.store.interaction.list import Browse
 from monitor.store.review.labels import newest_labels
-from monitor.web.audit.looks import Clear, check_may_look, keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import Clear, check_may_look, keep_look
 from monitor.web.base.parameters import Cursor, Limit, Moment, Named, Text
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.base.shape import (

@@ -11,9 +11,9 @@ from fastapi.responses import StreamingResponse
 from monitor.app.wiring.application import Application
 from monitor.store.interaction.filters import Filters
 from monitor.store.interaction.list import Browse
-from monitor.web.audit.looks import keep_export
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import keep_export
 from monitor.web.base.problem import problems
 from monitor.web.interaction.api import asked
 from monitor.web.interaction.export import MOST, as_csv, as_json_lines

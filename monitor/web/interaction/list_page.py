@@ -16,10 +16,10 @@ from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import Listed, Listing
 from monitor.store.interaction.list import READ, Browse
-from monitor.web.audit.looks import keep_export
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import keep_export
 from monitor.web.base.page import page
 from monitor.web.interaction import filters as forms
 from monitor.web.interaction.export import MOST, as_csv, as_json_lines

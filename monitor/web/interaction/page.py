@@ -18,9 +18,9 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.store.interaction.conversation import Beside
 from monitor.store.review.labels import newest_labels
-from monitor.web.audit.looks import keep_look
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import keep_look
 from monitor.web.base.page import page, path_of
 from monitor.web.interaction import view as reading
 

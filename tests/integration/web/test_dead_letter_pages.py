@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from monitor.web.ledger.dead_letters_page import JOB, SHOWN
+from monitor.web.deadletters.page import JOB, SHOWN
 from monitor.web.state import kept
 from tests.factories.answers import a_batch, a_dead_letter, at
 

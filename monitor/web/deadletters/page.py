@@ -20,8 +20,8 @@ from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.store.database import TakesTooLong
-from monitor.store.ledger.dead_letter_list import COUNTED, PAGE, LetterList
-from monitor.store.ledger.dead_letters import DeadLetters, Wanted
+from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
+from monitor.store.deadletters.list import COUNTED, PAGE, LetterList
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Report
@@ -113,7 +113,7 @@ def dead_letters(
         wrong = str(error)
     return page(
         request,
-        "ledger/dead_letters.html",
+        "deadletters/dead_letters.html",
         who,
         said=SAID.get(said),
         asked=asked,
@@ -229,7 +229,7 @@ def _whole(request: Request, number: int) -> Mapping[str, Any]:
 def _letter(request: Request, who: Identity, row: Mapping[str, Any], *, clear: bool) -> HTMLResponse:
     return page(
         request,
-        "ledger/dead_letter.html",
+        "deadletters/dead_letter.html",
         who,
         letter=row,
         parts=list(parts(row, clear=clear)),

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select
 
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, quick
-from monitor.store.ledger.dead_letters import Wanted
+from monitor.store.deadletters.dead_letters import Wanted
 from monitor.store.tables.interactions import dead_letter
 
 PAGE = 50

@@ -14,16 +14,16 @@ from pydantic import Field
 from monitor.app.deadletters import retry
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
-from monitor.store.ledger.dead_letter_list import PAGE, LetterList, ListedLetter
-from monitor.store.ledger.dead_letters import DeadLetters, Wanted
-from monitor.web.audit.looks import Clear, check_may_look, keep_look
+from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
+from monitor.store.deadletters.list import PAGE, LetterList, ListedLetter
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
+from monitor.web.base.looks import Clear, check_may_look, keep_look
 from monitor.web.base.parameters import Flag, Id, Moment, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, problems
 from monitor.web.base.shape import Answer
 from monitor.web.base.visible import unescaped
-from monitor.web.ledger.dead_letters_page import JOB
+from monitor.web.deadletters.page import JOB
 from monitor.web.state import kept
 
 router = APIRouter(tags=["dead letters"])

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.app.background.sealer import Sealer, key_at, notes_at
-from monitor.app.background.witnesses import FileWitness
+from monitor.app.audit.sealer import Sealer, key_at, notes_at
+from monitor.app.audit.witnesses import FileWitness
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings

@@ -1,0 +1,1 @@
+"""DOC store/deadletters"""

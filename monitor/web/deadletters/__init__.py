@@ -1,0 +1,1 @@
+"""DOC web/deadletters"""
