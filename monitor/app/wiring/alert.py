@@ -57,8 +57,8 @@ class Alerting:
         Raises:
             WrongSettings: one is set up by half.
         """
-        from monitor.alert.receivers import configured  # noqa: PLC0415
-        from monitor.report.charts.drawing import course_chart  # noqa: PLC0415
+        from monitor.alert.receivers import configured
+        from monitor.report.charts.drawing import course_chart
 
         return configured(self._settings, course_chart)
 
@@ -70,35 +70,35 @@ class Alerting:
     @cached_property
     def store(self) -> PostgresAlertStore:
         """What the evaluation reads and writes."""
-        from monitor.store.alert.store import PostgresAlertStore  # noqa: PLC0415
+        from monitor.store.alert.store import PostgresAlertStore
 
         return PostgresAlertStore(self._engine())
 
     @cached_property
     def outbox(self) -> PostgresOutbox:
         """What is told."""
-        from monitor.store.alert.outbox import PostgresOutbox  # noqa: PLC0415
+        from monitor.store.alert.outbox import PostgresOutbox
 
         return PostgresOutbox(self._engine())
 
     @cached_property
     def responses(self) -> PostgresResponses:
         """What people do."""
-        from monitor.store.alert.responses import PostgresResponses  # noqa: PLC0415
+        from monitor.store.alert.responses import PostgresResponses
 
         return PostgresResponses(self._engine())
 
     @cached_property
     def history(self) -> AlertHistory:
         """What people ask about alerts."""
-        from monitor.store.alert.history import AlertHistory  # noqa: PLC0415
+        from monitor.store.alert.history import AlertHistory
 
         return AlertHistory(self._engine())
 
     @cached_property
     def explanations(self) -> Explanations:
         """What was said of what changed."""
-        from monitor.store.alert.explanations import Explanations  # noqa: PLC0415
+        from monitor.store.alert.explanations import Explanations
 
         return Explanations(self._engine())
 
@@ -110,7 +110,7 @@ class Alerting:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Takes what people click in Slack while the block runs, where that is set up."""
-        from monitor.alert.receivers.slack.actions import actions_from_settings  # noqa: PLC0415
+        from monitor.alert.receivers.slack.actions import actions_from_settings
 
         listener = actions_from_settings(self._settings, self.actions)
         if listener is None:
@@ -126,7 +126,7 @@ class Alerting:
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
         """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
-        from monitor.store.audit.acts import RulesKept  # noqa: PLC0415
+        from monitor.store.audit.acts import RulesKept
 
         told = self.receivers if receivers is None else receivers
         watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
@@ -158,7 +158,7 @@ class Alerting:
         )
 
     def _describer(self, rules: Sequence[Rule]) -> Describe:
-        from monitor.store.alert.explanation_rows import Changed  # noqa: PLC0415
+        from monitor.store.alert.explanation_rows import Changed
 
         return Describer(
             rules=rules,

@@ -72,7 +72,7 @@ class Application:
         """The configured database, or the embedded one, started."""
         if self.settings.database_url is not None:
             return self.settings.database_url.get_secret_value()
-        from monitor.store.embedded import embedded_database  # noqa: PLC0415  only where it is wanted
+        from monitor.store.embedded import embedded_database
 
         return embedded_database(self.settings.state_dir)
 
@@ -92,8 +92,8 @@ class Application:
         self.migrate()
         self.queries.keep_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
-            from monitor.assess.complete.sidecar import PROMPTS  # noqa: PLC0415
-            from monitor.store.pending.prompts import keep_prompts  # noqa: PLC0415
+            from monitor.assess.complete.sidecar import PROMPTS
+            from monitor.store.pending.prompts import keep_prompts
 
             with self.store.transaction() as connection:
                 keep_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
@@ -105,7 +105,7 @@ class Application:
 
     def writer(self) -> Writer:
         """One for a thread of its own."""
-        from monitor.store.interaction.writer import Writer  # noqa: PLC0415
+        from monitor.store.interaction.writer import Writer
 
         writer = Writer(self.database_url, self.now, follow_ups=self.language_models.follow_ups)
         self._closing.callback(writer.close)
@@ -114,21 +114,21 @@ class Application:
     @cached_property
     def queries(self) -> Queries:
         """What people ask of the stored rows."""
-        from monitor.store.interaction.queries import Queries  # noqa: PLC0415
+        from monitor.store.interaction.queries import Queries
 
         return Queries(self.engine)
 
     @cached_property
     def overview(self) -> OverviewStore:
         """What the dashboard's first page shows; it keeps what has settled."""
-        from monitor.store.interaction.overview import OverviewStore  # noqa: PLC0415
+        from monitor.store.interaction.overview import OverviewStore
 
         return OverviewStore(self.engine)
 
     @cached_property
     def reviews(self) -> Reviews:
         """What people say of the stored rows."""
-        from monitor.store.review.labels import Reviews  # noqa: PLC0415
+        from monitor.store.review.labels import Reviews
 
         return Reviews(self.engine)
 
@@ -139,22 +139,22 @@ class Application:
 
     @cached_property
     def _uncached_embedder(self) -> Embedder:
-        from monitor.app.wiring.models import embedder  # noqa: PLC0415
+        from monitor.app.wiring.models import embedder
 
         return embedder(self.settings, self.cache_dir, self._closing)
 
     @cached_property
     def embedder(self) -> CachedEmbedder:
         """The configured embedder behind its cache."""
-        from monitor.assess.embed.cache import CachedEmbedder  # noqa: PLC0415  numpy and onnxruntime take time to import
+        from monitor.assess.embed.cache import CachedEmbedder
 
         return CachedEmbedder(self._uncached_embedder, self.settings.embedding.cache_bytes)
 
     @cached_property
     def encoder(self) -> TokenEncoder:
         """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
-        from monitor.app.wiring.models import token_encoder  # noqa: PLC0415
-        from monitor.assess.embed.cache import CachedTokenEncoder  # noqa: PLC0415
+        from monitor.app.wiring.models import token_encoder
+        from monitor.assess.embed.cache import CachedTokenEncoder
 
         inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
         own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
@@ -166,7 +166,7 @@ class Application:
         d = self.settings.detector
         if d.path is None:
             return None
-        from monitor.assess.detect.onnx import OnnxDetector  # noqa: PLC0415
+        from monitor.assess.detect.onnx import OnnxDetector
 
         return OnnxDetector(
             d.path, device=d.device, threads=d.threads, max_tokens=d.max_tokens, max_inputs=d.max_inputs,
@@ -176,7 +176,7 @@ class Application:
     @cached_property
     def profile(self) -> Profile:
         """What verdicts are given by."""
-        from monitor.assess.classify.profile import load_profile  # noqa: PLC0415
+        from monitor.assess.classify.profile import load_profile
 
         detector_model = None if self.detector is None else self.detector.model
         return load_profile(
@@ -190,7 +190,7 @@ class Application:
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
         """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
-        from monitor.assess.pipeline import Pipeline  # noqa: PLC0415
+        from monitor.assess.pipeline import Pipeline
 
         return Pipeline(
             completer=self._completer(patience),
@@ -201,12 +201,12 @@ class Application:
         )
 
     def _completer(self, patience: float | None) -> Completer:
-        from monitor.assess.complete.extractive import ExtractiveCompleter  # noqa: PLC0415
+        from monitor.assess.complete.extractive import ExtractiveCompleter
 
         sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()
         if sidecar.mode == "off":
             return extractive
-        from monitor.assess.complete.sidecar import SidecarCompleter  # noqa: PLC0415
+        from monitor.assess.complete.sidecar import SidecarCompleter
 
         completer = SidecarCompleter(
             self.language_models.generator,
@@ -221,13 +221,13 @@ class Application:
     @cached_property
     def language_models(self) -> LanguageModels:
         """The sidecar's generator, the judge and what both may use."""
-        from monitor.app.wiring.models import LanguageModels  # noqa: PLC0415
+        from monitor.app.wiring.models import LanguageModels
 
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
     def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
         """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
-        from monitor.ingest.decode import Decoder, TopicDecoder  # noqa: PLC0415
+        from monitor.ingest.decode import Decoder, TopicDecoder
 
         ingest = self.settings.ingest
 
@@ -248,33 +248,33 @@ class Application:
         redaction = self.settings.redaction
         if not redaction.kinds and not redaction.patterns:
             return None
-        from monitor.privacy.redaction.redactor import redactor  # noqa: PLC0415
+        from monitor.privacy.redaction.redactor import redactor
 
         return redactor(redaction.kinds, redaction.regions, redaction.patterns)
 
     @cached_property
     def group(self) -> Group:
         """What the database knows of the configured consumer group."""
-        from monitor.store.ledger.group import Group  # noqa: PLC0415
+        from monitor.store.ledger.group import Group
 
         return Group(self.engine, self.settings.kafka.group_id)
 
     def kafka_source(self, span: Span | None = None) -> Source:
         """Our share of the configured topics, or a span of all of them; raises as `brokers.opened` does."""
-        from monitor.app.wiring.kafka import source  # noqa: PLC0415
+        from monitor.app.wiring.kafka import source
 
         return source(self.settings.kafka, group=self.group, now=self.now, closing=self._closing, span=span)
 
     def kafka_partitions(self) -> Mapping[str, int]:
         """How many partitions each of the configured topics has; raises as `brokers.opened` does."""
-        from monitor.app.wiring.kafka import partitions  # noqa: PLC0415
+        from monitor.app.wiring.kafka import partitions
 
         return partitions(self.settings.kafka, closing=self._closing)
 
     def kafka_store(self, *, rescore: bool) -> Store:
         """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
-        from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror  # noqa: PLC0415
-        from monitor.store.interaction.writer import Writer  # noqa: PLC0415
+        from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror
+        from monitor.store.interaction.writer import Writer
 
         kafka, mirror = self.settings.kafka, None
         hash_ = self.profile.hash if rescore else ""
@@ -305,8 +305,8 @@ class Application:
 
         What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
         """
-        from monitor.app.stages import Stages  # noqa: PLC0415
-        from monitor.core.retry import Retry  # noqa: PLC0415
+        from monitor.app.stages import Stages
+        from monitor.core.retry import Retry
 
         ingest = self.settings.ingest
         return Stages(
@@ -326,6 +326,6 @@ class Application:
     @cached_property
     def alerting(self) -> Alerting:
         """Rules, receivers, and what people do about alerts."""
-        from monitor.app.wiring.alert import Alerting  # noqa: PLC0415
+        from monitor.app.wiring.alert import Alerting
 
         return Alerting(self.settings, lambda: self.engine, lambda: self.embedder, self._closing, self.now)

@@ -41,7 +41,7 @@ class Auditing:
         Raises:
             WrongSettings: its file cannot be used.
         """
-        from monitor.app.audit.sealer import key_at  # noqa: PLC0415  cryptography takes time to import
+        from monitor.app.audit.sealer import key_at
 
         return key_at(self.key_file, self._settings.audit.origin)
 
@@ -52,9 +52,9 @@ class Auditing:
         Raises:
             WrongSettings: the key or a witness is set up wrongly.
         """
-        from monitor.app.audit.sealer import Sealer, Witness  # noqa: PLC0415
-        from monitor.app.audit.witnesses import FileWitness, KafkaWitness, SlackWitness  # noqa: PLC0415
-        from monitor.store.audit.seal import Sealing  # noqa: PLC0415
+        from monitor.app.audit.sealer import Sealer, Witness
+        from monitor.app.audit.witnesses import FileWitness, KafkaWitness, SlackWitness
+        from monitor.store.audit.seal import Sealing
 
         audit = self._settings.audit
         witnesses: dict[str, Witness] = {str(self.witness_file): FileWitness(self.witness_file)}

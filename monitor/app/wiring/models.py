@@ -49,7 +49,7 @@ class LanguageModels:
     @cached_property
     def budget(self) -> Budget:
         """What calls of language models may use."""
-        from monitor.store.pending.budget import PostgresBudget  # noqa: PLC0415
+        from monitor.store.pending.budget import PostgresBudget
 
         shares = {Purpose.JUDGE: self._settings.judge.budget_share}
         calls = self._settings.sidecar.concurrency + self._settings.judge.concurrency
@@ -78,7 +78,7 @@ class LanguageModels:
         judge = self._settings.judge
         if judge.mode == "off":
             return None
-        from monitor.assess.judge.judge import Judge  # noqa: PLC0415
+        from monitor.assess.judge.judge import Judge
 
         return Judge(self.judging_model, self._embedder(), metrics=judge.metrics, mode=judge.mode)
 
@@ -108,7 +108,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
         case "minilm":
             return _minilm(embedding, cache_dir)
         case "openai":
-            from monitor.assess.embed.openai import OpenAIEmbedder  # noqa: PLC0415
+            from monitor.assess.embed.openai import OpenAIEmbedder
 
             key = embedding.api_key or llm.api_key
             if key is None:
@@ -125,7 +125,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
             closing.callback(remote.close)
             return remote
         case "hash":
-            from monitor.assess.embed.hashing import HashEmbedder  # noqa: PLC0415
+            from monitor.assess.embed.hashing import HashEmbedder
 
             log.warning("the hash embedder is for tests and benchmarks only: its verdicts mean nothing")
             return HashEmbedder()
@@ -139,7 +139,7 @@ def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> To
 
 
 def _minilm(embedding: EmbeddingSettings, cache_dir: Path) -> MiniLMEmbedder:
-    from monitor.assess.embed.minilm import MiniLMEmbedder  # noqa: PLC0415  onnxruntime takes time to import
+    from monitor.assess.embed.minilm import MiniLMEmbedder
 
     return MiniLMEmbedder(
         cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
@@ -152,8 +152,8 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
     Raises:
         WrongSettings: it has no name or no key.
     """
-    from monitor.assess.llm.client import ChatModel, Prices  # noqa: PLC0415
-    from monitor.assess.llm.dialect import Structure  # noqa: PLC0415
+    from monitor.assess.llm.client import ChatModel, Prices
+    from monitor.assess.llm.dialect import Structure
 
     llm = settings.llm
     own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
@@ -186,7 +186,7 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
 
 def batch_endpoint(settings: Settings) -> BatchEndpoint:
     """The batch endpoint of the server that the judge asks."""
-    from monitor.assess.llm.batches import BatchEndpoint  # noqa: PLC0415
+    from monitor.assess.llm.batches import BatchEndpoint
 
     key = settings.llm.api_key
     return BatchEndpoint(api_key="" if key is None else key.get_secret_value(), base_url=settings.llm.base_url)
@@ -194,7 +194,7 @@ def batch_endpoint(settings: Settings) -> BatchEndpoint:
 
 def limits(settings: Settings) -> Sequence[Limit]:
     """The budget's limits."""
-    from monitor.store.pending.budget import Limit  # noqa: PLC0415
+    from monitor.store.pending.budget import Limit
 
     given: Mapping[str, float | None] = settings.llm.budget.model_dump()
     named = ((name.split("_per_"), most) for name, most in given.items() if most is not None)

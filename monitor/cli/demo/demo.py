@@ -86,7 +86,7 @@ def play_demo(
     demo_settings = chosen.model_copy(update={"database_url": url})
     with ExitStack() as stack:
         if kafka:
-            from monitor.cli.demo.through_kafka import demo_topic  # noqa: PLC0415  only where it is wanted
+            from monitor.cli.demo.through_kafka import demo_topic
 
             topic = stack.enter_context(demo_topic(settings.kafka))
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the one before
@@ -110,7 +110,7 @@ def play_demo(
 def _way(application: Application, *, kafka: bool) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
     """How interactions become stored assessments."""
     if kafka:
-        from monitor.cli.demo.through_kafka import through_kafka  # noqa: PLC0415
+        from monitor.cli.demo.through_kafka import through_kafka
 
         with through_kafka(application) as assess:
             yield assess

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
 from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
 from monitor.store.tables.interactions import METRICS
-
-if TYPE_CHECKING:
-    pass
 
 INTERACTION_COLUMNS = (
     "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
