@@ -1,4 +1,4 @@
-"""How well refusals are told by their wording: the table of docs/verdicts.md, on the dev files unless told otherwise.
+"""How well refusals are told by their wording: the table of docs/quality/verdicts.md, on the dev files by default.
 
     python benchmarks/refusals.py [--test] [--closeness] [--json PATH] [--short]
 

@@ -6,7 +6,7 @@
 their questions, so that no question finds itself; the three nearest answers by cosine are retrieved. Questions on AWS
 count as answerable, as in the study, whether or not their answer is among the three: both figures are printed.
 The extractive generator declines below a floor that is fitted on as many other questions. `--llm` asks a model too, as
-in squad.py. Needs MONITOR_DATA_DIR (default ../shared/data). docs/study.md has the figures.
+in squad.py. Needs MONITOR_DATA_DIR (default ../shared/data). docs/quality/study.md has the figures.
 """
 
 from __future__ import annotations

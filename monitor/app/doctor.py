@@ -168,14 +168,16 @@ _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all"),
     _Check(name="database", run=_database, mended_by="see MONITOR_DATABASE_URL; unset, it is the embedded one"),
     _Check(name="migrations", run=_migrations, mended_by="run `monitor migrate`", needs="database"),
-    _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/embedding.md"),
-    _Check(name="detector", run=_detector, mended_by="see docs/detector.md"),
+    _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/operate/embedding.md"),
+    _Check(name="detector", run=_detector, mended_by="see docs/quality/detector.md"),
     _Check(name="profile", run=_profile, mended_by="set MONITOR_PROFILE to one for this embedder", needs="embedder"),
     _Check(
-        name="kafka", run=_kafka, mended_by="see docs/kafka.md for the settings; a topic that is missing may still come"
+        name="kafka",
+        run=_kafka,
+        mended_by="see docs/operate/kafka.md for the settings; a topic that is missing may still come",
     ),
-    _Check(name="language models", run=_language_models, mended_by="see docs/language-models.md"),
-    _Check(name="receivers", run=_receivers, mended_by="see docs/receivers.md"),
+    _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
+    _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
     _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names"),
     _Check(
         name="audit", run=_audit, mended_by="`monitor run` seals, and so does `monitor audit seal`", needs="migrations"

@@ -12,7 +12,7 @@ from monitor.review.label import Consensus
 
 
 def labelled_json(it: Interaction, said: Consensus) -> dict[str, object]:
-    """The native event of the interaction (docs/events.md) with its label, and how that came about.
+    """The native event of the interaction (docs/start/events.md) with its label, and how that came about.
 
     `labelled_by` are those who say so, `labelled_at` is when the newest of them did.
     """

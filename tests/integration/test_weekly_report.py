@@ -169,7 +169,7 @@ def entries(by_value, enough):
 
 
 def same(found, expected, path="$"):
-    """Equal but for the rounding that docs/report.md states."""
+    """Equal but for the rounding that docs/quality/report.md states."""
     if isinstance(expected, dict):
         assert isinstance(found, dict), path
         assert sorted(found) == sorted(expected), path

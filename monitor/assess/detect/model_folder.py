@@ -15,7 +15,7 @@ from monitor.core.errors import WrongSettings
 
 Kind = Literal["token classifier", "cross-encoder"]
 
-_EXPORT = "export it with optimum (docs/detector.md says how)"
+_EXPORT = "export it with optimum (docs/quality/detector.md says how)"
 _ARCHITECTURES: Mapping[str, Kind] = {
     "ForTokenClassification": "token classifier",
     "ForSequenceClassification": "cross-encoder",

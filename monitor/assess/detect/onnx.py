@@ -205,7 +205,7 @@ def _session(graph: Path, *, device: Device, threads: int) -> Any:
     except Exception as error:  # noqa: BLE001  onnxruntime's have no base of their own
         raise WrongSettings(f"{graph}: onnxruntime cannot load it ({error}); export it again") from None
     if providers[0] == _CUDA and session.get_providers()[0] != _CUDA:
-        missing = "onnxruntime-gpu does not reach the GPU: driver, CUDA or cuDNN is missing (docs/detector.md)"
+        missing = "onnxruntime-gpu does not reach the GPU: driver, CUDA or cuDNN is missing (docs/quality/detector.md)"
         if device == "cuda":
             raise WrongSettings(f"MONITOR_DETECTOR__DEVICE is cuda, but {missing}")
         log.warning("the detector runs on the CPU: %s", missing)
@@ -219,7 +219,7 @@ def _providers(device: Device) -> list[str]:
     if _CUDA not in offered:
         raise WrongSettings(
             "MONITOR_DETECTOR__DEVICE is cuda, but this onnxruntime knows no GPU: install rag-monitor[gpu] "
-            "as docs/detector.md says, or set the device to auto"
+            "as docs/quality/detector.md says, or set the device to auto"
         )
     ort.preload_dlls()  # CUDA and cuDNN from the nvidia wheels that the extra brings
     return [_CUDA, _CPU]

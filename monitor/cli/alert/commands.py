@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ def alerts_list(
     as_json: AsJson = False,
 ) -> None:
     """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
-    from monitor.app.wiring.application import Application
     from monitor.cli.alert.tables import alerts_table, troubles
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         now, history = application.now(), application.alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
         silences, problem = history.silences(now), _problem(application)
@@ -56,11 +54,9 @@ def alerts_list(
 @alerts_app.command("show")
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
-    from monitor.app.wiring.application import Application
     from monitor.cli.alert.tables import alert_lines, history_table
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         alerting, alerts = application.alerting, _named(application, name)
         identities = [alert.fingerprint for alert in alerts]
         events = alerting.history.events(identities)
@@ -93,10 +89,7 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
 @alerts_app.command("ack")
 def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
     """Say that somebody is at it: it is not repeated any more, and the messages say who."""
-    from monitor.app.wiring.application import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         alerts = [alert for alert in _named(application, name) if alert.state.active]
         done = application.alerting.responses.acknowledge(alerts, by=_who(by), now=application.now(), comment=comment)
     if not alerts:
@@ -120,13 +113,11 @@ def alerts_silence(
 ) -> None:
     """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
     from monitor.alert.notify.actions import new_silence
-    from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
     from monitor.core.text.plain import moment
 
     wanted = _matchers(matchers)
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         try:
             silence = new_silence(wanted, parse_duration(length), by=_who(by), now=application.now(), comment=comment)
         except ValueError as error:
@@ -149,11 +140,9 @@ def alerts_silences(
     as_json: AsJson = False,
 ) -> None:
     """The silences that hold."""
-    from monitor.app.wiring.application import Application
     from monitor.cli.alert.tables import silences_table
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         rows = application.alerting.history.silences(application.now(), ended=ended)
     if as_json:
         print_json(rows)
@@ -166,10 +155,7 @@ def alerts_unsilence(
     silence_id: Annotated[str, typer.Argument(metavar="ID", help="As `alerts silences` shows it.")], *, by: By = None
 ) -> None:
     """End a silence now."""
-    from monitor.app.wiring.application import Application
-
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         now = application.now()
         ended = application.alerting.responses.unsilence(silence_id, by=_who(by), now=now)
     if not ended:
@@ -183,13 +169,13 @@ def alerts_test(
 ) -> None:
     """Send a made-up alert to a receiver, and then that it is resolved; both say that they are a test."""
     from monitor.alert.receivers.sample_alert import trial
-    from monitor.app.wiring.application import Application
 
-    with Application(load_settings()) as application:
+    with opened(migrated=False) as application:
         receivers = application.alerting.receivers
         if receiver not in receivers:
             known = ", ".join(receivers)
-            raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. docs/receivers.md says how")
+            see = "docs/on-call/receivers.md"
+            raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. See {see}")
         try:
             typer.echo(f"{receiver}: {receivers[receiver].check()}")
             receipt = None
@@ -208,11 +194,9 @@ def alerts_forget(
     source: Annotated[str, typer.Argument(help="A topic, or the path of a file that was followed.")],
 ) -> None:
     """Forget how far a topic or file was read that nobody is to read any more, so that it holds no rule up."""
-    from monitor.app.wiring.application import Application
     from monitor.store.ledger.progress import ReadingStore
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         forgotten = ReadingStore(application.engine).forget(source)
     if not forgotten:
         raise WrongSettings(f"nobody has read {source!r} lately; `monitor ledger` names what was read")

@@ -101,7 +101,7 @@ def play_demo(
             told = _play(application, scenario, assess, seed=seed, console=console)
         if application.language_models.judge is not None:
             tell_judgements(console, application)
-        application.auditing.sealer.turn(application.now())
+        application.auditing.sealer().seal_and_sign(application.now())
         elsewhere = settings.database_url is not None
         _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
 
@@ -224,7 +224,7 @@ def _conclude(
     right = sum(t.truth is t.assessment.verdict for t in told)
     console.print(
         f"{right} of {len(told)} verdicts are what the bot did. The traffic is invented and kinder than yours: "
-        "see docs/verdicts.md for figures on real answers.\n"
+        "see docs/quality/verdicts.md for figures on real answers.\n"
     )
     for verdict in Verdict:
         console.print(Text(f"Two answers found {verdict.replace('_', '-')}", style="bold"))
@@ -244,9 +244,12 @@ def _conclude(
         ("nothing was changed since it was stored", f"{here} {command} audit verify"),
         *([("what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
         ("is everything there for your own?", f"{command} doctor"),
-        ("your own answers; docs/events.md has the format", f"{command} replay answers.jsonl"),
+        ("your own answers; docs/start/events.md has the format", f"{command} replay answers.jsonl"),
         ("the same as a file grows, with the alert rules", f"{command} run answers.jsonl"),
-        ("or from Kafka; docs/kafka.md", f"MONITOR_KAFKA__BOOTSTRAP_SERVERS=… MONITOR_KAFKA__TOPICS=… {command} run"),
+        (
+            "or from Kafka; docs/operate/kafka.md",
+            f"MONITOR_KAFKA__BOOTSTRAP_SERVERS=… MONITOR_KAFKA__TOPICS=… {command} run",
+        ),
     )
     console.print(f"{len(told)} answers in {seconds:.0f} s. Next:")
     for what, line in nexts:

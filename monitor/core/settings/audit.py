@@ -12,7 +12,7 @@ from monitor.core.settings.sections import Section, split
 
 
 class AuditSettings(Section):
-    """What is sealed goes into a Merkle tree, of which a checkpoint is signed; docs/audit.md."""
+    """What is sealed goes into a Merkle tree, of which a checkpoint is signed; docs/audit/audit.md."""
 
     enabled: bool = Field(default=True, description="whether this process seals; what is stored is queued anyway")
     origin: str = Field("monitor", pattern=r"^[^\s+]+$", description="the name of this log, in its checkpoints and key")

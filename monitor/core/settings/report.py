@@ -11,7 +11,7 @@ from monitor.core.settings.sections import Section, split
 
 
 class ReportSettings(Section):
-    """The weekly report of each app, which `monitor run` writes; docs/report.md."""
+    """The weekly report of each app, which `monitor run` writes; docs/quality/report.md."""
 
     weekly: bool = Field(default=True, description="whether it is written when it is due")
     weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = "monday"

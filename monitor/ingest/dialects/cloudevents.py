@@ -1,4 +1,4 @@
-"""CloudEvents 1.0 around an event of another dialect, in both content modes (docs/events.md).
+"""CloudEvents 1.0 around an event of another dialect, in both content modes (docs/start/events.md).
 
 Sources: cloudevents/spec `cloudevents/formats/json-format.md` §3, `cloudevents/bindings/kafka-protocol-binding.md` §3.
 Attributes that the specification requires but an interaction does not need may be missing: `type`, and `id` beside an

@@ -1,4 +1,4 @@
-"""The native event: the fields of `Interaction` under their own names (docs/events.md)."""
+"""The native event: the fields of `Interaction` under their own names (docs/start/events.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RAGAS evaluation samples of one turn, as `EvaluationDataset.to_jsonl` writes them (docs/events.md).
+"""RAGAS evaluation samples of one turn, as `EvaluationDataset.to_jsonl` writes them (docs/start/events.md).
 
 Field names after ragas `dataset_schema.py`, `SingleTurnSample`.
 """

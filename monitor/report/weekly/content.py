@@ -34,7 +34,7 @@ Content = Mapping[str, Json]
 
 
 def content(facts: Facts) -> dict[str, Json]:
-    """The report as JSON; docs/report.md names every field."""
+    """The report as JSON; docs/quality/report.md names every field."""
     counted = _weeks(facts)
     return {
         "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""What an evaluation consists of; as JSON it has these names, which others rely on (docs/evaluation.md)."""
+"""What an evaluation consists of; as JSON it has these names, which others rely on (docs/quality/evaluation.md)."""
 
 from __future__ import annotations
 

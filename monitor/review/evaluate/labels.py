@@ -1,4 +1,4 @@
-"""Answers that people have labelled: native events with a few fields more, one a line (docs/evaluation.md)."""
+"""Answers that people have labelled: native events with a few fields more, one a line (docs/quality/evaluation.md)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def read_labels(
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
         lines = "1 line is" if len(bad) == 1 else f"{len(bad):,} lines are"
         named = "\n  ".join(bad[:SHOWN])
-        raise WrongSettings(f"{lines} no labelled event (docs/evaluation.md says what one is):\n  {named}{more}")
+        see = "docs/quality/evaluation.md"
+        raise WrongSettings(f"{lines} no labelled event ({see} says what one is):\n  {named}{more}")
     if not rows:
         raise WrongSettings(f"{', '.join(map(str, paths))}: holds no line")
     return rows

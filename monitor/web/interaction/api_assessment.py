@@ -1,4 +1,4 @@
-"""An assessment as JSON, from its stored row: the form that scripts rely on (docs/events.md), as `replay` writes it."""
+"""An assessment as JSON from its stored row, as `replay` writes it (docs/start/events.md)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Stored(Answer):
 class Defined(Stored):
     """With its thresholds and weights."""
 
-    definition: dict[str, Any] = Field(description="as `monitor profiles` and docs/calibration.md describe it")
+    definition: dict[str, Any] = Field(description="as `monitor profiles` and docs/quality/calibration.md describe it")
 
 
 class Profiles(Answer):

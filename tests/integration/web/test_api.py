@@ -1,4 +1,4 @@
-"""What the JSON API gives and does, as docs/dashboard.md says it."""
+"""What the JSON API gives and does, as docs/operate/dashboard.md says it."""
 
 from __future__ import annotations
 
@@ -430,8 +430,8 @@ def test_a_dead_letter_is_read_once_more(operator, viewer, writer, site):
     path = f"/api/v1/dead-letters/{letter['id']}/retry"
     answer = operator.post(path)
     assert (answer.status_code, answer.json()) == (202, {"begun": True})
-    site.app.state.kept.jobs.wait("dead letters")
-    assert "still dead" in site.app.state.kept.jobs.of("dead letters").said
+    site.app.state.jobs.wait("dead letters")
+    assert "still dead" in site.app.state.jobs.of("dead letters").said
     problem(operator.post("/api/v1/dead-letters/999999/retry"), 404)
 
 
@@ -498,7 +498,7 @@ def test_an_auditor_gets_the_checkpoint_and_the_proof_of_an_interaction(auditor,
     problem(auditor.get("/api/v1/audit/checkpoint"), 404)
     writer.write(a_batch(an_assessment(answer=SECRET)))
     assert got(auditor, "audit")["waiting"] > 0
-    site.application.auditing.sealer.turn(NOON)
+    site.application.auditing.sealer().seal_and_sign(NOON)
     assert got(auditor, "audit")["signed"] == got(auditor, "audit")["size"] > 0
     answer = auditor.get("/api/v1/audit/checkpoint")
     assert answer.headers["content-type"].startswith("text/plain")

@@ -141,7 +141,7 @@ def test_the_setting_chooses_the_build_of_embedder_and_token_encoder(folder):
 
 
 def test_the_shipped_profile_has_the_same_numbers_as_that_of_float32(fp32, int8):
-    """Fewer than one verdict in a hundred changes between the builds (docs/embedding.md), so both share one blend."""
+    """Fewer than one verdict in a hundred changes between builds (docs/operate/embedding.md): one blend serves both."""
     ours = load_profile(None, int8.model, int8.token_model)
     theirs = load_profile(None, fp32.model, fp32.token_model)
     names = {"name", "note", "embedding_model", "token_model"}
