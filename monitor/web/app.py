@@ -18,11 +18,16 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.database import TakesTooLong
 from monitor.web import health
+from monitor.web.alert.configured_rules import ConfiguredRules
+from monitor.web.audit.jobs import LastVerification
 from monitor.web.base.document import Described
 from monitor.web.base.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
+from monitor.web.base.jobs import Jobs
 from monitor.web.base.page import HERE, bare_page
 from monitor.web.base.problem import MEDIA_TYPE
+from monitor.web.report.rendered import RenderedReports
+from monitor.web.review.candidates import CandidateCache
 from monitor.web.routes import PREFIX as API
 from monitor.web.routes import api as api_router
 from monitor.web.routes import pages as pages_router
@@ -53,6 +58,11 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.provider = signin_oidc.provider(application.settings, guard)
     app.state.collector = health.collector(application)
     app.state.readiness = health.Readiness(application.queries.answers)
+    app.state.jobs = Jobs(application.now)
+    app.state.rules = ConfiguredRules(application)
+    app.state.candidates = CandidateCache(application.reviews)
+    app.state.rendered_reports = RenderedReports(application)
+    app.state.verification = LastVerification()
     for router in (health.router, signin.router, signin_oidc.router, api_router, pages_router):
         app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="static")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from monitor.app.background.sealer_process import sealed_beside
+from monitor.app.background.sealer_process import sealer_process
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
@@ -60,7 +60,7 @@ def serve(application: Application, stop: Event) -> None:
     thread.start()
     Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     # with the embedded database nobody else may be running who seals what is stored, and what is done here
-    sealing = sealed_beside(application) if application.settings.database_url is None else nullcontext()
+    sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
         with sealing:
             while thread.is_alive() and not stop.wait(0.2):
@@ -69,8 +69,7 @@ def serve(application: Application, stop: Event) -> None:
         server.should_exit = True
         thread.join()
         listening.close()
-        if hasattr(app.state, "kept"):  # work in the background that somebody began
-            app.state.kept.jobs.stop()
+        app.state.jobs.stop()
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -20,11 +20,11 @@ from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
 from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web.alert import view as alert_view
+from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.alert.rule_figures import Latest, latest
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.state import kept
 
 router = APIRouter()
 MOST, MOST_RESOLVED = 200, 50  # alerts of a list
@@ -69,7 +69,7 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
     now, alerting, board = application.now(), application.alerting, AlertBoard(application.engine)
     states = {row["rule_digest"]: dict(row) for row in alerting.history.rules()}
     by_name = {row["rule"]: row["evaluated_at"] for row in sorted(states.values(), key=itemgetter("evaluated_at"))}
-    in_use = kept(request).rules()
+    in_use: LoadedRules = request.app.state.rules.load()
     evaluated = [
         Evaluated(
             rule=rule,

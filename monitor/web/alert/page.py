@@ -19,10 +19,10 @@ from monitor.core.duration import parse_duration
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.alert.list import AlertBoard, Listed
 from monitor.web.alert import view as alert_view
+from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.state import kept
 
 router = APIRouter()
 QUICK = ("1h", "4h", "1d")
@@ -53,7 +53,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, said: str = "") -> HT
     application: Application = request.app.state.application
     now, alerting, board = application.now(), application.alerting, AlertBoard(application.engine)
     its = _listed(board, fingerprint, now)
-    in_use = kept(request).rules()
+    in_use: LoadedRules = request.app.state.rules.load()
     rule, same = alert_view.rule_of(its.alert, in_use.rules)
     course = _course(application, rule, its, now) if same else None
     explanation = alerting.explanations.of(its.alert.episode)

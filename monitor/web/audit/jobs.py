@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryFile
-from threading import Event
 from typing import IO
 
 from monitor.app.audit.sealer import notes_at
@@ -23,6 +22,13 @@ from monitor.store.audit_queue import Act, Kind
 from monitor.web.base.jobs import Report
 
 _CHUNK = 2**16
+
+
+@dataclass(slots=True, kw_only=True)
+class LastVerification:
+    """What the last verification by this process found; None before the first."""
+
+    result: Verified | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +90,7 @@ def proven(application: Application, app: str, subject: str) -> Proven:
     )
 
 
-def verification(application: Application, report: Report, _: Event) -> Verified:
+def verification(application: Application, report: Report) -> Verified:
     """Checks all of the trail against the rows and the witness's file, in this process.
 
     Raises:

@@ -17,12 +17,11 @@ from monitor.core.model import Json
 from monitor.ingest.times import instant
 from monitor.store.audit.list import ACTS, LATEST, AuditList
 from monitor.store.audit.proofs import Proofs
-from monitor.web.audit.jobs import Proven, exported, proven, public_keys, verification
+from monitor.web.audit.jobs import LastVerification, Proven, exported, proven, public_keys, verification
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, Needs
-from monitor.web.base.jobs import Report
+from monitor.web.base.jobs import Jobs, Report
 from monitor.web.base.page import page
-from monitor.web.state import kept
 
 router = APIRouter()
 JOB = "verification"
@@ -74,8 +73,8 @@ def audit(
         kind=chosen or "",
         plain=plain,
         before=before,
-        job=kept(request).jobs.of(JOB),
-        verified=kept(request).verified,
+        job=request.app.state.jobs.of(JOB),
+        verified=request.app.state.verification.result,
     )
 
 
@@ -120,14 +119,16 @@ def plain(value: Json) -> str:
 @router.post("/audit/verify")
 def verify(request: Request, who: Auditor) -> Response:
     """Verifies all of it, in the background."""
-    application, its = request.app.state.application, kept(request)
+    application: Application = request.app.state.application
+    last: LastVerification = request.app.state.verification
+    jobs: Jobs = request.app.state.jobs
 
-    def work(report: Report, stop: Event) -> str:
-        its.verified = verified = verification(application, report, stop)
+    def work(report: Report, _stop: Event) -> str:
+        last.result = verified = verification(application, report)
         said = f"{verified.size:,} leaves, {verified.checkpoints:,} checkpoints: "
         return said + (f"{len(verified.findings):,} findings" if verified.findings else "the trail holds")
 
-    said = "begun" if its.jobs.start(JOB, work, by=who.name) else "busy"
+    said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
     return RedirectResponse(f"/audit?said={said}", 303)
 
 

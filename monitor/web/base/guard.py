@@ -23,11 +23,11 @@ from starlette.requests import HTTPConnection
 
 from monitor.store.tokens import Access
 from monitor.web.base.access import Identity, Permission, Role
-from monitor.web.base.limit import Limit
+from monitor.web.base.limit import RateLimit
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-TRIES, WINDOW = 10, timedelta(minutes=1)  # to sign in, of one address
+MAX_SIGN_INS, SIGN_IN_WINDOW = 10, timedelta(minutes=1)  # attempts to sign in from one address
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _OF_OURS = frozenset({"same-origin", "none"})  # `none`: typed into the address bar
@@ -53,7 +53,7 @@ class Guard:
     public: str = ""
     only_tokens: bool = False
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    tries: Limit = field(default_factory=lambda: Limit(most=TRIES, window=WINDOW))
+    sign_in_limit: RateLimit = field(default_factory=lambda: RateLimit(most=MAX_SIGN_INS, window=SIGN_IN_WINDOW))
 
     @property
     def secure(self) -> bool:

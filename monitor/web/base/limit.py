@@ -1,39 +1,41 @@
-"""How often something may be tried."""
+"""Limits how often an address may try to sign in.
+
+The `limits` package is not used here: its memory storage never forgets a key, and it reads the wall clock.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Hashable
 from datetime import datetime, timedelta
 from threading import Lock
 
-_MOST_KEYS = 10_000  # remembered; the one that was quiet for longest is forgotten first
+from cachetools import LRUCache
+
+_MAX_KEYS = 10_000  # beyond these, the key that was quiet for longest is forgotten
 
 
-class Limit:
-    """At most `most` tries in any `window`, for each key. Safe to use from several threads; one process counts."""
+class RateLimit:
+    """At most `most` attempts of a key in any `window`. Safe to use from several threads; each process counts alone."""
 
     def __init__(self, *, most: int, window: timedelta) -> None:
         self._most = most
         self._window = window
-        self._tries: OrderedDict[Hashable, deque[datetime]] = OrderedDict()
+        self._attempts: LRUCache[Hashable, deque[datetime]] = LRUCache(_MAX_KEYS)
         self._lock = Lock()
 
-    def taken(self, key: Hashable, now: datetime) -> timedelta | None:
-        """Counts a try; None, or for how long there is none left: then it does not count."""
+    def attempt(self, key: Hashable, now: datetime) -> timedelta | None:
+        """Counts an attempt and returns None; at the limit it counts nothing and returns how long to wait."""
         with self._lock:
-            tries = self._tries.pop(key, deque())
-            self._tries[key] = tries
-            while len(self._tries) > _MOST_KEYS:
-                self._tries.popitem(last=False)
-            while tries and tries[0] <= now - self._window:
-                tries.popleft()
-            if len(tries) >= self._most:
-                return tries[0] + self._window - now
-            tries.append(now)
+            attempts = self._attempts.setdefault(key, deque())
+            while attempts and attempts[0] <= now - self._window:
+                attempts.popleft()
+            if len(attempts) >= self._most:
+                return attempts[0] + self._window - now
+            attempts.append(now)
             return None
 
-    def forgive(self, key: Hashable) -> None:
-        """Forgets the tries of somebody who turned out to be welcome."""
+    def clear(self, key: Hashable) -> None:
+        """Forgets the attempts of `key`, which has signed in."""
         with self._lock:
-            self._tries.pop(key, None)
+            self._attempts.pop(key, None)

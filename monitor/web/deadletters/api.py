@@ -18,13 +18,13 @@ from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
 from monitor.store.deadletters.list import PAGE, LetterList, ListedLetter
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
+from monitor.web.base.jobs import Jobs
 from monitor.web.base.looks import Clear, check_may_look, keep_look
 from monitor.web.base.parameters import Flag, Id, Moment, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, problems
 from monitor.web.base.shape import Answer
 from monitor.web.base.visible import unescaped
 from monitor.web.deadletters.page import JOB
-from monitor.web.state import kept
 
 router = APIRouter(tags=["dead letters"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -139,7 +139,8 @@ def retry_dead_letter(request: Request, who: Resolver, id: Annotated[Id, Path()]
         done = retry(application, Wanted(ids=(id,)), app=None, dialect=None, stop=stop)
         return f"{done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
 
-    if not kept(request).jobs.start(JOB, work, by=who.name):
+    jobs: Jobs = request.app.state.jobs
+    if not jobs.start(JOB, work, by=who.name):
         raise HTTPException(CONFLICT, "others are being read once more now; try again in a while")
     return Begun(begun=True)
 

@@ -24,10 +24,9 @@ from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
 from monitor.store.deadletters.list import COUNTED, PAGE, LetterList
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.jobs import Report
+from monitor.web.base.jobs import Jobs, Report
 from monitor.web.base.page import page
 from monitor.web.base.visible import unescaped, visible, visible_bytes
-from monitor.web.state import kept
 
 router = APIRouter()
 JOB = "dead letters"  # of which one is at work at a time
@@ -126,7 +125,7 @@ def dead_letters(
         causes=causes,
         cause_path=lambda its: replace(asked, topic=its.topic, problem=findable(f"{its.path}: {its.problem}")).path(),
         counted=COUNTED,
-        job=kept(request).jobs.of(JOB),
+        job=request.app.state.jobs.of(JOB),
         place=place,
     )
 
@@ -216,7 +215,8 @@ def _begin(request: Request, who: Identity, wanted: Wanted) -> str:
         said = f"{done.asked} tried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
         return f"{said}, {done.elsewhere} taken by another process" if done.elsewhere else said
 
-    return "begun" if kept(request).jobs.start(JOB, work, by=who.name) else "busy"
+    jobs: Jobs = request.app.state.jobs
+    return "begun" if jobs.start(JOB, work, by=who.name) else "busy"
 
 
 def _whole(request: Request, number: int) -> Mapping[str, Any]:
@@ -236,7 +236,7 @@ def _letter(request: Request, who: Identity, row: Mapping[str, Any], *, clear: b
         kept_bytes=len(row["value"]),
         clear=clear,
         place=place(row["topic"], row["partition"], row["position"]),
-        job=kept(request).jobs.of(JOB),
+        job=request.app.state.jobs.of(JOB),
     )
 
 

@@ -19,9 +19,9 @@ from monitor.store.report.list import PAGE, headlines
 from monitor.store.report.reports import Reports
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.jobs import Report
+from monitor.web.base.jobs import Jobs, Report
 from monitor.web.base.page import page
-from monitor.web.state import kept
+from monitor.web.report.rendered import RenderedReports
 
 router = APIRouter()
 JOB = "reports"
@@ -55,7 +55,7 @@ def reports(
         reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
         older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
         last_week=last_week(application.now()).name,
-        job=kept(request).jobs.of(JOB),
+        job=request.app.state.jobs.of(JOB),
     )
 
 
@@ -78,7 +78,8 @@ def make(request: Request, who: Reporter) -> Response:
         none = f"; {skipped} without answers" if skipped else ""
         return f"{len(apps) - skipped} reports of {week.name} are there{none}"
 
-    said = "begun" if kept(request).jobs.start(JOB, work, by=who.name) else "busy"
+    jobs: Jobs = request.app.state.jobs
+    said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
     return RedirectResponse(f"/reports?said={said}", 303)
 
 
@@ -107,9 +108,8 @@ def report(
         sent_at=stored.sent_at,
     )  # fmt: skip
     chosen = Format(form)
-    body = kept(request).drawn(
-        ("report", stored.digest, form), lambda: reporting(application).rendered(written, chosen)
-    )
+    cache: RenderedReports = request.app.state.rendered_reports
+    body = cache.body(written, chosen)
     headers = {"content-security-policy": POLICY}
     if "download" in request.query_params or chosen is not Format.HTML:
         file = f"weekly-{app}-{week.name}.{form}".encode(errors="replace")

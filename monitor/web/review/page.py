@@ -21,8 +21,7 @@ from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
-from monitor.web.review.candidates import MOST_SKIPPED, Wanted, handle
-from monitor.web.state import kept
+from monitor.web.review.candidates import MAX_SKIPPED, CandidateCache, CandidateQuery, skip_key
 
 router = APIRouter()
 SPANS: Mapping[str, tuple[str, timedelta]] = {
@@ -54,17 +53,16 @@ class Sitting:
         """From the address or a form; what is not known falls back to what is usual."""
         skipped = tuple(part for part in skip.split(",") if len(part) == 8 and part.isalnum())  # noqa: PLR2004
         return cls(
-            app=app or None, span=span if span in SPANS else "7d", second=bool(second), skipped=skipped[-MOST_SKIPPED:]
+            app=app or None, span=span if span in SPANS else "7d", second=bool(second), skipped=skipped[-MAX_SKIPPED:]
         )
 
     @property
-    def wanted(self) -> Wanted:
-        """For the draw."""
-        return Wanted(self.app, SPANS[self.span][1], self.second)
+    def query(self) -> CandidateQuery:
+        return CandidateQuery(self.app, SPANS[self.span][1], self.second)
 
     def path(self, *, skip: str | None = None, said: str | None = None) -> str:
         """The page of this sitting, after `skip` too."""
-        skipped = (*self.skipped, *([skip] if skip else []))[-MOST_SKIPPED:]
+        skipped = (*self.skipped, *([skip] if skip else []))[-MAX_SKIPPED:]
         query = {
             "app": self.app, "span": self.span, "second": "1" if self.second else None,
             "skip": ",".join(skipped), "said": said,
@@ -145,16 +143,17 @@ def _next(
 ) -> tuple[Offer | None, Mapping[str, Any] | None]:
     """The next offer with its interaction; it is remembered that it was made."""
     application: Application = request.app.state.application
+    candidates: CandidateCache = request.app.state.candidates
     skipped = list(sitting.skipped)
-    while len(skipped) <= 2 * MOST_SKIPPED:
-        offer = kept(request).sittings.next(sitting.wanted, by=who.name, skipped=skipped, now=now)
+    while len(skipped) <= 2 * MAX_SKIPPED:
+        offer = candidates.next_offer(sitting.query, by=who.name, skipped=skipped, now=now)
         if offer is None:
             break
         row = live_row(application, offer)
         if row is not None:
             application.reviews.keep_offer(offer, to=who.name, now=now)
             return offer, row
-        skipped.append(handle(offer.candidate.app, offer.candidate.id))  # erased since the draw
+        skipped.append(skip_key(offer.candidate.app, offer.candidate.id))  # erased since the draw
     return None, None
 
 
@@ -181,7 +180,7 @@ def _page(
         offer=offer,
         row=None if row is None else {name: row[name] for name in shown},  # nothing of what the program thinks
         why=DRAWN_WORDS[offer.drawn] if offer else "",
-        skip=sitting.path(skip=handle(offer.candidate.app, offer.candidate.id)) if offer else "",
+        skip=sitting.path(skip=skip_key(offer.candidate.app, offer.candidate.id)) if offer else "",
         meanings=MEANINGS,
         clear=clear,
         most_note=MAX_NOTE_CHARS,

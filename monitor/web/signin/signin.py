@@ -62,7 +62,7 @@ def form(request: Request, after: str, said: str | None = None, *, status: int =
 def tried(request: Request) -> None:
     """Counts a try to sign in; answers 429 where there were too many."""
     guard: Guard = request.app.state.guard
-    wait = guard.tries.taken(_network(request.client.host if request.client else ""), guard.now())
+    wait = guard.sign_in_limit.attempt(_network(request.client.host if request.client else ""), guard.now())
     if wait is not None:
         seconds = str(ceil(wait.total_seconds()))
         said = f"too many tries; again in {seconds} s"
@@ -72,7 +72,7 @@ def tried(request: Request) -> None:
 def begun(request: Request, session: Session, after: str, *, token_id: str | None = None) -> Response:
     """On to where they wanted to go, with a new session in their cookie; the one before it ends."""
     guard: Guard = request.app.state.guard
-    guard.tries.forgive(_network(request.client.host if request.client else ""))
+    guard.sign_in_limit.clear(_network(request.client.host if request.client else ""))
     length = timedelta(hours=request.app.state.application.settings.web.session_hours)
     if before := request.cookies.get(guard.cookie):
         guard.access.end_session(before)

@@ -17,7 +17,7 @@ from monitor.web.base.page import local
 from monitor.web.signin.oidc import Begun, NotLetIn, Provider
 from monitor.web.signin.signin import begun as session_begun
 from monitor.web.signin.signin import form, tried
-from monitor.web.signin.state_cookie import LONGEST, sealed, unsealed
+from monitor.web.signin.state_cookie import LIFETIME, read_state, sign_state
 
 log = logging.getLogger(__name__)
 PATH = "/signin/oidc"
@@ -60,8 +60,8 @@ def leave(request: Request, next: str = "/") -> Response:  # noqa: A002  the nam
     answer = RedirectResponse(address, 303)
     after = local(next) if len(next) <= _LONGEST else "/"
     answer.set_cookie(
-        _cookie(guard), sealed({**asdict(begun), "next": after}, _key(request), guard.now()),
-        max_age=int(LONGEST.total_seconds()), path="/", secure=guard.secure, httponly=True,
+        _cookie(guard), sign_state({**asdict(begun), "next": after}, _key(request), guard.now()),
+        max_age=int(LIFETIME.total_seconds()), path="/", secure=guard.secure, httponly=True,
         samesite="lax",  # the provider sends them back from its own site
     )  # fmt: skip
     return answer
@@ -72,7 +72,7 @@ def come_back(request: Request, code: str = "", state: str = "", error: str = ""
     """A session for whom the provider vouches for."""
     there: Provider | None = request.app.state.provider
     guard: Guard = request.app.state.guard
-    kept = unsealed(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
+    kept = read_state(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
     if there is None or kept is None:
         return form(request, "/", _AGAIN, status=403)
     after = kept["next"]

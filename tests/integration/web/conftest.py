@@ -93,11 +93,31 @@ def make_site(database, monkeypatch, moving):
 
     yield make
     for its in made:
-        if hasattr(its.app.state, "kept"):
-            its.app.state.kept.jobs.stop()
+        its.app.state.jobs.stop()
         its.application.__exit__()
 
 
 @pytest.fixture
 def site(make_site) -> Site:
     return make_site(guard={"only_tokens": True})
+
+
+@pytest.fixture
+def viewer(site):
+    return site.by_token("viewer")
+
+
+@pytest.fixture
+def operator(site):
+    return site.by_token("operator")
+
+
+@pytest.fixture
+def auditor(site):
+    return site.by_token("auditor")
+
+
+@pytest.fixture
+def looks(rows):
+    """Who has looked at what in clear."""
+    return lambda: rows("SELECT app, subject, body ->> 'by' FROM audit_queue WHERE kind = 'look' ORDER BY seq")

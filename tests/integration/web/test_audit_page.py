@@ -11,7 +11,6 @@ import pytest
 
 from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.web.audit.page import JOB, plain
-from monitor.web.state import kept
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 
@@ -26,12 +25,12 @@ def sealed(site, writer, engine):
     for by in ("token:ada", "token:<i>grace</i>"):
         act = Act(kind=Kind.LOOK, by=by, at=NOON, app="shop", subject="q/1", body={"fields": ["question", "answer"]})
         keep_act(engine, act)
-    site.application.auditing.sealer.turn(NOON)
+    site.application.auditing.sealer().seal_and_sign(NOON)
     return site
 
 
 def waited(site):
-    jobs = kept(type("Request", (), {"app": site.app})).jobs
+    jobs = site.app.state.jobs
     jobs.wait(JOB)
     return jobs.of(JOB)
 
@@ -72,7 +71,7 @@ def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
 def test_pages_of_acts_lose_none(sealed, engine, rows):
     for n in range(70):
         keep_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n:02}", at=NOON, subject="export"))
-    sealed.application.auditing.sealer.turn(NOON)
+    sealed.application.auditing.sealer().seal_and_sign(NOON)
     client, path, seen = sealed.by_token("viewer"), "/audit?kind=export", []
     while path:
         text = client.get(path).text

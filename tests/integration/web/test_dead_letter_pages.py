@@ -8,7 +8,6 @@ import re
 import pytest
 
 from monitor.web.deadletters.page import JOB, SHOWN
-from monitor.web.state import kept
 from tests.factories.answers import a_batch, a_dead_letter, at
 
 GOOD = json.dumps({"id": "q-9", "app": "shop", "question": "Q?", "retrieved_documents": ["D."], "answer": "A."})
@@ -27,9 +26,8 @@ def letters(writer):
 
 
 def waited(site):
-    request = type("Request", (), {"app": site.app})
-    kept(request).jobs.wait(JOB)
-    return kept(request).jobs.of(JOB)
+    site.app.state.jobs.wait(JOB)
+    return site.app.state.jobs.of(JOB)
 
 
 def ids(text):

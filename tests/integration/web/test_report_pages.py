@@ -11,7 +11,6 @@ from monitor.core.model import Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.review.labels import Reviews
 from monitor.web.report.page import JOB
-from monitor.web.state import kept
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
 
 LAST_WEEK = NOON - timedelta(days=7)  # 2025-W46
@@ -39,7 +38,7 @@ def answered(writer):
 def made(site):
     client, csrf = site.signed_in("operator")
     assert client.post("/reports/make", data={"csrf": csrf}).headers["location"] == "/reports?said=begun"
-    jobs = kept(type("Request", (), {"app": site.app})).jobs
+    jobs = site.app.state.jobs
     jobs.wait(JOB)
     assert not jobs.of(JOB).failed, jobs.of(JOB).said
     return client

@@ -5,10 +5,10 @@ from datetime import timedelta
 from monitor.core.model import Verdict
 from monitor.review.draw import Candidate
 from monitor.review.label import Drawn
-from monitor.web.review.candidates import FRESH, Sittings, Wanted, handle
+from monitor.web.review.candidates import MAX_AGE, CandidateCache, CandidateQuery, skip_key
 from tests.factories.answers import NOON, PROBABLE
 
-WANTED = Wanted(None, timedelta(days=7), second=False)
+QUERY = CandidateQuery(None, timedelta(days=7), second=False)
 
 
 class Stored:
@@ -35,30 +35,30 @@ class Stored:
 
 def test_candidates_are_read_once_for_a_while_and_what_was_labelled_meanwhile_is_not_offered():
     stored = Stored(3)
-    sittings, seen = Sittings(stored), []
-    while (offer := sittings.next(WANTED, by="ada", skipped=[], now=NOON)) is not None:
+    cache, seen = CandidateCache(stored), []
+    while (offer := cache.next_offer(QUERY, by="ada", skipped=[], now=NOON)) is not None:
         seen.append(offer.candidate.id)
         stored.labels[offer.candidate.app, offer.candidate.id] = {"ada"}
     assert sorted(seen) == ["q-0", "q-1", "q-2"]
     assert stored.asked == 1
-    sittings.next(WANTED, by="ada", skipped=[], now=NOON + FRESH)
+    cache.next_offer(QUERY, by="ada", skipped=[], now=NOON + MAX_AGE)
     assert stored.asked == 2
 
 
 def test_teaching_and_random_offers_take_turns():
     stored, drawn = Stored(6), []
-    sittings = Sittings(stored)
+    cache = CandidateCache(stored)
     for _ in range(4):
-        offer = sittings.next(WANTED, by="ada", skipped=[], now=NOON)
+        offer = cache.next_offer(QUERY, by="ada", skipped=[], now=NOON)
         drawn.append(offer.drawn is Drawn.RANDOM)
         stored.labels[offer.candidate.app, offer.candidate.id] = {"ada"}
     assert drawn == [False, True, False, True]
 
 
 def test_what_is_skipped_is_passed_over_until_nothing_is_left():
-    sittings, skipped = Sittings(Stored(5)), []
-    while (offer := sittings.next(WANTED, by="ada", skipped=skipped, now=NOON)) is not None:
-        name = handle(offer.candidate.app, offer.candidate.id)
+    cache, skipped = CandidateCache(Stored(5)), []
+    while (offer := cache.next_offer(QUERY, by="ada", skipped=skipped, now=NOON)) is not None:
+        name = skip_key(offer.candidate.app, offer.candidate.id)
         assert name not in skipped
         skipped.append(name)
     assert len(skipped) == 5
@@ -66,16 +66,16 @@ def test_what_is_skipped_is_passed_over_until_nothing_is_left():
 
 def test_second_opinions_are_of_what_others_have_labelled():
     stored = Stored(2)
-    sittings, second = Sittings(stored), Wanted(None, timedelta(days=7), second=True)
+    cache, second = CandidateCache(stored), CandidateQuery(None, timedelta(days=7), second=True)
     stored.rows = [Candidate(**{n: getattr(c, n) for n in Candidate.__slots__} | {"people": frozenset({"grace"}),
                    "drawn": Drawn.MARGIN}) for c in stored.rows]  # fmt: skip
     stored.labels = {("a", "q-0"): {"grace"}, ("a", "q-1"): {"grace", "ada"}}
-    sittings.next(second, by="x", skipped=[], now=NOON)
-    assert sittings.next(second, by="ada", skipped=[], now=NOON).candidate.id == "q-0"
+    cache.next_offer(second, by="x", skipped=[], now=NOON)
+    assert cache.next_offer(second, by="ada", skipped=[], now=NOON).candidate.id == "q-0"
     stored.labels["a", "q-0"] = {"grace", "ada"}
-    assert sittings.next(second, by="ada", skipped=[], now=NOON) is None
+    assert cache.next_offer(second, by="ada", skipped=[], now=NOON) is None
 
 
-def test_a_handle_is_of_both_names():
-    assert handle("a", "b/c") != handle("a/b", "c")
-    assert len(handle("\ud800", "x")) == 8
+def test_a_skip_key_depends_on_app_and_id():
+    assert skip_key("a", "b/c") != skip_key("a/b", "c")
+    assert len(skip_key("\ud800", "x")) == 8
