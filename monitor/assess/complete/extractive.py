@@ -15,7 +15,7 @@ from math import fsum, log1p
 
 from monitor.assess.complete.locate import locate
 from monitor.core.model import Document, Interaction, Match, Origin, Support, SupportingDocument
-from monitor.core.text.recurring import recurring
+from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import Span, sentence_spans
 from monitor.core.text.words import stems
 
@@ -85,7 +85,7 @@ def _piece(document: Document, span: Span) -> SupportingDocument:
     )
 
 
-@recurring
+@cached_by_text
 def _segmented(text: str) -> Segmented:
     """Sentences and their words."""
     return tuple((span, frozenset(stems(text[span[0] : span[1]]))) for span in sentence_spans(text))

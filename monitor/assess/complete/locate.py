@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from rapidfuzz import fuzz
 
 from monitor.core.model import Document, Match, SupportingDocument
+from monitor.core.text.cache import cached_by_text
 
 LEAST_LIKENESS = 85.0  # per cent of characters in common, as rapidfuzz's partial ratio counts them
 SHORTEST_FUZZY = 20  # characters: shorter pieces are like something in any long text
-REMEMBERED = 64  # documents whose folded text is kept, at some 80 bytes a character
-LONGEST_REMEMBERED = 10_000
+CACHED_DOCUMENTS = 64  # folded texts take some 80 bytes a character
 
 _SHAPES = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032`\u00b4", "'"),
@@ -78,10 +77,6 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _folded(text: str) -> Folded:
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _fold(text)
-
-
 def _fold(text: str) -> Folded:
     """The text in one case, with single spaces and plain quotation marks; and where each of its characters came from.
 
@@ -105,4 +100,4 @@ def _fold(text: str) -> Folded:
     return "".join(out), tuple(places)
 
 
-_remembered = lru_cache(maxsize=REMEMBERED)(_fold)
+_folded = cached_by_text(_fold, texts=CACHED_DOCUMENTS)

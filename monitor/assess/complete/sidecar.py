@@ -7,7 +7,7 @@ answered. Here they are asked afterwards.
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotInTime
@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Literal
+
+from cachetools import LRUCache
 
 from monitor.assess.complete.locate import locate
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
@@ -73,7 +75,7 @@ class SidecarCompleter:
         self._otherwise = otherwise
         self._patience = patience
         self._pool = Pool(concurrency, "sidecar")
-        self._before: OrderedDict[tuple[object, ...], Support] = OrderedDict()
+        self._before: LRUCache[tuple[object, ...], Support] = LRUCache(REMEMBERED)
 
     def close(self) -> None:
         """Waits for no call that is on its way; those that had not begun get a stand-in, as all that come later."""
@@ -103,8 +105,6 @@ class SidecarCompleter:
         # what follows may fail and be tried again with the same interactions, whose calls are paid for
         paid = ((it, s) for it, s in zip(interactions, supports, strict=True) if s.origin is Origin.SIDECAR)
         self._before.update((_key(it), support) for it, support in paid)
-        while len(self._before) > REMEMBERED:
-            self._before.popitem(last=False)
         for problem, number in problems.items():
             log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
         return supports

@@ -1,16 +1,18 @@
-"""Caches in front of the encoders: no text is embedded or encoded twice while its vectors are still held."""
+"""Caches in front of the encoders: no text is embedded or encoded twice while the cache still holds its vectors."""
 
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.embed.windows import Vectors
@@ -19,96 +21,89 @@ from monitor.assess.ports import Embedder, TokenEncoder
 
 @runtime_checkable
 class Piecewise(Protocol):
-    """What an embedder offers whose call is several requests, each paid for whether or not the next succeeds."""
+    """An embedder whose call is several requests, each of which costs money whether or not the next one succeeds."""
 
     def pieces(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
-        """Places in `texts` with their unit vectors, as they are finished; together every place once.
+        """Yields positions in `texts` with their unit vectors, piece by piece; together they cover each position once.
 
         Raises:
-            Retriable, Fatal: as `embed` does; what came before holds.
+            Retriable, Fatal: as `embed` does; the pieces yielded before remain valid.
         """
 
 
 @runtime_checkable
 class OnePass(Protocol):
-    """What a token encoder offers that is an embedder too: both for the price of one."""
+    """A token encoder that is also an embedder and computes both from one pass of the model."""
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
-        """What `embed` and `encode` give; raises what they raise."""
+        """The results of `embed` and of `encode`; raises what they raise."""
 
 
 def content_key(text: str) -> bytes:
-    """The cache's key of a text: its SHA-256 (lone surrogates count as they are)."""
+    """The SHA-256 of a text, which is its key in the caches. A lone surrogate is hashed as it is."""
     return sha256(text.encode(errors="surrogatepass")).digest()
 
 
 class ArrayCache:
-    """Arrays by content key, the least recently used dropped first, bounded by the bytes they take with their keys."""
+    """Arrays by content key. Drops the least recently used ones to stay within `max_bytes`, keys and overhead included.
 
-    # What an entry takes beside the numbers: its key, the array's header, the dictionary's node and slot.
-    overhead = sys.getsizeof(b"") + 32 + sys.getsizeof(np.empty(0)) + 128
+    One thread calls at a time.
+    """
+
+    # Bytes that an entry takes besides its numbers: key, array header, and its size and slots in three dictionaries.
+    overhead = sys.getsizeof(b"") + 32 + sys.getsizeof(np.empty(0)) + 272
 
     def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
-        self.nbytes = 0
-        self._arrays: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
+        self._arrays: LRUCache[bytes, NDArray[Any]] = LRUCache(max_bytes, lambda array: array.nbytes + self.overhead)
 
     def __len__(self) -> int:
         return len(self._arrays)
 
+    @property
+    def nbytes(self) -> int:
+        return int(self._arrays.currsize)
+
     def get(self, key: bytes) -> NDArray[Any] | None:
-        """The array under `key`, now the most recently used; not to be written to."""
-        array = self._arrays.get(key)
-        if array is not None:
-            self._arrays.move_to_end(key)
-        return array
+        """The array under `key`, which the caller must not write to, marked as the most recently used."""
+        return self._arrays.get(key)
 
     def put(self, key: bytes, array: NDArray[Any]) -> None:
-        """Keeps a copy of `array`, unless it alone is over the bound."""
-        old = self._arrays.pop(key, None)
-        if old is not None:
-            self.nbytes -= old.nbytes + self.overhead
-        size = array.nbytes + self.overhead
-        if size > self.max_bytes:
-            return
-        while self.nbytes + size > self.max_bytes:
-            _, dropped = self._arrays.popitem(last=False)
-            self.nbytes -= dropped.nbytes + self.overhead
-        self._arrays[key] = array.copy()  # a row would keep the whole batch that it is part of alive
-        self.nbytes += size
+        """Stores a copy of `array`, unless the array alone exceeds the bound."""
+        self._arrays.pop(key, None)  # replaced in place, it could push out more entries than its new size needs
+        with suppress(ValueError):  # the array alone exceeds the bound
+            self._arrays[key] = array.copy()  # a row of a batch would keep the whole batch in memory
 
 
-class CachedEmbedder:
-    """An `Embedder` that asks `inner` once for each distinct text and keeps vectors within `max_bytes`.
+class CachedEmbedder(Embedder):
+    """An `Embedder` that asks `inner` once for each distinct text and keeps up to `max_bytes` of vectors.
 
-    When `inner` fails midway, the pieces that it had finished are kept, so a repeated call asks for the rest only
-    (as far as `max_bytes` holds them). Any number of threads may call, if as many may call `inner`.
+    When `inner` fails midway, the pieces it has finished stay in the cache, so that a repeated call asks only for the
+    rest (as far as `max_bytes` holds them). As many threads may call as may call `inner`.
     """
 
     def __init__(self, inner: Embedder, max_bytes: int) -> None:
         self._inner = inner
         self._lock = Lock()
         self._cache = ArrayCache(max_bytes)
-        self.hits = 0  # texts answered without `inner`, repetitions within a call included
+        self.hits = 0  # texts answered without `inner`, including repetitions within a call
         self.misses = 0  # texts that `inner` was asked for
 
     @property
+    @override
     def model(self) -> str:
-        """The inner model's name: a cache changes no vector."""
         return self._inner.model
 
     @property
+    @override
     def dimensions(self) -> int:
-        """Length of a vector."""
         return self._inner.dimensions
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the cache takes now."""
         return self._cache.nbytes
 
+    @override
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As `inner` does; raises what it raises."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -136,16 +131,16 @@ class CachedEmbedder:
             yield range(len(texts)), self._inner.embed(texts)
 
     def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keeps vectors that came by another way than `embed`."""
+        """Stores vectors that were computed elsewhere."""
         with self._lock:
             for text, vector in zip(texts, vectors, strict=True):
                 self._cache.put(content_key(text), vector)
 
 
-class CachedTokenEncoder:
-    """A `TokenEncoder` that keeps tokens within `max_bytes`.
+class CachedTokenEncoder(TokenEncoder):
+    """A `TokenEncoder` that keeps up to `max_bytes` of tokens.
 
-    Where `inner` is the embedder behind `embedder` too, the sentence vectors of the same pass are handed to that.
+    If `inner` is also the embedder behind `embedder`, the sentence vectors of each pass go into its cache.
     """
 
     def __init__(self, inner: TokenEncoder, max_bytes: int, *, embedder: CachedEmbedder | None = None) -> None:
@@ -155,12 +150,12 @@ class CachedTokenEncoder:
         self._cache = ArrayCache(max_bytes)
 
     @property
+    @override
     def token_model(self) -> str:
-        """The inner encoder's name."""
         return self._inner.token_model
 
+    @override
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """As `inner` does; raises what it raises."""
         keys = {text: content_key(text) for text in dict.fromkeys(texts)}
         with self._lock:
             held = {text: tokens for text, key in keys.items() if (tokens := self._cache.get(key)) is not None}

@@ -22,7 +22,7 @@ from monitor.assess.score.overlap import overlap
 from monitor.assess.score.scope import within_reach
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.core.model import Interaction, Metrics, Support
-from monitor.core.text.recurring import recurring
+from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import Span, sentence_spans
 
 # Raise it with every change of what a feature means, be it by how answers are read (refusals, courtesy, sentences,
@@ -220,7 +220,7 @@ def _elsewhere(support: Support) -> float | None:
     return sum(d.start is None for d in pieces) / len(pieces) if pieces else None
 
 
-@recurring
+@cached_by_text
 def passages_of(text: str) -> Sequence[Span]:
     """The sentences of a document."""
     return tuple(sentence_spans(text))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assess.score.facts.language import listed
-from monitor.core.text.recurring import recurring
+from monitor.core.text.cache import cached_by_text
 from monitor.core.text.words import STEM, stems
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ def _longest_run(found: NDArray[np.bool_]) -> int:
     return int((edges[1::2] - edges[0::2]).max(initial=0))
 
 
-@recurring
+@cached_by_text
 def _held(text: str) -> _Held:
     words = stems(text)
     return _Held(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))

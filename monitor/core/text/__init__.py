@@ -1,1 +1,4 @@
-"""DOC monitor/core/text"""
+"""In: texts of any language, from people, models and servers.
+
+Out: their sentences, words and plain prose, safe to show; regular expressions from settings, compiled safely.
+"""

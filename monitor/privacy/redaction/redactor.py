@@ -11,7 +11,7 @@ from itertools import chain
 
 from monitor.core.message import DeadLetter
 from monitor.core.model import Document, Interaction, Json, Kind, Mark, SupportingDocument
-from monitor.core.text.recurring import recurring
+from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
 from monitor.privacy.redaction.pattern import pattern
 from monitor.privacy.redaction.spans import Finder, Found, Span, found, moved, replaced
@@ -32,7 +32,7 @@ class Redactor:
     """Finds in every text what `finders` find. Holds no state but what it remembers; threads may share it."""
 
     def __init__(self, finders: Sequence[tuple[str, Finder]]) -> None:
-        self._find: Callable[[str], list[Found]] = recurring(partial(_found, tuple(finders)))
+        self._find: Callable[[str], list[Found]] = cached_by_text(partial(_found, tuple(finders)))
 
     def text(self, text: str) -> str:
         """`text` with words in place of what is personal; the same object where there is nothing."""

@@ -13,7 +13,7 @@ from monitor.assess.score.facts.extract import facts, read
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.names import acronyms, alone, identifier, kin, words_of
 from monitor.assess.score.facts.numbers import Quantity
-from monitor.core.text.recurring import recurring
+from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import sentence_spans
 
 MOST_APART = 8  # dates and years of one sentence that are put together
@@ -107,7 +107,7 @@ def _holds_moment(part: _Held, moment: Moment) -> bool:
     return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
 
 
-@recurring
+@cached_by_text
 def _hold(text: str) -> _Held:
     quantities: list[Quantity] = []
     dated: list[tuple[int, Moment]] = []

@@ -18,7 +18,7 @@ from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, Sentence
 from monitor.assess.score.overlap import overlap
 from monitor.core.evidence import MissingFact
 from monitor.core.model import Origin, Support, SupportingDocument
-from monitor.core.text.recurring import LONGEST
+from monitor.core.text.cache import LONGEST_CACHED
 from monitor.core.text.sentences import sentence_spans
 from tests.factories.assess import interaction, metrics, support
 
@@ -281,5 +281,5 @@ def test_passages_are_the_sentences(text):
 
 
 def test_a_document_too_long_to_be_remembered_is_cut_all_the_same():
-    text = f"{KEPT} " * (LONGEST // len(KEPT) + 1)
+    text = f"{KEPT} " * (LONGEST_CACHED // len(KEPT) + 1)
     assert list(passages_of(text)) == sentence_spans(text)

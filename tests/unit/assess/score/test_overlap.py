@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.score import overlap as module
 from monitor.assess.score.overlap import GRAM, Overlap, overlap
-from monitor.core.text.recurring import LONGEST
+from monitor.core.text.cache import LONGEST_CACHED
 from monitor.core.text.words import stems
 
 NAMES = ("content", "new_content", "bigrams", "quoted", "copied")
@@ -130,8 +130,8 @@ def test_without_documents_nothing_is_held(documents):
 
 
 def test_documents_too_long_to_be_remembered_are_read_all_the_same():
-    filler = "Unrelated words fill this page. " * (LONGEST // 30)
-    assert len(filler) > LONGEST
+    filler = "Unrelated words fill this page. " * (LONGEST_CACHED // 30)
+    assert len(filler) > LONGEST_CACHED
     got = overlap(FACT, "", [filler + FACT])
     assert set(asdict(got).values()) == {1.0}
 
