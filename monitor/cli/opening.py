@@ -1,0 +1,28 @@
+"""Opens the application for one command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monitor.app.wiring.application import Application
+    from monitor.core.settings.load import Settings
+
+
+@contextmanager
+def opened(settings: Settings | None = None, *, migrated: bool = True) -> Iterator[Application]:
+    """Yields the application and closes it when the block ends.
+
+    Without `settings` it reads those in force. It brings the database to this release's tables first; `migrated=False`
+    leaves the database alone, for a command that needs none or migrates it by itself. The imports are inside, so that
+    `monitor --help` does not wait for them.
+    """
+    from monitor.app.wiring.application import Application
+    from monitor.core.settings.load import load_settings
+
+    with Application(load_settings() if settings is None else settings) as application:
+        if migrated:
+            application.migrate()
+        yield application
