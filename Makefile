@@ -52,8 +52,13 @@ integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
 e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(BIN)/python -m pytest -n 3 --dist loadfile tests/e2e
 
+# Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
+BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/refusals verdicts/facts verdicts/robustness \
+	study/squad study/cloud_faq consume/run faults/run judge/run alert/rules alert/run web/run audit/run
+
 bench: $(READY_DEV) ## every benchmark, in short form
-	@set -e; for script in replay scoring embedding verdicts refusals facts robustness study/squad study/cloud_faq consume faults judge rules alerts web audit; do $(BIN)/python benchmarks/$$script.py --short; done
+	@set -e; for script in $(BENCHMARKS); do \
+	  echo "benchmarks/$$script.py"; $(BIN)/python benchmarks/$$script.py --short; done
 
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate

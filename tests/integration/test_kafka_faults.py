@@ -166,7 +166,7 @@ def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path, kafka):  
     """The benchmark itself: every kind of fault once, the database and the broker stopped among them."""
     figures = tmp_path / "figures.json"
     ended = subprocess.run(  # noqa: S603
-        [sys.executable, "benchmarks/faults.py", "--short", "--json", str(figures)],
+        [sys.executable, "benchmarks/faults/run.py", "--short", "--json", str(figures)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr

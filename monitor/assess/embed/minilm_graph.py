@@ -25,7 +25,7 @@ HEADS = 12
 MAX_TOKENS = 256  # special tokens included; the model was tuned on no more
 HIDDEN_LAYERS = (3, 6)
 TOKEN_DIMENSIONS = 128
-PROJECTION = resources.files("monitor.assess.embed") / "projection.npy"  # made by benchmarks/fit_projection.py
+PROJECTION = resources.files("monitor.assess.embed") / "projection.npy"  # made by tools/fit_projection.py
 MICROSOFT = "com.microsoft"  # the domain of onnxruntime's own operators
 
 _EPSILON = 1e-12

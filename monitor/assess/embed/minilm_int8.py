@@ -1,7 +1,7 @@
 """The encoder's graph with its matrix products in 8-bit integers: about three times as fast, and no longer exact.
 
 Weights are rounded to int8, a scale for each output channel. Inputs are rounded to uint8 within fixed limits, which
-`benchmarks/fit_int8_limits.py` derived from the model, so the vectors of a text do not depend on what it is run with.
+`tools/fit_int8_limits.py` derived from the model, so the vectors of a text do not depend on what it is run with.
 A channel whose limit is above CAP times the median channel's is divided before rounding, and its weights multiplied, so
 that the few large channels do not take the resolution of all others (Xiao et al., SmoothQuant, 2023). Embeddings,
 attention scores, normalisation, GELU and the token projection stay in float32.
@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 # What is rounded in each layer, with its channels: what the attention reads, the joined heads, and the inputs of the
 # feed-forward network's two products.
 INPUTS: Final = {"qkv": DIMENSIONS, "attention": DIMENSIONS, "up": DIMENSIONS, "down": 4 * DIMENSIONS}
-LIMITS = resources.files("monitor.assess.embed") / "int8_limits.npy"  # made by benchmarks/fit_int8_limits.py
+LIMITS = resources.files("monitor.assess.embed") / "int8_limits.npy"  # made by tools/fit_int8_limits.py
 CAP: Final = 3.0
 
 _LEVELS = 255

@@ -10,14 +10,20 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 READERS = ("start", "on-call", "quality", "audit", "operate", "develop")
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(page for folder in ("docs", "benchmarks", "tests") for page in (ROOT / folder).rglob("*.md")),
+    ]
+)
 SOURCES = ("monitor", "migrations", "docker", "benchmarks", "tools", "tests")
 TEXTS = {".py", ".toml", ".yaml", ".html", ".js", ".css", ".ini", ""}
 
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]*)(?:#(?P<fragment>[^)\s]+))?\)")
 HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md")
+# A document or a script, as comments, messages and commands name them.
+NAMED = re.compile(r"(?<![\w/.-])(?:docs/[\w/-]+\.md|(?:benchmarks|tools)/[\w/-]+\.py)")
 # A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`; NAME stands for any.
 FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker)/[\w/.-]*\w(?:/|\.\w+)")
 MADE_BY_USERS = ("docker/events/", "monitor/bin/", "monitor/weekly-report/")
@@ -70,13 +76,11 @@ def test_every_file_that_a_page_names_exists(page):
     assert gone == []
 
 
-def test_every_document_that_the_sources_name_exists():
+def test_every_document_and_script_that_the_sources_name_exists():
     gone = [
         f"{shown(path)}: {name}"
         for path in sources()
-        for name in sorted(
-            {match[0] for match in DOCUMENT.finditer(path.read_text(encoding="utf-8", errors="replace"))}
-        )
+        for name in sorted({match[0] for match in NAMED.finditer(path.read_text(encoding="utf-8", errors="replace"))})
         if not (ROOT / name).exists()
     ]
     assert gone == []

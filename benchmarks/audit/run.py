@@ -1,0 +1,199 @@
+"""How fast the audit trail is sealed and verified, and what it costs the events.
+
+    python benchmarks/audit/run.py [--short] [--json PATH]
+
+Prints, all measured in this one run:
+- leaves/s of sealing, and of verifying the whole trail in one process and in one for each core, with the seconds
+  (goal: a million leaves verify in under a minute on two cores), and how it was shared out;
+- events/s through the whole flow with the queue and a sealer that seals every second in its process, as a share of
+  those without either (goal: more than .97): with the real model and its cache empty, and with vectors stubbed, where
+  nothing but the database and our own code takes time.
+
+The rows are those of `monitor demo`'s support bot, assessed, and multiplied in SQL under other ids; a million leaves
+are half a million interactions with an assessment each. Verifying is the command, its start included. Figures of the
+event path are the median of runs in turns. The database is an embedded PostgreSQL in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from unittest.mock import patch
+
+from sqlalchemy import text
+
+from benchmarks.figures import finish, options
+from benchmarks.traffic import SEED, emptied, interactions, write_events
+from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
+from monitor.app.background.sealer_process import sealer_process
+from monitor.app.stages import Stages
+from monitor.app.wiring.application import Application
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.pipeline import Pipeline
+from monitor.core.model import Batch
+from monitor.core.retry import Retry
+from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import EmbeddingSettings
+from monitor.ingest.files import FileSource
+from monitor.store.interaction import writer as writer_module
+
+FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
+SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
+BATCH = 512
+TEMPLATES = 500  # interactions that the others are copies of
+_COPIES = (
+    """INSERT INTO interaction_key SELECT app, id || '-' || n, month FROM interaction_key, generate_series(1, :n) n""",
+    """INSERT INTO {table} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '-' || n))).*
+       FROM {table} r, generate_series(1, :n) n""",
+)
+
+
+def multiplied(application: Application, copies: int) -> None:
+    """Each stored interaction, its assessment and their places in the queue so many times more."""
+    with application.engine.begin() as connection:
+        connection.execute(text(
+            "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
+            " SELECT kind, app, subject || '-' || n, part, queued_at FROM audit_queue, generate_series(1, :n) n"
+            " WHERE kind <> 'missing' ORDER BY n, seq"), {"n": copies})  # fmt: skip
+        connection.execute(text(_COPIES[0]), {"n": copies})
+        for table in ("interaction", "assessment"):
+            connection.execute(text(_COPIES[1].format(table=table)), {"n": copies})
+    with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def trail(application: Application, leaves: int) -> dict[str, object]:
+    """Seals so many leaves in one go, and verifies them."""
+    its = interactions(TEMPLATES)[:TEMPLATES]
+    assessments = application.pipeline.assess(its)
+    for first in range(0, TEMPLATES, BATCH):
+        application.store.write(
+            Batch(assessments=tuple(assessments[first : first + BATCH]), dead_letters=(), received=BATCH)
+        )
+    multiplied(application, leaves // (2 * TEMPLATES) - 1)
+    application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of trails that were emptied
+    begin = time.perf_counter()
+    sealed = application.auditing.sealer().seal_and_sign(application.now())
+    sealing = time.perf_counter() - begin
+    with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+    results: dict[str, object] = {
+        "leaves": sealed,
+        "sealing: seconds": sealing,
+        "sealing: leaves per second": sealed / sealing,
+    }
+    for processes in sorted({1, os.cpu_count() or 1}):
+        seconds, found = verified(application, processes)
+        if found["size"] != sealed:
+            raise RuntimeError(f"{found['size']} of {sealed} leaves were verified")
+        results[f"verifying in {processes}: seconds"] = seconds
+        results[f"verifying in {processes}: leaves per second"] = sealed / seconds
+        results[f"verifying in {processes}: seconds for a million"] = seconds / sealed * 1_000_000
+    return results
+
+
+def verified(application: Application, processes: int) -> tuple[float, dict[str, object]]:
+    """Seconds of the command, and what it says."""
+    command = [sys.executable, "-m", "monitor", "audit", "verify", "--json", "--processes", str(processes)]
+    environment = {**os.environ, "MONITOR_STATE_DIR": str(application.settings.state_dir)}
+    begin = time.perf_counter()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return time.perf_counter() - begin, json.loads(done.stdout)
+
+
+def flow(application: Application, pipeline: Pipeline, path: Path) -> float:
+    """Events/s of one replay of `path` into the emptied tables."""
+    stop = Event()
+    begin = time.perf_counter()
+    tally = Stages(
+        source=FileSource([path], now=application.now),
+        decode=application.decoder().decode_batch,
+        assess=pipeline.assess,
+        store=application.store,
+        retry=Retry(stop=stop),
+        stop=stop,
+        written=lambda batch, tally: None,  # noqa: ARG005
+        batch_messages=BATCH,
+        batch_bytes=16 * 2**20,
+        poll_seconds=0.25,
+    ).run()
+    return tally.assessed / (time.perf_counter() - begin)
+
+
+@contextmanager
+def without_queue() -> Iterator[None]:
+    with patch.object(writer_module, "queue_rows", lambda *_: None):
+        yield
+
+
+def cost(application: Application, path: Path, runs: int, *, real: bool) -> tuple[float, float]:
+    """Events/s without and with the trail."""
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    for run in range(2 * runs):
+        sealed = run % 2 == 1
+        emptied(application)
+        with sealer_process(application) if sealed else without_queue(), nullcontext():
+            if sealed:
+                time.sleep(4)  # its process has started
+            rates[sealed].append(flow(application, fresh(application) if real else stubbed(application), path))
+    return statistics.median(rates[False]), statistics.median(rates[True])
+
+
+def fresh(application: Application) -> Pipeline:
+    """The application's pipeline before it has encoded anything."""
+    sizes = application.settings.embedding
+    model = MiniLMEmbedder(cache_dir=application.cache_dir)
+    embedder = CachedEmbedder(model, sizes.cache_bytes)
+    encoder = CachedTokenEncoder(model, sizes.token_cache_bytes, embedder=embedder)
+    return replace(application.pipeline, encoder=encoder, embedder=embedder)
+
+
+def stubbed(application: Application) -> Pipeline:
+    return replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), 2**27))
+
+
+def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
+    results: dict[str, object] = {}
+    settings = Settings(state_dir=folder / "state", audit=AuditSettings(every=1.0))
+    its = interactions(sizes["events"])
+    for real, name, number in ((True, "real model", sizes["embedded"]), (False, "stubbed", sizes["events"])):
+        provider = "minilm" if real else "hash"
+        with Application(
+            settings.model_copy(update={"embedding": EmbeddingSettings(provider=provider)})
+        ) as application:
+            application.migrate()
+            file = folder / f"{provider}.jsonl"
+            write_events(its[:number], file)
+            without, with_ = cost(application, file, sizes["runs"], real=real)
+            results |= {f"{name}: events/s without": without, f"{name}: with": with_, f"{name}: ratio": with_ / without}
+    with Application(settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})) as application:
+        emptied(application)
+        results |= trail(application, sizes["leaves"])
+    return results
+
+
+def main() -> None:
+    arguments = options(__doc__, "smaller and once, to see that it runs")
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
+    with tempfile.TemporaryDirectory() as folder:
+        results = measure(SHORT if arguments.short else FULL, Path(folder))
+    for name, value in finish(results, seed=SEED, path=arguments.json).items():
+        print(f"{name:45} {value:14,.2f}" if isinstance(value, float) else f"{name:45} {value!s:>14}")
+
+
+if __name__ == "__main__":
+    main()

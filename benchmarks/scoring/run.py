@@ -1,0 +1,214 @@
+"""What a verdict costs: with token vectors at hand on one core, and the whole of it with the documents cached.
+
+    python benchmarks/scoring/run.py [--short] [--json PATH]
+
+Interactions with 300 words of context and 150 of answer: those of ../shared/data/dev/longform (MONITOR_DATA_DIR) that
+are long enough, cut to that length; without that folder, of the passages of `monitor demo`'s knowledge base.
+- On one core (a process of its own, one thread of BLAS): interactions/s of overlap, facts, alignment, reading the
+  answer and the verdict, with token vectors, similarities and support at hand (goal: at least 500); with documents
+  scored before, whose words and facts are remembered, and with documents never seen. Then the share of each part, and
+  GFLOP/s of the alignment's product beside those of a product of two large matrices.
+- The whole pipeline on all cores, in batches, with the documents' vectors cached and every question and answer new, on
+  both builds of the encoder (goals: 60 in float32, 100 in int8), with the share of the time that embedding takes. The
+  supporting sentences are new too (*new support*), or were embedded for other answers from the same documents before
+  (*known support*), as is soon so in a knowledge base.
+
+Figures are medians of rounds in which all variants take turns. One core is measured by CPU time. The whole is measured
+by the wall, and by CPU time as if nobody else used the machine: the CPU time of embedding, which works on all cores,
+divided by their number, and that of the rest, which works on one.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.figures import finish, options
+from benchmarks.scoring.parts import Ready, Stopwatch, cpu_seconds, score, watched
+from benchmarks.scoring.texts import long_enough, turned, unseen
+from benchmarks.traffic import SEED
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.embed.batch import embed_batch, encode_batch
+from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
+from monitor.assess.embed.graph_cache import Build
+from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.pipeline import Pipeline
+from monitor.assess.score.adaptability import adaptability
+from monitor.core.model import Interaction
+from monitor.core.settings.load import load_settings
+
+FULL = {"interactions": 189, "rounds": 9}
+SHORT = {"interactions": 30, "rounds": 2}
+BATCH = 32
+LARGE = 1_536  # rows and columns of the large matrices
+GOALS = {"known documents": 500.0, "new documents": 500.0, "fp32": 60.0, "int8": 100.0}
+PROFILE = "minilm"
+CACHE = load_settings().state_dir / "cache"
+
+
+def at_hand(its: Sequence[Interaction]) -> list[Ready]:
+    embedder = MiniLMEmbedder(cache_dir=CACHE, threads=1)
+    profile = load_profile(PROFILE, embedder.model, embedder.token_model)
+    supports = ExtractiveCompleter().complete(its)
+    metrics = [profile.compared(s) for s in adaptability(embed_batch(its, supports, embedder))]
+    return list(zip(its, supports, encode_batch(its, embedder), metrics, strict=True))
+
+
+def products(ready: Sequence[Ready]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The two sides of each alignment's product, in single precision."""
+    return [
+        (np.concatenate([d["vector"] for d in e.documents]).astype(np.float32), e.answer["vector"].astype(np.float32))
+        for _, _, e, _ in ready
+    ]
+
+
+def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
+    """In a process of its own, whose BLAS has one thread."""
+    _, its = long_enough(sizes["interactions"])
+    ready = at_hand(its)
+    profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
+    pairs = products(ready)
+    large = np.random.default_rng(SEED).standard_normal((LARGE, LARGE)).astype(np.float32)
+    flop = sum(2 * documents.size * len(answer) for documents, answer in pairs)
+    found: dict[str, list[float]] = {}
+
+    def took(name: str, amount: float, work: Callable[[], object]) -> None:
+        found.setdefault(name, []).append(amount / cpu_seconds(work))
+
+    def all_of(each: Sequence[Ready]) -> None:
+        for one in each:
+            score(one, profile)
+
+    shares: list[dict[str, float]] = []
+    all_of(ready)
+    for number in range(sizes["rounds"]):
+        fresh = [(it, *others) for it, (_, *others) in zip(unseen(its, number), ready, strict=True)]
+        took("known documents", len(ready), lambda: all_of(ready))
+        took("new documents", len(ready), lambda fresh=fresh: all_of(fresh))
+        took("product", flop / 1e9, lambda: [documents @ answer.T for documents, answer in pairs])
+        took("peak", 2 * LARGE**3 / 1e9, lambda: large @ large)
+        watch = Stopwatch()
+        all_of(ready)  # `fresh` has taken their place
+        with watched(watch):
+            whole = cpu_seconds(lambda: all_of(ready))
+        rest = whole - sum(watch.spent.values())
+        shares.append({name: spent / whole for name, spent in {**watch.spent, "rest": rest}.items()})
+    product, peak = median(found["product"]), median(found["peak"])
+    return {
+        "interactions": len(ready),
+        "tokens of context, mean": float(np.mean([len(documents) for documents, _ in pairs])),
+        "tokens of answer, mean": float(np.mean([len(answer) for _, answer in pairs])),
+        "interactions/s on one core": {name: median(found[name]) for name in ("known documents", "new documents")},
+        "share of the time": {name: median(s[name] for s in shares) for name in shares[0]},
+        "alignment's product": {
+            "MFLOP": flop / len(pairs) / 1e6,
+            "GFLOP/s": product,
+            "GFLOP/s of large matrices": peak,
+            "of the peak": product / peak,
+            "share of the time": (flop / len(pairs) / 1e9 / product) * median(found["known documents"]),
+        },
+    }
+
+
+class Whole:
+    """The pipeline on one build, with its caches."""
+
+    def __init__(self, build: Build) -> None:
+        self.model = MiniLMEmbedder(cache_dir=CACHE, build=build)
+        profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
+        self.embedder = CachedEmbedder(self.model, 2**28)
+        self.pipeline = Pipeline(
+            completer=ExtractiveCompleter(),
+            encoder=CachedTokenEncoder(self.model, 2**29, embedder=self.embedder),
+            embedder=self.embedder,
+            profile=profile,
+        )
+        self.embedding = self.embedding_cpu = 0.0
+        self.asked: list[str] = []
+        for name in ("embed", "embed_and_encode"):
+            setattr(self.model, name, self._timed(getattr(self.model, name)))
+
+    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(texts: Sequence[str]) -> Any:
+            self.asked += texts
+            begin, cpu = time.perf_counter(), time.process_time()
+            try:
+                return call(texts)
+            finally:
+                self.embedding += time.perf_counter() - begin
+                self.embedding_cpu += time.process_time() - cpu
+
+        return timed
+
+    def run(self, its: Sequence[Interaction]) -> dict[str, float]:
+        """One pass over the interactions."""
+        self.embedding = self.embedding_cpu = 0.0
+        self.asked.clear()
+        begin, cpu = time.perf_counter(), time.process_time()
+        for start in range(0, len(its), BATCH):
+            self.pipeline.assess(its[start : start + BATCH])
+        wall, rest_cpu = time.perf_counter() - begin, time.process_time() - cpu - self.embedding_cpu
+        alone = self.embedding_cpu / (os.cpu_count() or 1) + rest_cpu  # embedding is the only part on several threads
+        pieces = sum(map(len, self.model._windows(self.asked).pieces))  # noqa: SLF001  what had to be encoded
+        return {
+            "interactions/s": len(its) / wall,
+            "interactions/s by CPU time": len(its) / alone,
+            "share of embedding": self.embedding / wall,
+            "tokens/s while embedding": pieces / self.embedding,
+            "tokens encoded for one": pieces / len(its),
+        }
+
+
+def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
+    _, its = long_enough(sizes["interactions"])
+    builds: tuple[Build, ...] = ("fp32", "int8")
+    found: dict[str, list[dict[str, float]]] = {}
+    for number in range(max(1, sizes["rounds"] // 3)):
+        for build in builds:
+            whole = Whole(build)
+            whole.pipeline.encoder.encode([d.text for it in its for d in it.retrieved_documents])
+            whole.pipeline.assess(its[:1])  # the examples of refusals, which every process embeds once
+            for name in ("new support", "known support"):
+                changed = turned(its, 2 * number + (name == "known support") + 1)
+                found.setdefault(f"{build}, {name}", []).append(whole.run(changed))
+    return {name: {figure: median(run[figure] for run in runs) for figure in runs[0]} for name, runs in found.items()}
+
+
+def alone(work: Callable[..., Any], *arguments: object) -> Any:
+    """Runs `work` in a fresh process with one thread of BLAS."""
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None) -> None:
+    for name, value in figures.items():
+        wanted = GOALS.get(name.split(",", maxsplit=1)[0], goal)  # of a figure, or of the group that it stands in
+        if isinstance(value, Mapping):
+            show(value, f"{before}{name}: ", wanted)
+            continue
+        said = f"{value:,.{3 if value < 1 else 1}f}" if isinstance(value, float) else str(value)
+        beside = ""
+        if wanted is not None and (name in GOALS or name.startswith("interactions/s")):
+            beside = f"   goal ≥ {wanted:.0f}: {'met' if value >= wanted else 'NOT MET'}"
+        print(f"{before + name:64}{said:>12}{beside}")
+
+
+def main() -> None:
+    arguments = options(__doc__, "fewer interactions and rounds, to see that it runs")
+    sizes = SHORT if arguments.short else FULL
+    figures: dict[str, Any] = {"texts of": long_enough(1)[0], "scoring": alone(one_core, sizes)}
+    figures["the whole"] = alone(all_cores, sizes)
+    show(finish(figures, seed=SEED, path=arguments.json))
+
+
+if __name__ == "__main__":
+    main()
