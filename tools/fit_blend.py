@@ -2,7 +2,7 @@
 
     python tools/fit_blend.py
 
-The blend (its features and their proportions) is in monitor/assess/score/features.py and repeated here. It was chosen by
+The blend (its features and their proportions) is in monitor/assess/score/features.py and here. It was chosen by
 the mean AUC over the files, each counting the same, and has no fitted weight. This script fits:
 - threshold: where the mean F1 over the files is highest when one answer in eight is made up, which is nearer to a
   chatbot in production than the half of these files. Files count alike, and `short_answers`, whose length gives the
