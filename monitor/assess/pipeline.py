@@ -13,15 +13,15 @@ from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
 from monitor.assess.ports import Completer, Detector, Embedder, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
-from monitor.assess.score.features import Judged, evidence
+from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
-from monitor.core.text.markup import prose, without
+from monitor.core.text.markup import blank_spans, prose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """What one batch goes through; holds no state of its own, so the same batch gives the same assessments."""
+    """The steps that a batch goes through. They keep no state: the same batch always gets the same assessments."""
 
     completer: Completer
     encoder: TokenEncoder
@@ -33,57 +33,61 @@ class Pipeline:
         """One assessment per interaction, in order.
 
         Raises:
-            Retriable: a provider is out of reach for now; nothing was decided.
-            Fatal: a provider refuses for good.
+            Retriable: a provider is out of reach for now; no interaction was assessed.
+            Fatal: a provider refuses permanently.
         """
         supports = self.completer.complete(interactions)
         readings = [read_answer(it.answer, it.question) for it in interactions]
-        stated = [_stated(*parts) for parts in zip(interactions, readings, strict=True)]
-        encoded = encode_batch(stated, self.encoder)  # first: its pass may give the embedder's vectors too
+        stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
+        encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
         embedded = embed_batch(stated, supports, self.embedder)
         scores = adaptability(embedded)
+        readings = self._reread_close_to_refusals(interactions, readings, embedded)
+        detected = self._detect(interactions)
         metrics = [self.profile.compared(each) for each in scores]
-        readings = self._reread(interactions, readings, embedded)
-        parts = zip(stated, supports, metrics, encoded, readings, self._detected(interactions), strict=True)
         found = [
-            evidence(it, support, compared, tokens, _judged(reading), detected=detected)
-            for it, support, compared, tokens, reading, detected in parts
+            gather_evidence(answer, support, compared, tokens, _parts(reading), detected=probability)
+            for answer, support, compared, tokens, reading, probability in zip(
+                stated, supports, metrics, encoded, readings, detected, strict=True
+            )
         ]
-        return [self._assessment(*part) for part in zip(interactions, supports, scores, readings, found, strict=True)]
+        return [self._classify(*parts) for parts in zip(interactions, supports, scores, readings, found, strict=True)]
 
-    def _reread(
+    def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
     ) -> list[Reading]:
-        """The readings, with those anew whose answers are close to a refusal."""
+        """Replaces the readings of answers whose vectors are close to an example of a refusal."""
         if (least := self.profile.refusal_closeness) is None:
             return list(readings)
-        near = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
+        close = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
         return [
-            read_answer(it.answer, it.question, close=True) if close else reading
-            for it, reading, close in zip(interactions, readings, near.tolist(), strict=True)
+            read_answer(it.answer, it.question, close=True) if is_close else reading
+            for it, reading, is_close in zip(interactions, readings, close.tolist(), strict=True)
         ]
 
-    def _detected(self, interactions: Sequence[Interaction]) -> list[float | None]:
+    def _detect(self, interactions: Sequence[Interaction]) -> list[float | None]:
+        """The detector's probabilities; None where there is no detector or it cannot judge."""
         if self.detector is None:
             return [None] * len(interactions)
         claims = [
             Claim(question=it.question, answer=it.answer, documents=tuple(d.text for d in it.retrieved_documents))
             for it in interactions
         ]
-        return [None if found is None else found.score for found in self.detector.detect(claims)]
+        detections = self.detector.detect(claims)
+        return [None if detection is None else detection.score for detection in detections]
 
-    def _assessment(
-        self, interaction: Interaction, support: Support, scores: Scores, reading: Reading, found: Evidence
+    def _classify(
+        self, interaction: Interaction, support: Support, scores: Scores, reading: Reading, evidence: Evidence
     ) -> Assessment:
         profile = self.profile
         metrics = profile.compared(scores)
-        decided = classify(interaction, support, metrics, reading, found, profile=profile)
+        decided = classify(interaction, support, metrics, reading, evidence, profile=profile)
         return Assessment(
             interaction=interaction,
             support=support,
             scores=scores,
             metrics=metrics,
-            evidence=found,
+            evidence=evidence,
             verdict=decided.verdict,
             rule_verdict=decided.rule_verdict,
             reasons=decided.reasons,
@@ -96,19 +100,20 @@ class Pipeline:
         )
 
 
-def _judged(reading: Reading) -> list[Judged]:
-    return [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
+def _parts(reading: Reading) -> list[AnswerPart]:
+    return [AnswerPart(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
 
 
-def _stated(interaction: Interaction, reading: Reading) -> Interaction:
-    """The interaction with what its answer states alone, offsets kept: no markup, no courtesy, no refusing sentence.
+def _only_statements(interaction: Interaction, reading: Reading) -> Interaction:
+    """The interaction with its answer reduced to what it states: no markup, no courtesy, no refusing sentence.
 
-    So courtesy and markup change no vector. Where nothing is stated, or code alone, the answer stays whole.
+    Offsets stay as they are, and courtesy and markup change no vector. An answer that states nothing, or consists of
+    code, stays whole.
     """
     others = [(s.start, s.end) for s in reading.sentences if s.role is not Role.CONTENT]
     answer = prose(interaction.answer)
     if len(others) < len(reading.sentences):
-        answer = without(answer, others)
+        answer = blank_spans(answer, others)
     if not any(map(str.isalnum, answer)):
         answer = interaction.answer
     return interaction if answer == interaction.answer else replace(interaction, answer=answer)

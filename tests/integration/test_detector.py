@@ -114,7 +114,7 @@ def test_a_token_is_carried_where_any_window_carries_it(detector):
     documents = ["Parcels arrive on Tuesday. " * 40, "Returns are free. " * 40, f"{PAYS} " * 2]
     answer = "Zoë pays. Returns are free on Monday."
     loaded = detector(TOKENS, prompt=PLAIN, max_tokens=96)
-    assert loaded._classifier.reading(claim(answer, *documents)).count > 3
+    assert loaded._classifier.claim_inputs(claim(answer, *documents)).count > 3
     assert flagged(loaded.detect([claim(answer, *documents)])[0], answer) == ["Monday"]
 
 

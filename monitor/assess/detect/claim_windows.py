@@ -31,7 +31,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class UnitGroup:
     """Units that are judged together: their answer offsets, empty for one that cannot be wrong, and their tokens."""
 
     units: tuple[Span, ...]
@@ -39,13 +39,13 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ClaimInputs:
     """Every group against every window; input i holds group `i // len(windows)` and window `i % len(windows)`.
 
     `joined` says whether units in a row that are not carried make one span.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[UnitGroup, ...]
     windows: tuple[tuple[TokenIds, ...], ...]
     joined: bool
 
@@ -60,7 +60,7 @@ class Reading:
         return [Input(first=window, second=group.tokens) for group in self.groups for window in self.windows]
 
 
-def conclude(reading: Reading, uncarried: Sequence[Probabilities]) -> Detection | None:
+def conclude(reading: ClaimInputs, uncarried: Sequence[Probabilities]) -> Detection | None:
     """What the model's readings of one claim come to; None where the model gave no number.
 
     A unit is carried if any window carries it: its probability is the minimum over the windows. The answer's is the

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assess.detect.claim_windows import Group, Probabilities, Reading
+from monitor.assess.detect.claim_windows import ClaimInputs, Probabilities, UnitGroup
 from monitor.assess.detect.detection import Claim
 from monitor.assess.detect.tokenizer import Feed, PairTokenizer
 from monitor.assess.embed.windows import token_windows
@@ -33,7 +33,7 @@ _LEAST_ROOM = 48  # tokens beside the prompt and the special ones; with less the
 class Classifier(Protocol):
     """A kind of model. Pure: any number of threads may call at a time."""
 
-    def reading(self, claim: Claim) -> Reading | None:
+    def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
         """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
 
     def uncarried(self, logits: NDArray[Any], feed: Feed) -> list[Probabilities]:
@@ -85,7 +85,7 @@ class TokenClassifier:
         self._label_count = label_count
         self._labels = list(uncarried_labels)
 
-    def reading(self, claim: Claim) -> Reading | None:
+    def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
         """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
         documents = [text for text in claim.documents if text.strip()]
         answer = self._tokenizer.tokens(claim.answer)
@@ -108,8 +108,10 @@ class TokenClassifier:
         if len(parts) * len(windows) > self._max_inputs or not any(end > start for start, end in units):
             return None
         within = whole.ids[first:last]
-        return Reading(
-            groups=tuple(Group(units=tuple(units[start:end]), tokens=answer.ids[start:end]) for start, end in parts),
+        return ClaimInputs(
+            groups=tuple(
+                UnitGroup(units=tuple(units[start:end]), tokens=answer.ids[start:end]) for start, end in parts
+            ),
             windows=tuple((whole.ids[:first], within[start:end], whole.ids[last:]) for start, end in windows),
             joined=True,
         )
@@ -152,7 +154,7 @@ class CrossEncoder:
         self._label_count = label_count
         self._entailment = entailment
 
-    def reading(self, claim: Claim) -> Reading | None:
+    def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
         """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
         sentences = sentence_spans(claim.answer)
         if len(sentences) > self._max_inputs:
@@ -168,20 +170,20 @@ class CrossEncoder:
             windows += [(tokens.ids[start:end],) for start, end in cut if end > start]
         if not windows or len(groups) * len(windows) > self._max_inputs:
             return None
-        return Reading(groups=tuple(groups), windows=tuple(windows), joined=False)
+        return ClaimInputs(groups=tuple(groups), windows=tuple(windows), joined=False)
 
     def uncarried(self, logits: NDArray[Any], feed: Feed) -> list[Probabilities]:
         """From logits of shape (inputs, labels): one probability per input."""
         _check(logits, (len(feed.ids), self._label_count))
         return list(1 - _softmax(logits)[:, [self._entailment]])
 
-    def _hypotheses(self, answer: str, sentence: Span) -> Iterable[Group]:
+    def _hypotheses(self, answer: str, sentence: Span) -> Iterable[UnitGroup]:
         text = answer[sentence[0] : sentence[1]]
         tokens = self._tokenizer.tokens(text)
         for start, end in token_windows(text, tokens.offsets, self._room // 2):
             if end > start:
                 unit = _trimmed(text, (tokens.offsets[start][0], tokens.offsets[end - 1][1]))
-                yield Group(units=((unit[0] + sentence[0], unit[1] + sentence[0]),), tokens=tokens.ids[start:end])
+                yield UnitGroup(units=((unit[0] + sentence[0], unit[1] + sentence[0]),), tokens=tokens.ids[start:end])
 
 
 def _filled(template: str, question: str, count: int) -> tuple[str, str]:

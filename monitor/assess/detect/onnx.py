@@ -15,7 +15,7 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from monitor.assess.detect.claim_windows import Input, Probabilities, Reading, conclude
+from monitor.assess.detect.claim_windows import ClaimInputs, Input, Probabilities, conclude
 from monitor.assess.detect.classifiers import Classifier, CrossEncoder, TokenClassifier
 from monitor.assess.detect.detection import Claim, Detection
 from monitor.assess.detect.model_folder import ModelFolder, model_folder
@@ -122,14 +122,14 @@ class OnnxDetector:
             raise failure
         return found
 
-    def _groups(self, claims: Sequence[Claim]) -> Iterator[list[tuple[int, Reading]]]:
+    def _groups(self, claims: Sequence[Claim]) -> Iterator[list[tuple[int, ClaimInputs]]]:
         """What there is to read, with the number of its claim, some thousand inputs at a time."""
-        group: list[tuple[int, Reading]] = []
+        group: list[tuple[int, ClaimInputs]] = []
         held = 0
         for number, claim in enumerate(claims):
             if sum(map(len, (claim.question, claim.answer, *claim.documents))) > self._max_input_chars:
                 continue
-            reading = self._classifier.reading(claim)
+            reading = self._classifier.claim_inputs(claim)
             if reading is None:
                 continue
             group.append((number, reading))
@@ -161,7 +161,7 @@ class OnnxDetector:
         Raises:
             WrongSettings: that fails, or gives no numbers.
         """
-        readings = [reading for claim in _TRIAL if (reading := self._classifier.reading(claim)) is not None]
+        readings = [reading for claim in _TRIAL if (reading := self._classifier.claim_inputs(claim)) is not None]
         try:
             found = self._read([it for reading in readings for it in reading.inputs])
         except Exception as error:  # noqa: BLE001  onnxruntime's have no base of their own

@@ -41,7 +41,7 @@ class EmbeddedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
+class EncodedInteraction:
     """Tokens of one interaction, `documents` those of each retrieved document."""
 
     question: Tokens
@@ -49,7 +49,7 @@ class Encoded:
     documents: tuple[Tokens, ...]
 
 
-def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[Encoded]:
+def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[EncodedInteraction]:
     """Encodes questions, answers and retrieved documents, each distinct text once."""
     texts: dict[str, int] = {}
     for it in interactions:
@@ -57,7 +57,7 @@ def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> 
             texts.setdefault(text, len(texts))
     tokens = encoder.encode(list(texts))
     return [
-        Encoded(
+        EncodedInteraction(
             question=tokens[texts[it.question]],
             answer=tokens[texts[it.answer]],
             documents=tuple(tokens[texts[d.text]] for d in it.retrieved_documents),

@@ -7,7 +7,7 @@ from math import fsum
 from typing import Final, TypeAlias
 
 from monitor.assess.judge.inputs import answer, distinct, missing, question, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 QUESTIONS: Final = 3  # the n of the formula; the prompts say it too
@@ -24,12 +24,12 @@ class Questions(Form):
 PROMPT: Final = load_prompt("monitor.assess.judge", "answer_relevance.v1", Questions)
 
 
-def answer_relevance(case: Case, asking: Asking) -> Outcome:
+def answer_relevance(case: Case, asker: Asker) -> Outcome:
     """Mean of cos(e(q), e(qᵢ)) over questions qᵢ that are made from the answer, without sight of the question q."""
     if reason := missing(case, question, answer):
         return undefined(reason)
-    made = asking.ask(PROMPT, Block(name="answer", text=case.answer)).questions
-    return mean_similarity(case.question, made, asking.similarities)
+    made = asker.ask(PROMPT, Block(name="answer", text=case.answer)).questions
+    return mean_similarity(case.question, made, asker.similarities)
 
 
 def mean_similarity(asked: str, made: Sequence[str], similarities: Similarities) -> Outcome:

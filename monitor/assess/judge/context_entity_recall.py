@@ -7,7 +7,7 @@ from typing import Final
 from unicodedata import normalize
 
 from monitor.assess.judge.inputs import document_blocks, documents, missing, reference, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
 
@@ -21,12 +21,12 @@ class Entities(Form):
 PROMPT: Final = load_prompt("monitor.assess.judge", "context_entity_recall.v1", Entities)
 
 
-def context_entity_recall(case: Case, asking: Asking) -> Outcome:
+def context_entity_recall(case: Case, asker: Asker) -> Outcome:
     """|E(D) ∩ E(g)| / |E(g)| over the distinct entities E of the documents D and the reference g."""
     if reason := missing(case, documents, reference):
         return undefined(reason)
     blocks = Block(name="reference", text=case.reference or ""), *document_blocks(case)
-    entities = asking.ask(PROMPT, *blocks)
+    entities = asker.ask(PROMPT, *blocks)
     wanted = _distinct(entities.reference)
     if not wanted:
         return undefined("no_entities")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from monitor.assess.judge.inputs import answer, document_blocks, documents, missing, question, reference, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.judge.model_verdicts import Numbered, by_number, incomplete
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
@@ -27,16 +27,16 @@ class Verdicts(Form):
 PROMPT: Final = load_prompt("monitor.assess.judge", "context_usefulness.v1", Verdicts)
 
 
-def context_precision(case: Case, asking: Asking) -> Outcome:
+def context_precision(case: Case, asker: Asker) -> Outcome:
     """Average precision of the ranked documents, useful being what helps to arrive at the reference answer."""
     reason = missing(case, question, documents, reference)
-    return undefined(reason) if reason else _precision(case, case.reference or "", asking)
+    return undefined(reason) if reason else _precision(case, case.reference or "", asker)
 
 
-def context_utilization(case: Case, asking: Asking) -> Outcome:
+def context_utilization(case: Case, asker: Asker) -> Outcome:
     """The same with the answer in the reference's place."""
     reason = missing(case, question, answer, documents)
-    return undefined(reason) if reason else _precision(case, case.answer, asking)
+    return undefined(reason) if reason else _precision(case, case.answer, asker)
 
 
 def average_precision(useful: Sequence[bool]) -> float:
@@ -47,9 +47,9 @@ def average_precision(useful: Sequence[bool]) -> float:
     return sum(count / rank for count, rank in enumerate(ranks, start=1)) / len(ranks)
 
 
-def _precision(case: Case, target: str, asking: Asking) -> Outcome:
+def _precision(case: Case, target: str, asker: Asker) -> Outcome:
     blocks = document_blocks(case)
-    asked = asking.ask(
+    asked = asker.ask(
         PROMPT, Block(name="question", text=case.question), Block(name="answer", text=target), *blocks
     ).verdicts
     ranks = [rank for rank, text in enumerate(case.documents, start=1) if text.strip()]

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from monitor.assess.judge.inputs import documents, missing, numbered_line, question, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 from monitor.core.text.sentences import sentence_spans
 
@@ -33,7 +33,7 @@ class Sentence:
 PROMPT: Final = load_prompt("monitor.assess.judge", "context_relevance.v1", Choice)
 
 
-def context_relevance(case: Case, asking: Asking) -> Outcome:
+def context_relevance(case: Case, asker: Asker) -> Outcome:
     """Sentences of the documents that are needed to answer the question / their sentences.
 
     0 where the documents do not suffice to answer it.
@@ -41,7 +41,7 @@ def context_relevance(case: Case, asking: Asking) -> Outcome:
     if reason := missing(case, question, documents):
         return undefined(reason)
     sentences = sentences_of(case.documents)
-    choice = asking.ask(PROMPT, Block(name="question", text=case.question), sentence_block(sentences))
+    choice = asker.ask(PROMPT, Block(name="question", text=case.question), sentence_block(sentences))
     return needed_share(sentences, choice.needed, insufficient=choice.insufficient)
 
 

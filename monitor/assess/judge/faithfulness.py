@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.assess.judge.inputs import Need, answer, document_blocks, documents, missing, numbered, question, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.judge.model_verdicts import Numbered, Statement, by_number, incomplete, supported_share
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
@@ -34,7 +34,7 @@ STATEMENTS: Final = load_prompt("monitor.assess.judge", "faithfulness_statements
 VERDICTS: Final = load_prompt("monitor.assess.judge", "faithfulness_verdicts.v1", Verdicts)
 
 
-def faithfulness(case: Case, asking: Asking) -> Outcome:
+def faithfulness(case: Case, asker: Asker) -> Outcome:
     """Statements that the documents support / statements of the answer.
 
     One call takes the answer apart, another gives each statement its verdict.
@@ -42,10 +42,10 @@ def faithfulness(case: Case, asking: Asking) -> Outcome:
     if reason := missing(case, *NEEDS):
         return undefined(reason)
     blocks = Block(name="question", text=case.question), Block(name="answer", text=case.answer)
-    statements = [text for text in asking.ask(STATEMENTS, *blocks).statements if text.strip()]
+    statements = [text for text in asker.ask(STATEMENTS, *blocks).statements if text.strip()]
     if not statements:
         return undefined("no_statements")
-    asked = asking.ask(VERDICTS, *document_blocks(case), numbered("statements", statements)).verdicts
+    asked = asker.ask(VERDICTS, *document_blocks(case), numbered("statements", statements)).verdicts
     verdicts = by_number(asked, range(1, len(statements) + 1))
     if verdicts is None:
         return incomplete(asked, statements=[{"statement": text} for text in statements])

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from monitor.assess.judge.combined import PROMPT, TOGETHER, Combined, combined_outcomes, combined_request, shares
 from monitor.assess.judge.inputs import undefined
-from monitor.assess.judge.metric import Asking, Case, Judgement, Outcome
+from monitor.assess.judge.metric import Asker, Case, Judgement, Outcome
 from monitor.assess.judge.metrics import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
 from monitor.assess.ports import Embedder, LanguageModel
@@ -70,7 +70,7 @@ class Judge:
         """
         if isinstance(reply, NoAnswer):
             return self._judgements(dict.fromkeys(self._together, undefined(reply.reason)), reply.spend)
-        embed = Asking(self._model, self._embedder).similarities
+        embed = Asker(self._model, self._embedder).similarities
         return self._judgements(combined_outcomes(case, reply.value, embed), reply.spend)
 
     def _ask_once(self, case: Case, request: Request[Combined], deadline: float | None) -> list[Judgement]:
@@ -95,9 +95,9 @@ class Judge:
         ]
 
     def _alone(self, name: str, case: Case, deadline: float | None) -> list[Judgement]:
-        asking = Asking(self._model, self._embedder, deadline=deadline)
+        asker = Asker(self._model, self._embedder, deadline=deadline)
         try:
-            outcome = METRICS[name](case, asking)
+            outcome = METRICS[name](case, asker)
         except NoAnswer as error:
             outcome = undefined(error.reason)
         return [
@@ -106,8 +106,8 @@ class Judge:
                 outcome=outcome,
                 mode="separate",
                 model=self._model.model,
-                prompt_hash=asking.prompt_hash,
-                prompts=asking.prompts,
-                spend=asking.spend,
+                prompt_hash=asker.prompt_hash,
+                prompts=asker.prompts,
+                spend=asker.spend,
             )
         ]

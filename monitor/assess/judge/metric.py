@@ -49,7 +49,7 @@ class Judgement:
     prompts: tuple[Prompt[Any], ...] = ()
 
 
-class Asking:
+class Asker:
     """Asks for one case, and keeps account of it."""
 
     def __init__(self, model: LanguageModel, embedder: Embedder, *, deadline: float | None = None) -> None:
@@ -89,4 +89,4 @@ class Asking:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-Metric: TypeAlias = Callable[[Case, Asking], Outcome]
+Metric: TypeAlias = Callable[[Case, Asker], Outcome]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from monitor.assess.judge.inputs import answer, distinct, document_blocks, documents, missing, numbered, undefined
-from monitor.assess.judge.metric import Asking, Case, Outcome
+from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.judge.model_verdicts import Numbered, by_number, incomplete
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
@@ -35,7 +35,7 @@ ASKED: Final = load_prompt("monitor.assess.judge", "summarization_questions.v1",
 ANSWERED: Final = load_prompt("monitor.assess.judge", "summarization_answers.v1", Verdicts)
 
 
-def summarization_score(case: Case, asking: Asking) -> Outcome:
+def summarization_score(case: Case, asker: Asker) -> Outcome:
     """Half the share of the questions that the summary answers with yes, and half its conciseness.
 
     w · yes / questions + (1 − w) · conciseness, with w = 0.5. The answer is the summary. The questions are made from
@@ -43,11 +43,11 @@ def summarization_score(case: Case, asking: Asking) -> Outcome:
     """
     if reason := missing(case, answer, documents):
         return undefined(reason)
-    questions = distinct(asking.ask(ASKED, *document_blocks(case)).questions, QUESTIONS)
+    questions = distinct(asker.ask(ASKED, *document_blocks(case)).questions, QUESTIONS)
     if not questions:
         return undefined("no_questions")
     summary = Block(name="summary", text=case.answer)
-    given = asking.ask(ANSWERED, summary, numbered("questions", questions)).answers
+    given = asker.ask(ANSWERED, summary, numbered("questions", questions)).answers
     answers = by_number(given, range(1, len(questions) + 1))
     if answers is None:
         return incomplete(given, questions=[{"question": text} for text in questions])

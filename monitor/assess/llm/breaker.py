@@ -8,7 +8,7 @@ from threading import Lock
 from monitor.core.errors import Retriable
 
 
-class LeftAlone(Retriable):
+class CircuitOpen(Retriable):
     """The server has failed again and again; there is no use in waiting for it within a call."""
 
 
@@ -33,17 +33,17 @@ class Breaker:
         """Asks to be let through; who is has to say `succeeded`, `failed` or `left` afterwards.
 
         Raises:
-            LeftAlone: not before `retry_after`, since it failed.
+            CircuitOpen: not before `retry_after`, since it failed.
             Retriable: not before `retry_after`, since it asked for that.
         """
         with self._lock:
             wait, broken = self._closed_until - self._clock(), self._failed >= self._most
             if wait > 0 and broken:
-                raise LeftAlone(f"left alone for {self._cooldown:.0f} s after failures{self._why}", retry_after=wait)
+                raise CircuitOpen(f"left alone for {self._cooldown:.0f} s after failures{self._why}", retry_after=wait)
             if wait > 0:
                 raise Retriable("the language model's server asked to be left alone for now", retry_after=wait)
             if broken and self._trying:
-                raise LeftAlone(f"tried again with one call after failures{self._why}", retry_after=1.0)
+                raise CircuitOpen(f"tried again with one call after failures{self._why}", retry_after=1.0)
             self._trying = broken
 
     def succeeded(self) -> None:

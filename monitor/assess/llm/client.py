@@ -13,11 +13,11 @@ from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any, TypeVar
 
-from monitor.assess.llm.breaker import Breaker, LeftAlone
+from monitor.assess.llm.breaker import Breaker, CircuitOpen
 from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
-from monitor.assess.llm.parse import Completion, Unfit, completion_of, read
+from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError, Retriable
@@ -138,7 +138,7 @@ class ChatModel:
         spend = self._counted(found, calls=1, discount=discount)
         try:
             return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend)
-        except Unfit as unfit:
+        except InvalidCompletion as unfit:
             raise NoAnswer(unfit.reason, str(unfit), spend) from None
 
     @contextmanager
@@ -161,7 +161,7 @@ class ChatModel:
             spend += self._counted(found, calls=calls)
             try:
                 return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend, repaired=repaired)
-            except Unfit as unfit:
+            except InvalidCompletion as unfit:
                 if repaired or unfit.final:
                     raise NoAnswer(unfit.reason, str(unfit), spend) from None
                 repaired = True
@@ -190,7 +190,7 @@ class ChatModel:
         while True:
             try:
                 self._enter(deadline)
-            except LeftAlone:
+            except CircuitOpen:
                 raise
             except Retriable as error:
                 self._wait(error, attempt, deadline)

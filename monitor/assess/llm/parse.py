@@ -19,7 +19,7 @@ _MOST_PROBLEMS = 3  # that are named
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that think aloud
 
 
-class Unfit(MonitorError):
+class InvalidCompletion(MonitorError):
     """A completion that holds no value of the form; `reason` as in `NoAnswer`, `final` where asking again is vain."""
 
     def __init__(self, reason: str, message: str, *, final: bool = False) -> None:
@@ -64,21 +64,21 @@ def read(completion: Completion, form: type[T]) -> T:
     """The value, from JSON that may stand among other words where a server does not keep to the form.
 
     Raises:
-        Unfit: there is none, or more than one, as where a model repeats what it read.
+        InvalidCompletion: there is none, or more than one, as where a model repeats what it read.
     """
     if completion.refusal:
-        raise Unfit("model_refused", "the model refuses to answer", final=True)
+        raise InvalidCompletion("model_refused", "the model refuses to answer", final=True)
     if completion.finish_reason == "content_filter":
-        raise Unfit("content_filter", "the server's content filter stopped the answer", final=True)
+        raise InvalidCompletion("content_filter", "the server's content filter stopped the answer", final=True)
     if completion.finish_reason == "length":
-        raise Unfit("truncated", "the answer does not fit into MONITOR_LLM__MAX_OUTPUT_TOKENS")
+        raise InvalidCompletion("truncated", "the answer does not fit into MONITOR_LLM__MAX_OUTPUT_TOKENS")
     try:
         return form.model_validate(_object(_THOUGHTS.sub("", completion.content or "")), strict=True)
     except ValidationError as error:
         named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
-        raise Unfit("malformed", storable("; ".join(named))) from None
+        raise InvalidCompletion("malformed", storable("; ".join(named))) from None
     except (ValueError, RecursionError) as error:
-        raise Unfit("malformed", str(error)) from None
+        raise InvalidCompletion("malformed", str(error)) from None
 
 
 def _object(text: str) -> object:

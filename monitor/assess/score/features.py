@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from monitor.assess.embed.batch import Encoded
+from monitor.assess.embed.batch import EncodedInteraction
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.score.alignment import SentenceAlignment, Source
+from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, missing
 from monitor.assess.score.facts.negation import contradicts
 from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.assess.score.overlap import overlap
-from monitor.assess.score.scope import within_reach
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.core.model import Interaction, Metrics, Support
 from monitor.core.text.cache import cached_by_text
@@ -54,7 +54,7 @@ LIKE: Final = 0.6  # score of a sentence whose passage speaks of the same
 MOST_PAIRS = 500  # sentences of an answer whose passages are kept
 
 
-class Judged(NamedTuple):
+class AnswerPart(NamedTuple):
     """A sentence or clause of the answer, and whether it states something that has to be carried."""
 
     start: int
@@ -62,12 +62,12 @@ class Judged(NamedTuple):
     states: bool
 
 
-def evidence(
+def gather_evidence(
     interaction: Interaction,
     support: Support,
     metrics: Metrics,
-    encoded: Encoded,
-    sentences: Sequence[Judged],
+    encoded: EncodedInteraction,
+    sentences: Sequence[AnswerPart],
     *,
     detected: float | None = None,
 ) -> Evidence:
@@ -112,7 +112,7 @@ def evidence(
     )
 
 
-def _tokens_of(judged: Sequence[Judged], sentences: Sequence[Judged], answer: Tokens) -> Tokens:
+def _tokens_of(judged: Sequence[AnswerPart], sentences: Sequence[AnswerPart], answer: Tokens) -> Tokens:
     """The tokens of the `judged` among the sentences: the others must not even be their neighbours."""
     if len(judged) == len(sentences):
         return answer
@@ -210,7 +210,7 @@ def _with_conflicts(
     return found
 
 
-def _question_held(interaction: Interaction, encoded: Encoded, source: Source) -> float | None:
+def _question_held(interaction: Interaction, encoded: EncodedInteraction, source: Source) -> float | None:
     (found,) = source.align(encoded.question, [(0, len(interaction.question))])
     return None if found is None else found.support
 

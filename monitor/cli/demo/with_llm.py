@@ -10,7 +10,7 @@ from rich.table import Table
 
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application
-from monitor.assess.llm.models import served_models
+from monitor.assess.llm.served_models import served_models
 from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work

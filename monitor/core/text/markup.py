@@ -52,7 +52,7 @@ _HEADING = re.compile(r"^[ ]{0,3}\#{1,6}[ ]+(?:[^\W\d]+[ :]*){1,4}\#*$", re.MULT
 _MARKED = frozenset("\n*`~_#>-+•–[【:/@¹²³⁴⁵⁶⁷⁸⁹)")
 
 
-def blank(text: str, *, code: bool) -> str:
+def blank_markup(text: str, *, code: bool) -> str:
     """`text` with every such mark overwritten by tabs, so that offsets stay; code too unless `code` is to be read.
 
     A tab and not a space, so that words on both sides of a mark do not read as one name.
@@ -78,11 +78,11 @@ def prose(text: str) -> str:
     for sign in _CODE[0].signs:
         if sign in said:
             said = _CODE[0].pattern.sub(_tabs, said)
-    said = _EMPHASIS.sub(_tabs, blank(said, code=True))
+    said = _EMPHASIS.sub(_tabs, blank_markup(said, code=True))
     return said if any(map(str.isalnum, said)) else text
 
 
-def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """`text` with the characters `[start, end)` of each span overwritten by tabs."""
     for start, end in spans:
         text = text[:start] + "\t" * (end - start) + text[end:]

@@ -12,20 +12,20 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.app.review import MAX_NOTE_CHARS, Wish, label
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import start_probability
-from monitor.assess.judge.wording import told
+from monitor.assess.judge.judgement_text import judgement_text
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.store.interaction.conversation import Beside
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.disclosure import record_look
 from monitor.web.base.guard import Needs
-from monitor.web.base.looks import keep_look
-from monitor.web.base.page import page, path_of
+from monitor.web.base.page import interaction_path, page
 from monitor.web.interaction import view as reading
 
 router = APIRouter()
-SAID = {
+NOTICES = {
     "labelled": "Your label is stored.",
     "unchanged": "You had said just that already.",
 }
@@ -37,7 +37,7 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 @router.get("/interactions/{app}/{id:path}")
 def interaction(request: Request, who: Viewer, app: str, id: str, said: str = "") -> HTMLResponse:  # noqa: A002
     """The page, personal data masked."""
-    return _page(request, who, *_named(request, app, id), clear=False, said=SAID.get(said))
+    return _page(request, who, *_named(request, app, id), clear=False, said=NOTICES.get(said))
 
 
 @router.post("/interactions/{app}/{id:path}/clear")
@@ -52,7 +52,7 @@ def in_clear(
     app, id_ = _named(request, app, id, "/clear")
     if not application.queries.explained(id_, app):
         raise _unknown(application, app, id_)
-    keep_look(request, who, app=app, subject=id_, fields=_FIELDS)
+    record_look(request, who, app=app, subject=id_, fields=_FIELDS)
     return _page(request, who, app, id_, clear=True, said=None)
 
 
@@ -74,7 +74,7 @@ def label_it(
         stored = label(application, [wish]).stored
     except WrongSettings:
         raise _unknown(application, app, id_) from None
-    return RedirectResponse(f"{path_of(app, id_)}?said={'labelled' if stored else 'unchanged'}#labels", 303)
+    return RedirectResponse(f"{interaction_path(app, id_)}?notice={'labelled' if stored else 'unchanged'}#labels", 303)
 
 
 def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, said: str | None) -> HTMLResponse:
@@ -96,7 +96,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
         said=said,
         row=row,
         others=rows[1:],
-        path=path_of(app, id_),
+        path=interaction_path(app, id_),
         shown=reading.mask(clear=clear),
         hidden=reading.mask(clear=False),  # for the other turns: the look is at this one alone
         sentences=sentences,
@@ -110,7 +110,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
         start=None if profile is None else start_probability(profile),
         threshold=None if profile is None else profile.groundedness.threshold,
         judgements=_latest(application, app, id_),
-        told=told,
+        told=judgement_text,
         turns=beside.conversation(app, conversation) if conversation else (),
         leaves=beside.leaves(app, id_),
         labels=newest_labels(application.engine, app, id_),

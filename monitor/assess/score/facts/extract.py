@@ -10,7 +10,7 @@ from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import unit_after, unit_before
-from monitor.core.text.markup import blank
+from monitor.core.text.markup import blank_markup
 
 _BEGINNINGS = dates.STARTS | numbers.STARTS
 _YEAR_SIGNS = frozenset("年년")
@@ -28,7 +28,7 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 def read(text: str, *, source: bool) -> Iterator[Fact]:
     """The facts of `text`; a source's with every doubt in its favour, those in its code too, and no plain names."""
-    tokens = Tokens(blank(text, code=source))
+    tokens = Tokens(blank_markup(text, code=source))
     reader = _Reader(tokens, language_of(text), source=source)
     after = 0
     for i, raw in enumerate(tokens):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from monitor.assess.detect.claim_windows import Group, Input, Reading, conclude
+from monitor.assess.detect.claim_windows import ClaimInputs, Input, UnitGroup, conclude
 from monitor.assess.detect.detection import DetectedSpan
 
 
@@ -11,9 +11,9 @@ def ids(*numbers):
     return np.array(numbers, np.int32)
 
 
-def reading(*groups, windows=1, joined=True):
-    return Reading(
-        groups=tuple(Group(units=tuple(units), tokens=ids(*range(len(units)))) for units in groups),
+def claim_inputs(*groups, windows=1, joined=True):
+    return ClaimInputs(
+        groups=tuple(UnitGroup(units=tuple(units), tokens=ids(*range(len(units)))) for units in groups),
         windows=tuple((ids(7, 8), ids(number)) for number in range(windows)),
         joined=joined,
     )
@@ -28,7 +28,7 @@ def span(start, end, probability):
 
 
 def test_every_group_meets_every_window():
-    both = reading([(0, 2)], [(3, 5), (5, 6)], windows=2)
+    both = claim_inputs([(0, 2)], [(3, 5), (5, 6)], windows=2)
     assert both.count == len(both.inputs) == 4
     assert [it.second.tolist() for it in both.inputs] == [[0], [0], [0, 1], [0, 1]]
     assert [np.concatenate(it.first).tolist() for it in both.inputs] == [[7, 8, 0], [7, 8, 1]] * 2
@@ -39,51 +39,51 @@ def test_an_inputs_size_is_that_of_both_sequences():
 
 
 def test_the_answer_is_as_bad_as_its_worst_unit():
-    found = conclude(reading([(0, 3), (4, 7), (8, 9)]), said([0.2, 0.4, 0.1]))
+    found = conclude(claim_inputs([(0, 3), (4, 7), (8, 9)]), said([0.2, 0.4, 0.1]))
     assert found.score == pytest.approx(0.4)
     assert found.spans == ()
 
 
 def test_a_unit_is_carried_where_any_window_carries_it():
-    found = conclude(reading([(0, 3), (4, 7)], windows=2), said([0.9, 0.8], [0.1, 0.7]))
+    found = conclude(claim_inputs([(0, 3), (4, 7)], windows=2), said([0.9, 0.8], [0.1, 0.7]))
     assert found.score == pytest.approx(0.7)
     assert found.spans == (span(4, 7, 0.7),)
 
 
 def test_groups_are_told_apart():
-    found = conclude(reading([(0, 3)], [(4, 7)], windows=2), said([0.9], [0.1], [0.6], [0.8]))
+    found = conclude(claim_inputs([(0, 3)], [(4, 7)], windows=2), said([0.9], [0.1], [0.6], [0.8]))
     assert found.spans == (span(4, 7, 0.6),)
 
 
 def test_tokens_in_a_row_make_one_span_with_the_highest_probability():
     units = [(0, 3), (4, 7), (8, 9), (10, 12)]
-    found = conclude(reading(units), said([0.6, 0.9, 0.2, 0.7]))
+    found = conclude(claim_inputs(units), said([0.6, 0.9, 0.2, 0.7]))
     assert found.spans == (span(0, 7, 0.9), span(10, 12, 0.7))
 
 
 def test_so_do_tokens_on_both_sides_of_a_cut():
-    assert conclude(reading([(0, 3)], [(4, 7)]), said([0.6], [0.9])).spans == (span(0, 7, 0.9),)
+    assert conclude(claim_inputs([(0, 3)], [(4, 7)]), said([0.6], [0.9])).spans == (span(0, 7, 0.9),)
 
 
 def test_sentences_in_a_row_stay_apart():
-    found = conclude(reading([(0, 3)], [(4, 7)], joined=False), said([0.6], [0.9]))
+    found = conclude(claim_inputs([(0, 3)], [(4, 7)], joined=False), said([0.6], [0.9]))
     assert found.spans == (span(0, 3, 0.6), span(4, 7, 0.9))
 
 
 def test_tokens_of_one_character_share_a_span():
-    found = conclude(reading([(0, 1), (0, 1), (0, 1)]), said([0.9, 0.1, 0.8]))
+    found = conclude(claim_inputs([(0, 1), (0, 1), (0, 1)]), said([0.9, 0.1, 0.8]))
     assert found.spans == (span(0, 1, 0.9),)
 
 
 def test_one_half_is_not_over_one_half():
-    assert conclude(reading([(0, 3)]), said([0.5])).spans == ()
+    assert conclude(claim_inputs([(0, 3)]), said([0.5])).spans == ()
 
 
 def test_units_without_a_character_do_not_count():
-    found = conclude(reading([(0, 3), (3, 3)]), said([0.3, 0.9]))
+    found = conclude(claim_inputs([(0, 3), (3, 3)]), said([0.3, 0.9]))
     assert found.score == pytest.approx(0.3)
 
 
 def test_where_a_number_is_missing_nothing_is_said():
-    assert conclude(reading([(0, 3), (4, 7)]), said([0.3, np.nan])) is None
-    assert conclude(reading([(0, 3)], windows=2), said([0.3], [np.nan])) is None
+    assert conclude(claim_inputs([(0, 3), (4, 7)]), said([0.3, np.nan])) is None
+    assert conclude(claim_inputs([(0, 3)], windows=2), said([0.3], [np.nan])) is None

@@ -53,30 +53,32 @@ BOTH = pytest.mark.parametrize("kind", [of_tokens, of_pairs])
 
 class TestTokenClassifier:
     def test_what_fits_is_read_as_lettucedetect_was_trained(self):
-        (it,) = of_tokens().reading(claim(PAYS, MONDAY, PAYS)).inputs
+        (it,) = of_tokens().claim_inputs(claim(PAYS, MONDAY, PAYS)).inputs
         prompt = QUESTION_PROMPT.format(question=QUESTION, count=2, documents=f"passage 1: {MONDAY}\npassage 2: {PAYS}")
         assert same(WORDS, it.first, prompt)
         assert same(WORDS, [it.second], PAYS)
 
     def test_without_a_question_it_is_a_summary(self):
-        (it,) = of_tokens().reading(claim(PAYS, MONDAY, question=" ")).inputs
+        (it,) = of_tokens().claim_inputs(claim(PAYS, MONDAY, question=" ")).inputs
         assert same(WORDS, it.first, SUMMARY_PROMPT.format(documents=f"passage 1: {MONDAY}"))
 
     def test_a_prompt_of_ones_own_takes_the_place_of_both(self):
         for question in (QUESTION, ""):
-            (it,) = of_tokens(prompt=PLAIN).reading(claim(PAYS, MONDAY, question=question)).inputs
+            (it,) = of_tokens(prompt=PLAIN).claim_inputs(claim(PAYS, MONDAY, question=question)).inputs
             assert same(WORDS, it.first, f"{question} | passage 1: {MONDAY} | 1")
 
     def test_braces_in_texts_stay(self):
-        (it,) = of_tokens(BYTES, prompt=PLAIN).reading(claim(PAYS, "{question}{documents}", question="{count}")).inputs
+        (it,) = (
+            of_tokens(BYTES, prompt=PLAIN).claim_inputs(claim(PAYS, "{question}{documents}", question="{count}")).inputs
+        )
         assert same(BYTES, it.first, "{count} | passage 1: {question}{documents} | 1")
 
     def test_empty_documents_are_absent(self):
-        (it,) = of_tokens(prompt=PLAIN).reading(claim(PAYS, "", MONDAY, " \n")).inputs
+        (it,) = of_tokens(prompt=PLAIN).claim_inputs(claim(PAYS, "", MONDAY, " \n")).inputs
         assert same(WORDS, it.first, f"{QUESTION} | passage 1: {MONDAY} | 1")
 
     def test_long_documents_go_through_in_windows_cut_at_sentence_ends(self):
-        reading = of_tokens(prompt=PLAIN, window=96).reading(claim(PAYS, MONDAYS, PAYMENTS))
+        reading = of_tokens(prompt=PLAIN, window=96).claim_inputs(claim(PAYS, MONDAYS, PAYMENTS))
         windows = [read(WORDS, window[1:2]) for window in reading.windows]
         assert len(windows) > 2
         assert all(window.endswith(".") for window in windows)
@@ -84,24 +86,26 @@ class TestTokenClassifier:
         assert same(WORDS, [window[1] for window in reading.windows], body)
 
     def test_every_window_has_the_whole_prompt(self):
-        reading = of_tokens(prompt=PLAIN, window=96).reading(claim(PAYS, MONDAYS))
+        reading = of_tokens(prompt=PLAIN, window=96).claim_inputs(claim(PAYS, MONDAYS))
         assert {read(WORDS, [head]) for head, _, _ in reading.windows} == {"which day ? [UNK]"}
         assert {read(WORDS, [tail]) for _, _, tail in reading.windows} == {"[UNK] 1"}
 
     def test_a_long_answer_goes_through_in_parts_with_every_window(self):
-        reading = of_tokens(prompt=PLAIN, window=96).reading(claim(PAYMENTS, MONDAYS))
+        reading = of_tokens(prompt=PLAIN, window=96).claim_inputs(claim(PAYMENTS, MONDAYS))
         assert len(reading.groups) > 2
         assert reading.count == len(reading.groups) * len(reading.windows)
         assert same(WORDS, [group.tokens for group in reading.groups], PAYMENTS)
 
     def test_of_a_long_question_the_beginning_is_read(self):
-        (it,) = of_tokens(prompt=PLAIN, window=96).reading(claim(PAYS, MONDAY, question="Which day? " * 1_000)).inputs
+        (it,) = (
+            of_tokens(prompt=PLAIN, window=96).claim_inputs(claim(PAYS, MONDAY, question="Which day? " * 1_000)).inputs
+        )
         head, _, _ = it.first
         assert read(WORDS, [head]) == "which day ? " * 7 + "which [UNK]"  # 22 of 90 tokens, and the bar
 
     def test_units_are_the_answers_words_without_white_space(self):
         answer = " Zoë  pays 🎉"
-        (group,) = of_tokens(BYTES).reading(claim(answer, MONDAY)).groups
+        (group,) = of_tokens(BYTES).claim_inputs(claim(answer, MONDAY)).groups
         assert [answer[start:end] for start, end in group.units] == ["", *"Zo", *"ëë", "", "", *"pays", "", *"🎉" * 4]
 
     def test_a_prompt_has_to_hold_the_documents(self):
@@ -133,7 +137,7 @@ class TestTokenClassifier:
 
 class TestCrossEncoder:
     def test_each_sentence_meets_each_document(self):
-        reading = of_pairs().reading(claim(f"{MONDAY} {PAYS}", "Free returns.", "", "Nobody."))
+        reading = of_pairs().claim_inputs(claim(f"{MONDAY} {PAYS}", "Free returns.", "", "Nobody."))
         found = [(read(WORDS, it.first), read(WORDS, [it.second])) for it in reading.inputs]
         monday, pays = "the shop opens on monday .", "zoe pays 42 euros ."
         assert found == [(it, text) for text in (monday, pays) for it in ("free returns .", "[UNK] .")]
@@ -141,14 +145,14 @@ class TestCrossEncoder:
         assert not reading.joined
 
     def test_long_documents_are_windowed_at_sentence_ends(self):
-        reading = of_pairs(window=64).reading(claim(PAYS, MONDAYS, PAYS))
+        reading = of_pairs(window=64).claim_inputs(claim(PAYS, MONDAYS, PAYS))
         assert len(reading.windows) > 3
         assert same(WORDS, [window[0] for window in reading.windows[:-1]], MONDAYS)
         assert all(read(WORDS, window).endswith(".") for window in reading.windows)
 
     def test_a_long_sentence_is_judged_in_parts(self):
         answer = f"{PAYS} " + "Zoe pays " * 100
-        groups = of_pairs(window=64).reading(claim(answer, MONDAY)).groups
+        groups = of_pairs(window=64).claim_inputs(claim(answer, MONDAY)).groups
         found = [answer[start:end] for group in groups for start, end in group.units]
         assert found[0] == PAYS
         assert " ".join(found[1:]) == ("Zoe pays " * 100).strip()
@@ -156,7 +160,7 @@ class TestCrossEncoder:
 
     def test_units_end_where_the_text_does(self):
         answer = "店舗は月曜日に開きます。 Zoë pays! 🎉"
-        groups = of_pairs().reading(claim(answer, MONDAY)).groups
+        groups = of_pairs().claim_inputs(claim(answer, MONDAY)).groups
         found = [answer[start:end] for group in groups for start, end in group.units]
         assert found == ["店舗は月曜日に開きます。", "Zoë pays!", "🎉"]
 
@@ -185,17 +189,17 @@ class TestCrossEncoder:
     [("", [MONDAY]), (" \n", [MONDAY]), ("\u0000", [MONDAY]), (PAYS, []), (PAYS, ["", " \n\t"])],
 )
 def test_nothing_is_said_where_a_text_is_missing(kind, answer, documents):
-    assert kind().reading(claim(answer, *documents)) is None
+    assert kind().claim_inputs(claim(answer, *documents)) is None
 
 
 @BOTH
 def test_nothing_is_said_where_it_would_take_too_many_inputs(kind):
     long = claim(PAYMENTS, MONDAYS)
-    count = kind(window=192).reading(long).count
+    count = kind(window=192).claim_inputs(long).count
     assert count > 2
-    assert kind(window=192, max_inputs=count).reading(long).count == count
-    assert kind(window=192, max_inputs=count - 1).reading(long) is None
-    assert kind(window=192, max_inputs=10).reading(claim("a. " * 100_000, MONDAY)) is None
+    assert kind(window=192, max_inputs=count).claim_inputs(long).count == count
+    assert kind(window=192, max_inputs=count - 1).claim_inputs(long) is None
+    assert kind(window=192, max_inputs=10).claim_inputs(claim("a. " * 100_000, MONDAY)) is None
 
 
 @BOTH
@@ -213,7 +217,7 @@ def test_no_number_stays_none(kind):
 @given(question=texts, answer=texts, documents=st.lists(texts, max_size=3), window=st.integers(80, 120))
 def test_no_input_is_too_long_and_nothing_is_left_out(kind, tokenizer, question, answer, documents, window):
     extra = {"prompt": "{question}{documents}{count}"} if kind is of_tokens else {}
-    reading = kind(tokenizer, window=window, **extra).reading(claim(answer, *documents, question=question))
+    reading = kind(tokenizer, window=window, **extra).claim_inputs(claim(answer, *documents, question=question))
     if reading is None:
         return
     assert max(it.size for it in reading.inputs) + tokenizer.special <= window

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.llm.exchange import Form, NoAnswer, Spend
-from monitor.assess.llm.parse import Completion, Unfit, completion_of, read
+from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
 from tests.factories.llm import ASKED, GOOD, OPINION, Opinion, agree, failure
 from tests.servers.llm import said
 
@@ -22,8 +22,8 @@ def answered(content: str | None, **over) -> Completion:
     return Completion(**{**usual, **over})
 
 
-def unfit(content: str | None, **over) -> Unfit:
-    with pytest.raises(Unfit) as caught:
+def unfit(content: str | None, **over) -> InvalidCompletion:
+    with pytest.raises(InvalidCompletion) as caught:
         read(answered(content, **over), Opinion)
     return caught.value
 
@@ -92,12 +92,12 @@ class Numbers(Form):
     "content", ['{"whole": 1.0, "share": 1}', '{"whole": true, "share": 1}', '{"whole": "1", "share": 1}']
 )
 def test_numbers_are_not_guessed(content):
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidCompletion):
         read(answered(content), Numbers)
 
 
 def test_an_enormous_number_is_malformed():
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidCompletion):
         read(answered('{"whole": ' + "9" * 5_000 + ', "share": 1}'), Numbers)
 
 
@@ -156,7 +156,7 @@ def test_the_form_is_found_whatever_words_stand_around_it(before, after):
 
 @given(st.text(st.sampled_from('{}[]",: a')), st.text(st.sampled_from('{}[]",: a')))
 def test_whatever_signs_stand_around_it_nothing_else_is_taken(before, after):
-    with suppress(Unfit):
+    with suppress(InvalidCompletion):
         assert read(answered(before + GOOD + after), Opinion) == OPINION
 
 

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from monitor.assess.llm.breaker import Breaker, LeftAlone
+from monitor.assess.llm.breaker import Breaker, CircuitOpen
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
@@ -141,7 +141,7 @@ def test_no_call_waits_for_that_pause_to_end(server, budget, make, clock):
     model = make()
     server.chat_script.extend([server_error()] * 5)
     failure(model)
-    assert isinstance(failure(model), LeftAlone)
+    assert isinstance(failure(model), CircuitOpen)
     assert max(clock.waits) < 5
     assert len(server.chats) == 5
     agree(server, budget)

@@ -13,7 +13,7 @@ from monitor.assess.classify.refusal import Role, read_answer
 from monitor.assess.embed.batch import encode_batch
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.score.alignment import align
-from monitor.assess.score.features import FEATURES, Judged, evidence, passages_of
+from monitor.assess.score.features import FEATURES, AnswerPart, gather_evidence, passages_of
 from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.assess.score.overlap import overlap
 from monitor.core.evidence import MissingFact
@@ -34,13 +34,13 @@ OF_ANSWER_AND_DOCUMENTS = [
 
 
 def judged(answer, left_out=()):
-    return [Judged(s, e, not any(piece in answer[s:e] for piece in left_out)) for s, e in sentence_spans(answer)]
+    return [AnswerPart(s, e, not any(piece in answer[s:e] for piece in left_out)) for s, e in sentence_spans(answer)]
 
 
 def found(answer, documents=DOCUMENTS, *, question=QUESTION, left_out=(), sentences=None, **given_parts):
     one = interaction(question, answer, documents)
     (encoded,) = encode_batch([one], HashEmbedder())
-    return evidence(
+    return gather_evidence(
         one,
         given_parts.get("support", support()),
         given_parts.get("metrics", metrics()),
@@ -216,7 +216,7 @@ def test_sentences_that_state_nothing_are_left_out():
 def test_refusing_and_courteous_sentences_are_left_out_as_the_reading_says():
     answer = f"{KEPT} I hope this helps! I could not find anything about billing in the documents."
     reading = read_answer(answer, QUESTION)
-    sentences = [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
+    sentences = [AnswerPart(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
     assert [s.states for s in sentences] == [True, False, False]
     got = found(answer, sentences=sentences)
     assert got.features["aligned"] == pytest.approx(found(KEPT).features["aligned"], abs=1e-3)
@@ -262,7 +262,7 @@ pieces = st.text(st.sampled_from("abK .!?\n30,%-文。不🙂É\ud800'"), max_si
 @given(pieces, pieces, st.lists(pieces, max_size=3))
 def test_any_texts_have_finite_features_and_offsets_that_hold(question, answer, documents):
     reading = read_answer(answer, question)
-    sentences = [Judged(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
+    sentences = [AnswerPart(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
     got = found(answer, documents, question=question, sentences=sentences)
     assert list(got.features) == list(FEATURES)
     assert all(value is None or math.isfinite(value) for value in got.features.values())

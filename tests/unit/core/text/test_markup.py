@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.score.facts import facts
-from monitor.core.text.markup import blank, prose, without
+from monitor.core.text.markup import blank_markup, blank_spans, prose
 
 
 @pytest.mark.parametrize(
@@ -35,17 +35,17 @@ def test_marks_state_nothing(text):
 
 def test_code_is_read_in_a_source():
     text = "Set `timeout=30` there."
-    assert blank(text, code=True) == text
+    assert blank_markup(text, code=True) == text
 
 
 @pytest.mark.parametrize("text", ["It costs (30 days) 5 m² of space.", "3. Mai 2020", "3.5 kg", "in 2020. Then"])
 def test_what_only_looks_like_a_mark_stays(text):
-    assert blank(text, code=False) == text
+    assert blank_markup(text, code=False) == text
 
 
 def test_offsets_stay():
     text = "First [1].\n2. then https://example.org/3 and 40 days"
-    assert len(blank(text, code=False)) == len(text)
+    assert len(blank_markup(text, code=False)) == len(text)
     (fact,) = facts(text)
     assert text[fact.start : fact.end] == fact.text == "40 days"
 
@@ -84,4 +84,4 @@ def test_prose_keeps_every_offset(text):
 
 
 def test_spans_are_overwritten():
-    assert without("one two three", [(0, 3), (8, 13)]) == "\t\t\t two \t\t\t\t\t"
+    assert blank_spans("one two three", [(0, 3), (8, 13)]) == "\t\t\t two \t\t\t\t\t"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from monitor.assess.embed.hashing import HashEmbedder
-from monitor.assess.score import scope as reach
+from monitor.assess.score import alignment_limit as reach
+from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.features import passages_of
-from monitor.assess.score.scope import within_reach
 
 ANSWER = "Deleted snapshots are kept for thirty days."
 TEXTS = [

@@ -9,7 +9,7 @@ _MOST = 3  # of the parts that speak against an answer
 _AGAINST = {"statements": ("supported", "statement"), "documents": ("useful", "why"), "questions": ("yes", "question")}
 
 
-def told(row: Mapping[str, Any]) -> str:
+def judgement_text(row: Mapping[str, Any]) -> str:
     """What spoke against a full score, on some lines; why there is none."""
     if row["score"] is None:
         return str(row["reason"]).replace("_", " ")
