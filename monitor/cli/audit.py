@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -41,15 +41,13 @@ def audit_seal(
     as_json: AsJson = False,
 ) -> None:
     """Seal now what waits, and sign a checkpoint."""
-    from monitor.app.wiring.application import Application
     from monitor.store.audit.backfill import look_for_missing
     from monitor.store.audit.proofs import Proofs
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         if missing:
             look_for_missing(application.engine, application.now())
-        leaves = application.auditing.sealer.turn(application.now())
+        leaves = application.auditing.sealer().seal_and_sign(application.now())
         status = Proofs(application.engine).status()
     if as_json:
         print_json({"leaves": leaves, **asdict(status)})
@@ -74,11 +72,9 @@ def audit_verify(
 ) -> None:
     """Check every leaf, checkpoint and row; exits with 1 and names all that was changed."""
     from monitor.app.audit.sealer import notes_at
-    from monitor.app.wiring.application import Application
     from monitor.store.audit.verify import processes_for, verify
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         keys = key or [application.auditing.key.verifier_key, *application.settings.audit.previous_keys]
         file = witness or (application.auditing.witness_file if application.auditing.witness_file.exists() else None)
         found = verify(
@@ -118,17 +114,15 @@ def audit_prove(
     by: _By = None,
 ) -> None:
     """Print what was sealed of an interaction with its proofs, as JSON, having checked them and the stored rows."""
-    from monitor.app.wiring.application import Application
     from monitor.audit.merkle import leaf_hash, verify_inclusion
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit.seal import opened_by
     from monitor.store.audit_queue import Act, Kind
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         proofs, keys = Proofs(application.engine), [application.auditing.key.verifier_key]
         keys += application.settings.audit.previous_keys
-        with proofs.reading() as trail:
+        with proofs.snapshot() as trail:
             named = next((one for one in _spellings(id_, app_name) if trail.about(*one, disclose=False)), None)
         if named is None:
             typer.echo(
@@ -137,8 +131,8 @@ def audit_prove(
             raise typer.Exit(1)
         if disclose:
             look = Act(kind=Kind.LOOK, by=_who(by), at=application.now(), app=named[1] or "", subject=named[0])
-            proofs.told(look)
-        with proofs.reading() as trail:
+            proofs.record(look)
+        with proofs.snapshot() as trail:
             checkpoint = opened_by(trail.note, keys)
             records = trail.about(*named, disclose=disclose)
             size, note = trail.size, trail.note
@@ -167,24 +161,22 @@ def audit_export(
     by: _By = None,
 ) -> None:
     """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
-    from monitor.app.wiring.application import Application
     from monitor.audit.export import ExportAbout, write_export
     from monitor.audit.note import NotProved
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit_queue import Act, Kind
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         now, who, key = application.now(), _who(by), application.auditing.key.verifier_key
         since, until = _time(start, datetime(1, 1, 1, tzinfo=UTC)), _time(end, now + timedelta(days=1))
         proofs = Proofs(application.engine)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
         kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
-        proofs.told(
+        proofs.record(
             *(Act(kind=kind, by=who, at=now, app=app_name or "", subject="export", body=body) for kind in kinds)
         )
         about = ExportAbout(app=app_name, start=since, end=until, made_at=now, made_by=who, verifier_key=key)
-        with proofs.reading() as trail:
+        with proofs.snapshot() as trail:
             notes = trail.checkpoints(0, key)
             if not notes or notes[-1][0] != trail.size:
                 raise NotProved("the last checkpoint is not signed by the configured key: run `monitor audit seal`")
@@ -212,20 +204,16 @@ def audit_export(
 @audit_app.command("key")
 def audit_key() -> None:
     """Print the public key, which proves checkpoints; keep it where nobody of this installation can change it."""
-    from monitor.app.wiring.application import Application
-
-    with Application(load_settings()) as application:
+    with opened(migrated=False) as application:
         typer.echo(application.auditing.key.verifier_key)
 
 
 @audit_app.command("status")
 def audit_status(*, as_json: AsJson = False) -> None:
     """Show how far sealing is, and who witnesses it."""
-    from monitor.app.wiring.application import Application
     from monitor.store.audit.proofs import Proofs
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         status, now = Proofs(application.engine).status(), application.now()
         witnesses = _witnesses(application)
     if as_json:

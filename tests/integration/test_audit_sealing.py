@@ -22,7 +22,7 @@ from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
 from monitor.core.retry import Retry
 from monitor.privacy.retention import Keeping, Policy
-from monitor.store.audit.acts import RulesKept
+from monitor.store.audit.acts import RulesRecorder
 from monitor.store.audit.backfill import PIECE, look_for_missing
 from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.seal import Sealing
@@ -51,7 +51,7 @@ def findings(trail, **over):
 
 
 def states(trail, id_):
-    with Proofs(trail.engine).reading() as proved:
+    with Proofs(trail.engine).snapshot() as proved:
         return [record.stored for record in proved.about(id_, APP, disclose=False)]
 
 
@@ -89,7 +89,7 @@ def test_checkpoints_are_of_the_tree_that_only_grew(trail, rows):
     hashes = [bytes(row[0]) for row in rows("SELECT hash FROM audit_leaf ORDER BY index")]
     heads = [opened(note, KEY) for note in trail.witness.notes]
     assert [(head.size, head.root) for head in heads] == [(n, root_of(hashes[:n])) for n in (300, 600, 900)]
-    with Proofs(trail.engine).reading() as proved:
+    with Proofs(trail.engine).snapshot() as proved:
         steps = proved.consistency([300, 600, 900])
     roots = {head.size: head.root for head in heads}
     assert all(verify_consistency(s.old, s.new, roots[s.old], roots[s.new], s.proof) for s in steps)
@@ -147,7 +147,7 @@ def test_what_was_erased_still_proves_and_its_secret_is_gone(trail, rows):
     trail.turn()
     assert findings(trail) == []
     assert rows("SELECT id FROM audit_secret ORDER BY id") == [("a",), ("c",)]
-    with Proofs(trail.engine).reading() as proved:
+    with Proofs(trail.engine).snapshot() as proved:
         assert {record.disclosed for record in proved.about("b", APP, disclose=True)} == {None}
         assert all(record.disclosed for record in proved.about("a", APP, disclose=True))
         stored = {id_: {its.stored for its in proved.about(id_, APP, disclose=False)} for id_ in "ab"}
@@ -263,11 +263,11 @@ def test_labels_silences_profiles_and_acknowledgements_are_sealed_and_held_again
 
 
 def test_rules_are_sealed_when_they_change(trail, rows):
-    kept, rules = RulesKept(lambda: trail.engine), load_rules(None, receivers=())
-    kept.keep(rules, NOON)
-    kept.keep(rules, at(1))
-    RulesKept(lambda: trail.engine).keep(rules, at(2))  # after a restart
-    kept.keep(replace(rules, source=rules.source + "# tuned\n"), at(3))
+    recorder, rules = RulesRecorder(lambda: trail.engine), load_rules(None, receivers=())
+    recorder.record(rules, NOON)
+    recorder.record(rules, at(1))
+    RulesRecorder(lambda: trail.engine).record(rules, at(2))  # after a restart
+    recorder.record(replace(rules, source=rules.source + "# tuned\n"), at(3))
     trail.turn()
     told = [row[5]["body"] for row in rows(LEAVES) if row[1] == "rules"]
     assert [body["source"] for body in told] == [rules.source, rules.source + "# tuned\n"]
@@ -286,7 +286,7 @@ def test_two_sealers_in_turns_make_one_tree(trail):
     other = Sealer(sealing=Sealing(trail.engine), signer=SIGNER, witnesses={"notes": trail.witness})
     for number in range(6):
         trail.write(*(an_assessment(id=f"{number}-{n}") for n in range(70)))
-        (other if number % 2 else trail.sealer).turn(at(number))
+        (other if number % 2 else trail.sealer).seal_and_sign(at(number))
     assert findings(trail) == []
 
 
@@ -297,7 +297,7 @@ def test_nothing_is_sealed_on_top_of_what_was_changed(trail):
         connection.execute(text("DELETE FROM audit_leaf WHERE index = 1"))
     trail.write(an_assessment(id="b"))
     with pytest.raises(Fatal, match="is not the one whose 2 leaves were signed last"):
-        Sealer(sealing=Sealing(trail.engine), signer=SIGNER).turn(NOON)
+        Sealer(sealing=Sealing(trail.engine), signer=SIGNER).seal_and_sign(NOON)
     assert Proofs(trail.engine).status().waiting == 1
 
 
@@ -307,8 +307,8 @@ def test_another_key_signs_only_where_the_one_before_is_named(trail):
     trail.write(an_assessment(id="b"))
     new = Signer("monitor", bytes(32))
     with pytest.raises(Fatal, match="PREVIOUS_KEYS"):
-        Sealer(sealing=Sealing(trail.engine), signer=new).turn(NOON)
-    Sealer(sealing=Sealing(trail.engine), signer=new, previous_keys=(KEY,)).turn(NOON)
+        Sealer(sealing=Sealing(trail.engine), signer=new).seal_and_sign(NOON)
+    Sealer(sealing=Sealing(trail.engine), signer=new, previous_keys=(KEY,)).seal_and_sign(NOON)
     assert verify(trail.engine, [new.verifier_key, KEY]).findings == ()
     assert {one.fault for one in verify(trail.engine, [new.verifier_key]).findings} == {Fault.CHECKPOINT}
 

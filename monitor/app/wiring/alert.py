@@ -126,7 +126,7 @@ class Alerting:
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
         """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
-        from monitor.store.audit.acts import RulesKept
+        from monitor.store.audit.acts import RulesRecorder
 
         told = self.receivers if receivers is None else receivers
         watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
@@ -137,7 +137,7 @@ class Alerting:
             receivers=told,
             describe=self._describer,
             link=self.link,
-            noted=RulesKept(self._engine).keep,
+            noted=RulesRecorder(self._engine).record,
             patience=self.patience(told),
         )
 

@@ -1,1 +1,4 @@
-"""DOC monitor/store/audit"""
+"""The stored audit trail.
+
+In: queued rows and acts, and the rows that they name. Out: leaves, tiles, checkpoints; proofs and verifications.
+"""

@@ -1,13 +1,13 @@
-"""Acts that stored rows tell of too: profiles, labels, silences, acknowledgements, and the alert rules in force."""
+"""Acts in the trail, acts that stored rows record as well, and the act of a rule set that comes into force."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Engine, select
 
@@ -23,12 +23,27 @@ from monitor.store.tables.audit import audit_leaf, audit_queue
 from monitor.store.tables.interactions import profile
 from monitor.store.tables.review import review
 
-ActKey: TypeAlias = tuple[str, ...]  # kind and what tells it from others of that kind
-RULES = "rules"  # the subject of every act about them
+ActKey: TypeAlias = tuple[str, ...]  # the kind, and what identifies the act within its kind
+STORED_ACTS = (Kind.PROFILE, Kind.LABEL, Kind.SILENCE, Kind.ACKNOWLEDGE)  # that stored rows record as well
+_RULES = "rules"  # the subject of every act about rules
 
 
-def act_key(kind: str, subject: str, body: dict[str, object]) -> ActKey:
-    """Of an act that a stored row tells of."""
+class TrailAct(NamedTuple):
+    """An act in the trail; `number` is the index of its leaf, None while it waits in the queue."""
+
+    number: int | None
+    kind: str
+    app: str
+    subject: str
+    body: dict[str, object]
+
+    @property
+    def key(self) -> ActKey:
+        return act_key(self.kind, self.subject, self.body)
+
+
+def act_key(kind: str, subject: str, body: Mapping[str, object]) -> ActKey:
+    """The key of an act that a stored row records as well."""
     match kind:
         case Kind.LABEL:
             return kind, str(body.get("number"))
@@ -38,48 +53,52 @@ def act_key(kind: str, subject: str, body: dict[str, object]) -> ActKey:
 
 
 def stored_acts(connection: Connection) -> dict[ActKey, Act]:
-    """What is to be sealed of each row there is; of a silence's act, `at` is not stored and its start stands for it."""
+    """The act that each stored row records.
+
+    The row of a silence does not say when it was made: its act has the silence's start as `at`.
+    """
     acts = [profile_act(dict(row)) for row in connection.execute(select(profile)).mappings()]
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += [silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings()]
     done = select(alert_action).where(alert_action.c.action == "acknowledge").order_by(alert_action.c.id)
     acts += [acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done)]
-    return {act_key(act.kind, act.subject, dict(act.body)): act for act in acts}
+    return {act_key(act.kind, act.subject, act.body): act for act in acts}
 
 
-def told_acts(
-    connection: Connection, kinds: tuple[Kind, ...]
-) -> list[tuple[int | None, str, str, str, dict[str, object]]]:
-    """Index (None: it waits in the queue), kind, app, subject and body of every act of these kinds, in order."""
+def trail_acts(connection: Connection, kinds: tuple[Kind, ...]) -> list[TrailAct]:
+    """Every act of these kinds, in order: those that are sealed, then those that wait in the queue."""
     leaf, queued = audit_leaf.c, audit_queue.c
     sealed = select(leaf.index, leaf.kind, leaf.app, leaf.subject, leaf.body).where(leaf.kind.in_(kinds))
     waiting = select(queued.kind, queued.app, queued.subject, queued.body).where(queued.kind.in_(kinds))
-    told: list[tuple[int | None, str, str, str, dict[str, object]]] = []
-    for index, kind, app, subject, body in connection.execute(sealed.order_by(leaf.index)):
-        told.append((index, kind, app, subject, _act_body(body)))
-    for kind, app, subject, body in connection.execute(waiting.order_by(queued.seq)):
-        told.append((None, kind, app, subject, body or {}))
-    return told
+    acts = [
+        TrailAct(index, kind, app, subject, act_body(body))
+        for index, kind, app, subject, body in connection.execute(sealed.order_by(leaf.index))
+    ]
+    acts += [
+        TrailAct(None, kind, app, subject, body or {})
+        for kind, app, subject, body in connection.execute(waiting.order_by(queued.seq))
+    ]
+    return acts
 
 
-def _act_body(text: str) -> dict[str, object]:
-    """Of a leaf's text; empty where somebody made something else of it."""
+def act_body(leaf_body: str) -> dict[str, Any]:
+    """What the leaf of an act says; empty where the leaf was replaced by something else."""
     try:
-        body = json.loads(text)["body"]
+        body = json.loads(leaf_body)["body"]
     except (ValueError, KeyError, TypeError):
         return {}
     return body if isinstance(body, dict) else {}
 
 
 @dataclass(slots=True)
-class RulesKept:
-    """Tells the audit trail of each set of rules that comes into force. For one thread."""
+class RulesRecorder:
+    """Records in the audit trail each rule set that comes into force. For one thread."""
 
     engine: Callable[[], Engine]
     _last: str | None = field(default=None, init=False)
 
-    def keep(self, rules: RuleSet, now: datetime) -> None:
-        """Queues the rules where they are not those that were told of last.
+    def record(self, rules: RuleSet, now: datetime) -> None:
+        """Queues the rules where they differ from the rule set that was recorded last.
 
         Raises:
             Retriable: the database is out of reach for now.
@@ -88,10 +107,9 @@ class RulesKept:
         if digest == self._last:
             return
         with retriable(), self.engine().begin() as connection:
-            told = told_acts(connection, (Kind.RULES,))
-            if not told or told[-1][4].get("digest") != digest:
-                body: dict[str, Json] = {
-                    "digest": digest, "source": rules.source, "rules": {rule.name: rule.digest for rule in rules.rules},
-                }  # fmt: skip
-                queue_act(connection, Act(kind=Kind.RULES, by="monitor", at=now, subject=RULES, body=body))
+            recorded = trail_acts(connection, (Kind.RULES,))
+            if not recorded or recorded[-1].body.get("digest") != digest:
+                digests: dict[str, Json] = {rule.name: rule.digest for rule in rules.rules}
+                body: dict[str, Json] = {"digest": digest, "source": rules.source, "rules": digests}
+                queue_act(connection, Act(kind=Kind.RULES, by="monitor", at=now, subject=_RULES, body=body))
         self._last = digest

@@ -1,4 +1,4 @@
-"""What was stored before there was an audit trail, or past it by an earlier release: queued a piece at a time."""
+"""Queues, a piece at a time, what was stored before there was an audit trail, or by a release without one."""
 
 from __future__ import annotations
 
@@ -7,41 +7,35 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, delete, insert, select, text
 
 from monitor.core.model import Json
-from monitor.store.audit.acts import act_key, stored_acts, told_acts
-from monitor.store.audit.rows import PART, WAITS
+from monitor.store.audit.acts import STORED_ACTS, stored_acts, trail_acts
+from monitor.store.audit.rows import PART, UNSEALED
 from monitor.store.audit_queue import STORED, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.interactions import interaction_key
 
 PIECE = 1_000  # interactions
-ACTS = (Kind.PROFILE, Kind.LABEL, Kind.SILENCE, Kind.ACKNOWLEDGE)  # that stored rows tell of
-_QUEUE = {
-    kind: text(f"""
-        INSERT INTO audit_queue (kind, app, subject, part, queued_at)
-        SELECT '{kind.value}', r.app, r.id, {PART[kind]}, :now
-        FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS w (app, id)
-        JOIN {kind.value} r ON r.app = w.app AND r.id = w.id
-        WHERE NOT EXISTS (SELECT FROM audit_leaf l WHERE l.app = r.app AND l.subject = r.id
-                AND l.kind = '{kind.value}' AND l.part = {PART[kind]})
-            AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id AND {WAITS[kind]})
-        ORDER BY r.app, r.id
-    """)  # noqa: S608  made of this project's own names
-    for kind in STORED
-}
+_QUEUE = """
+    INSERT INTO audit_queue (kind, app, subject, part, queued_at)
+    SELECT '{kind}', r.app, r.id, {part}, :now
+    FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS w (app, id)
+    JOIN {kind} r ON r.app = w.app AND r.id = w.id
+    WHERE {unsealed}
+    ORDER BY r.app, r.id
+"""
 
 
 def look_for_missing(engine: Engine, now: datetime) -> None:
-    """Has the sealer look through all stored rows for what is in no leaf; raises `Retriable`."""
+    """Asks the sealer to look through all stored rows for those in no leaf; may raise `Retriable`."""
     with retriable(), engine.begin() as connection:
         connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.MISSING))
         _mark(connection, Kind.MISSING, None, now)
 
 
 def queue_missing(connection: Connection, now: datetime) -> bool:
-    """Queues what is in no leaf of the next `PIECE` interactions, if such is looked for; whether it was.
+    """Queues what is in no leaf of the next `PIECE` interactions, if the sealer was asked to look; whether it was.
 
-    The line in the queue that asks for it says how far it has come. At the end an act says how many there were.
+    The request in the queue says how far the look has come. At the end an act says how many rows were in no leaf.
     """
     q = audit_queue.c
     asked = connection.execute(delete(audit_queue).where(q.kind == Kind.MISSING).returning(q.body)).first()
@@ -57,7 +51,8 @@ def queue_missing(connection: Connection, now: datetime) -> bool:
     keys = connection.execute(page).all()
     values = {"apps": [key.app for key in keys], "ids": [key.id for key in keys], "now": now}
     for kind in STORED if keys else ():
-        found += connection.execute(_QUEUE[kind], values).rowcount
+        queue = text(_QUEUE.format(kind=kind.value, part=PART[kind], unsealed=UNSEALED[kind]))
+        found += connection.execute(queue, values).rowcount
     if len(keys) == PIECE:
         _mark(connection, Kind.MISSING, {"after": [keys[-1].app, keys[-1].id], "rows": found}, now)
     elif found:
@@ -71,8 +66,8 @@ def _mark(connection: Connection, kind: Kind, body: dict[str, Json] | None, now:
 
 
 def _queue_acts(connection: Connection) -> int:
-    told = {act_key(kind, subject, body) for _, kind, _, subject, body in told_acts(connection, ACTS)}
-    missing = [act for key, act in stored_acts(connection).items() if key not in told]
+    recorded = {act.key for act in trail_acts(connection, STORED_ACTS)}
+    missing = [act for key, act in stored_acts(connection).items() if key not in recorded]
     for act in missing:
         queue_act(connection, act)
     return len(missing)

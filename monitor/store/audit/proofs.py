@@ -1,8 +1,8 @@
-"""Leaves with their proofs against the last checkpoint, and what opens their commitments."""
+"""Reads leaves with their proofs against the last checkpoint, the state of their rows, and keys to commitments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, select, text
 
-from monitor.audit.export import ConsistencyProof, ExportedRecord
+from monitor.audit.export import ConsistencyProof, ExportedRecord, Stored
 from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
+from monitor.audit.record import disclosed, opens
 from monitor.core.model import Json
-from monitor.store.audit.acts import told_acts
-from monitor.store.audit.differences import Accounts, accounts_of
-from monitor.store.audit.range_checks import occurred
-from monitor.store.audit.row_state import stored_rows
-from monitor.store.audit.rows import Leaf
+from monitor.store.audit.accounts import Accounts, read_accounts
+from monitor.store.audit.acts import trail_acts
+from monitor.store.audit.comparison import RowComparison, compare_rows
+from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record
+from monitor.store.audit.rows import SECRET
 from monitor.store.audit.seal import driver
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, queue_act
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
 
     from monitor.audit.merkle import Node
 
-_COLUMNS = "index, kind, app, subject, part, sealed_at, body, hash"
 _LAST = "SELECT size, note, made_at FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
-_ABOUT = f"SELECT {_COLUMNS} FROM audit_leaf WHERE subject = %s AND (%s::text IS NULL OR app = %s) ORDER BY index"  # noqa: S608
-_UP_TO = f"""
-    SELECT {_COLUMNS} FROM audit_leaf WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
-"""  # noqa: S608
+_ABOUT = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE subject = %s AND (%s::text IS NULL OR app = %s) ORDER BY index
+"""
+_UP_TO = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
+"""
 _DAYS_LAST = """
     SELECT DISTINCT ON (made_at::date) size, note FROM audit_checkpoint
     WHERE size > %s AND size <= %s ORDER BY made_at::date, size DESC
@@ -50,7 +54,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """How far sealing is: leaves, the last checkpoint, and what waits."""
+    """How far sealing is: the leaves, the last checkpoint, and the rows that wait."""
 
     size: int
     signed: int
@@ -61,30 +65,33 @@ class Status:
 
 
 class Proofs:
-    """Reads the trail for those who want it proved; every method may raise `Retriable`."""
+    """Reads the trail for proofs and exports; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def status(self) -> Status:
-        """As it is now."""
         with retriable(), self._engine.connect() as connection:
             last = driver(connection).execute(_LAST).fetchone()
             waiting, since = connection.execute(_WAITING).one()
             return Status(
-                size=connection.scalar(_SIZE) or 0, signed=last[0] if last else 0, signed_at=last[2] if last else None,
-                waiting=waiting, waiting_since=since, backfilling=bool(connection.scalar(_MISSING)),
-            )  # fmt: skip
+                size=connection.scalar(_SIZE) or 0,
+                signed=last[0] if last else 0,
+                signed_at=last[2] if last else None,
+                waiting=waiting,
+                waiting_since=since,
+                backfilling=bool(connection.scalar(_MISSING)),
+            )
 
-    def told(self, *acts: Act) -> None:
-        """Queues what somebody does with the trail."""
+    def record(self, *acts: Act) -> None:
+        """Queues acts on the trail itself: looks and exports."""
         with retriable(), self._engine.begin() as connection:
             for act in acts:
                 queue_act(connection, act)
 
     @contextmanager
-    def reading(self) -> Iterator[Proved]:
-        """The trail under its last checkpoint, in one snapshot.
+    def snapshot(self) -> Iterator[TrailSnapshot]:
+        """The trail under its last checkpoint, in one snapshot of the database.
 
         Raises:
             NotProved: nothing is signed yet.
@@ -95,21 +102,23 @@ class Proofs:
             last = raw.execute(_LAST).fetchone()
             if last is None:
                 raise NotProved("no checkpoint is signed yet: run `monitor audit seal`")
-            profiles = {row["hash"]: dict(row) for row in connection.execute(select(profile)).mappings()}
-            rules = [
-                (index, body) for index, _, _, _, body in told_acts(connection, (Kind.RULES,)) if index is not None
-            ]
-            yield Proved(
-                raw=raw, size=last[0], note=last[1], node=stored_tree(raw).node,
-                profiles={hash_: _definition(row) for hash_, row in profiles.items()},
-                rules=[body for index, body in rules if index < last[0]],
-                accounts=cache(lambda: accounts_of(told_acts(connection, (Kind.ERASURE, Kind.RETENTION)))),
-            )  # fmt: skip
+            size, note, _ = last
+            profiles = connection.execute(select(profile)).mappings()
+            rules = trail_acts(connection, (Kind.RULES,))
+            yield TrailSnapshot(
+                raw=raw,
+                size=size,
+                note=note,
+                node=stored_tree(raw).node,
+                profiles={row["hash"]: _definition(dict(row)) for row in profiles},
+                rules=[act.body for act in rules if act.number is not None and act.number < size],
+                accounts=cache(lambda: read_accounts(connection)),
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proved:
-    """A trail of `size` leaves under the checkpoint `note`, with the profiles and sets of rules that it tells of."""
+class TrailSnapshot:
+    """The `size` leaves under the checkpoint `note`, with the stored profiles by hash and the recorded rule sets."""
 
     raw: psycopg.Connection
     size: int
@@ -117,15 +126,15 @@ class Proved:
     node: Node
     profiles: dict[str, dict[str, Json]]
     rules: list[dict[str, Any]]
-    accounts: Callable[[], Accounts]  # for what is not stored as it was sealed
+    accounts: Callable[[], Accounts]  # read only where a row differs from its leaf
 
     def about(self, id_: str, app: str | None, *, disclose: bool) -> list[ExportedRecord]:
-        """The leaves about an interaction, or anything else of that id."""
+        """The leaves about the interaction, alert, rule or anything else with that id."""
         leaves = [Leaf(*row) for row in self.raw.execute(_ABOUT, (id_, app, app)) if row[0] < self.size]
         return list(self._records(leaves, disclose=disclose))
 
     def between(self, app: str | None, start: datetime, end: datetime, *, disclose: bool) -> Iterator[ExportedRecord]:
-        """The leaves of interactions that occurred in [start, end), and of acts of that time; by index."""
+        """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index."""
         with self.raw.cursor("audit_leaves") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
@@ -134,28 +143,44 @@ class Proved:
                 yield from self._records(page, disclose=disclose)
 
     def checkpoints(self, first: int, key: str) -> list[tuple[int, str]]:
-        """The last one of each day of those that hold the leaf `first` and that the key signed."""
+        """The last checkpoint of each day, of those that cover the leaf `first` and that the key signed."""
         rows = self.raw.execute(_DAYS_LAST, (first, self.size)).fetchall()
         return [(size, note) for size, note in rows if _opens(note, key)]
 
     def consistency(self, sizes: Sequence[int]) -> list[ConsistencyProof]:
-        """From each of these sizes to the next."""
+        """The proofs that the tree of each of these sizes grew into the next."""
         return [
             ConsistencyProof(old=old, new=new, proof=consistency_proof(old, new, self.node))
             for old, new in pairwise(sizes)
         ]
 
     def _records(self, leaves: Sequence[Leaf], *, disclose: bool) -> Iterator[ExportedRecord]:
-        found = stored_rows(self.raw, leaves, self.accounts, disclose=disclose)
+        compared = {its.leaf.number: its for its in compare_rows(self.raw, leaves, self.accounts)}
         for leaf in leaves:
-            its, proof = found.get(leaf.number), inclusion_proof(leaf.number, self.size, self.node)
+            comparison = compared.get(leaf.number)
             yield ExportedRecord(
-                index=leaf.number, body=leaf.body, proof=proof, disclosed=its.disclosed if its else None,
-                stored=its.stored if its else None, differs=its.differs if its else (),
-            )  # fmt: skip
+                index=leaf.number,
+                body=leaf.body,
+                proof=inclusion_proof(leaf.number, self.size, self.node),
+                disclosed=_disclosed(comparison) if comparison and disclose else None,
+                stored=comparison.state if comparison else None,
+                differs=comparison.differs if comparison else (),
+            )
 
 
-def _definition(row: dict[str, Any]) -> dict[str, Json]:
+def _disclosed(comparison: RowComparison) -> dict[str, dict[str, Json]] | None:
+    """The keys and values of the row that open commitments of the leaf; None where none does."""
+    row, record = comparison.row, comparison.record
+    if row is None or record is None:
+        return None
+    keys = disclosed(row, bytes(row[SECRET]), committed(record))
+    if comparison.state is not Stored.SAME:
+        sealed = sealed_record(comparison.leaf)
+        keys = {name: key for name, key in keys.items() if opens(sealed, name, str(key["key"]), key["value"])}
+    return keys or None
+
+
+def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
     return {name: row[name] for name in ("name", "embedding_model", "definition")}
 
 

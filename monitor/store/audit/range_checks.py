@@ -1,4 +1,4 @@
-"""Checks a range of leaves against their hashes, tiles, checkpoints and the rows that they tell of."""
+"""Checks a range of leaves against their hashes, tiles, checkpoints and stored rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
 from monitor.audit.note import NotProved
 from monitor.audit.tiles import TILE
-from monitor.store.audit.differences import Accounts, Doubt, doubted, malformed
-from monitor.store.audit.rows import SECRET, Leaf, leaf_body, read_rows, row_record
+from monitor.store.audit.accounts import Accounts
+from monitor.store.audit.comparison import compare_rows
+from monitor.store.audit.leaf import Leaf, malformed
 from monitor.store.audit.seal import opened_by
 from monitor.store.audit_queue import STORED
 
 if TYPE_CHECKING:
     import psycopg
 
-RANGE = 4_096  # leaves that are checked at a time, a power of two and so a complete subtree
+RANGE = 4_096  # leaves per range: a power of two, so that a range is a complete subtree
 _LEAVES = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index >= %s AND index < %s ORDER BY index
@@ -28,16 +29,15 @@ _TILES = "SELECT index, hashes FROM audit_tile WHERE level = 0 AND index >= %s A
 _CHECKPOINTS = """
     SELECT size, root, note, made_at FROM audit_checkpoint WHERE size > %s AND size <= %s ORDER BY size
 """
-# Rows are looked up one by one, by an index: for the few that a range has the planner might read all there are.
+# Looks rows up one by one by an index: for the few rows of a range the planner might read whole tables instead.
 _ONE_BY_ONE = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
-_OCCURRED = ',"occurred_at":"'  # no text in a body has it: its quotes are written with a backslash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """Leaves [start, end) to be checked: `start` is a multiple of `RANGE`, and `end` at most so much more.
+class RangeTask:
+    """Leaves [start, end) to check: `start` is a multiple of `RANGE`, and the range has at most `RANGE` leaves.
 
-    `marks` are sizes of the tree whose roots are asked for beside those of checkpoints; `keys` the public keys.
+    `marks` are tree sizes whose roots are needed in addition to those of checkpoints; `keys` are the public keys.
     """
 
     start: int
@@ -47,24 +47,24 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What a range came to: what is wrong in it, and its share of the tree.
+class RangeResult:
+    """The findings of a range, and its share of the tree.
 
-    `signed` are the sizes and roots of its checkpoints as they were signed; `shares` the complete subtrees from its
-    start to each size that was asked for or signed, and to its end; `tile_roots` those of its complete tiles.
+    `signed` holds the sizes and roots of its checkpoints as they were signed; `shares` the complete subtrees from its
+    start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles.
     """
 
-    task: Task
+    task: RangeTask
     findings: list[Finding] = field(default_factory=list)
     signed: list[tuple[int, bytes]] = field(default_factory=list)
     shares: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     tile_roots: list[bytes] = field(default_factory=list)
 
 
-def check_range(connection: psycopg.Connection, task: Task, accounts: Accounts) -> Checked:
-    """Checks one range in the caller's transaction; `accounts` say which rows may be gone."""
+def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accounts) -> RangeResult:
+    """Checks one range in the caller's transaction; `accounts` says which rows may be missing."""
     connection.execute(_ONE_BY_ONE)
-    checked = Checked(task=task)
+    checked = RangeResult(task=task)
     leaves = {row[0]: Leaf(*row) for row in connection.execute(_LEAVES, (task.start, task.end))}
     tiles: dict[int, bytes] = dict(connection.execute(_TILES, (task.start // TILE, -(-task.end // TILE))).fetchall())
     hashes = _hashes(checked, leaves, tiles)
@@ -78,14 +78,14 @@ def check_range(connection: psycopg.Connection, task: Task, accounts: Accounts) 
     return checked
 
 
-def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) -> list[bytes]:
-    """The hash of each leaf: where body, hash and tile differ, what two of them say, so that one fault stays one."""
+def _hashes(checked: RangeResult, leaves: dict[int, Leaf], tiles: dict[int, bytes]) -> list[bytes]:
+    """The hash of each leaf. Where body, hash and tile differ, the majority decides, so that one fault stays one."""
     task, hashes = checked.task, []
     for number in range(task.start // TILE, -(-task.end // TILE)):
         first, last = number * TILE, min((number + 1) * TILE, task.end)
         tile, whole = tiles.get(number), last - number * TILE == TILE
         if tile is not None and (not whole or len(tile) != TILE * HASH_BYTES):
-            checked.findings.append(_tile(0, number, "is not one of 256 leaves"))
+            checked.findings.append(_tile(0, number, "does not hold the hashes of 256 leaves"))
             tile = None
         elif tile is None and whole:
             checked.findings.append(_tile(0, number, "is missing"))
@@ -107,7 +107,7 @@ def _hashes(checked: Checked, leaves: dict[int, Leaf], tiles: dict[int, bytes]) 
 
 
 def _hash_of(leaf: Leaf | None, index: int, in_tile: bytes | None) -> tuple[bytes, Finding | None]:
-    """What stands for a leaf in the tree, and what is wrong with the leaf by itself."""
+    """The hash of a leaf in the tree, and what is wrong with the leaf by itself."""
     if leaf is None:
         return in_tile or b"", Finding(fault=Fault.LEAF, index=index, sentence=f"leaf {index} is missing")
     made = leaf_hash(leaf.body.encode())
@@ -117,7 +117,7 @@ def _hash_of(leaf: Leaf | None, index: int, in_tile: bytes | None) -> tuple[byte
     return leaf.hash if leaf.hash == in_tile else made, _wrong(leaf, f"leaf {index}: {what}")
 
 
-def _check_checkpoints(connection: psycopg.Connection, checked: Checked, sealed: dict[int, datetime]) -> None:
+def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sealed: dict[int, datetime]) -> None:
     task = checked.task
     for size, root, note, made_at in connection.execute(_CHECKPOINTS, (task.start, task.end)):
         try:
@@ -126,14 +126,14 @@ def _check_checkpoints(connection: psycopg.Connection, checked: Checked, sealed:
             checked.findings.append(_checkpoint(size, str(error)))
             continue
         if (opened.size, opened.root) != (size, bytes(root)):
-            checked.findings.append(_checkpoint(size, "the row is not what its note says"))
+            checked.findings.append(_checkpoint(size, "the row contradicts its note"))
         if made_at != sealed.get(size - 1, made_at):
             checked.findings.append(_checkpoint(size, "its time is not that of its last leaf"))
         if task.start < opened.size <= task.end:
             checked.signed.append((opened.size, opened.root))
 
 
-def _shares(checked: Checked, hashes: Sequence[bytes]) -> None:
+def _shares(checked: RangeResult, hashes: Sequence[bytes]) -> None:
     task, frontier = checked.task, Frontier()
     wanted = {*task.marks, *(size for size, _ in checked.signed), task.end}
     for size, hash_ in enumerate(hashes, start=task.start + 1):
@@ -143,32 +143,12 @@ def _shares(checked: Checked, hashes: Sequence[bytes]) -> None:
 
 
 def _check_rows(connection: psycopg.Connection, leaves: Sequence[Leaf], accounts: Accounts) -> Iterator[Finding]:
-    for kind in STORED:
-        its = [leaf for leaf in leaves if leaf.kind == kind]
-        keys = [(leaf.app, leaf.subject, leaf.part) for leaf in its]
-        rows = read_rows(connection, kind, keys, [occurred(leaf.body) for leaf in its])
-        doubts = []
-        for leaf, key in zip(its, keys, strict=True):
-            row = rows.get(key)
-            secret = None if row is None else row[SECRET]
-            if row is not None and secret is not None:
-                made = leaf_body(row_record(kind, row, bytes(secret)), leaf.sealed_at)
-                if made == leaf.body.encode():
-                    continue
-            doubts.append(Doubt(leaf=leaf, row=row))
-        yield from doubted(connection, kind, doubts, accounts)
+    for comparison in compare_rows(connection, leaves, lambda: accounts):
+        if comparison.finding is not None:
+            yield comparison.finding
     for leaf in leaves:
         if leaf.kind not in STORED and (problem := malformed(leaf)):
             yield _wrong(leaf, f"leaf {leaf.number}: {problem}")
-
-
-def occurred(body: str) -> datetime | None:
-    """When the interaction of a body occurred, without reading all of it; None where it does not say."""
-    _, found, rest = body.partition(_OCCURRED)
-    try:
-        return datetime.fromisoformat(rest.partition('"')[0]) if found else None
-    except ValueError:
-        return None
 
 
 def _wrong(leaf: Leaf, sentence: str) -> Finding:

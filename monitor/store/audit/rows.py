@@ -1,34 +1,25 @@
-"""The stored rows that leaves tell of, found by the keys of the queue and of the leaves."""
+"""Reads the stored rows that the queue and the leaves name, with their secrets, and makes the records to seal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 from pydantic_core import from_json, to_json
 
-from monitor.audit.canonical import canonical
-from monitor.audit.record import (
-    VERSION,
-    Record,
-    Row,
-    assessment_record,
-    interaction_record,
-    judgement_record,
-    portable,
-)
+from monitor.audit.record import VERSION, Record, Row, assessment_record, interaction_record, judgement_record
 from monitor.core.model import Mark
-from monitor.store.audit_queue import Kind
+from monitor.store.audit.leaf import Key
+from monitor.store.audit_queue import STORED, Kind
 from monitor.store.tables.interactions import assessment, interaction, judgement
 
 if TYPE_CHECKING:
     import psycopg
 
-Key: TypeAlias = tuple[str, str, str]  # app, id of the interaction, part
 SECRET = "audit_secret"  # noqa: S105  the name under which a row brings the secret of its interaction
 
 _RECORD: Mapping[str, Callable[[Row, bytes], Record]] = {
@@ -37,56 +28,59 @@ _RECORD: Mapping[str, Callable[[Row, bytes], Record]] = {
     Kind.JUDGEMENT: judgement_record,
 }
 _TABLE = {Kind.INTERACTION: interaction, Kind.ASSESSMENT: assessment, Kind.JUDGEMENT: judgement}
-# How the key of a row is written in SQL; of a judgement as `judgement_part` has it.
+# The part of a row's key in SQL. That of a judgement is what `judgement_part` makes.
 PART = {
     Kind.INTERACTION: "''",
     Kind.ASSESSMENT: "r.profile_hash",
     Kind.JUDGEMENT: "r.metric || '/' || r.model || '/' || r.prompt_hash",
 }
-# Whether a row of the queue, `q`, has it sealed; an interaction may stand there for its assessment too.
-WAITS = {
+# Whether the queue's row `q` waits to be sealed for the row `r`; an interaction may stand for its assessment too.
+_WAITS = {
     Kind.INTERACTION: "q.kind = 'interaction'",
     Kind.ASSESSMENT: "q.kind IN ('interaction', 'assessment') AND q.part = r.profile_hash",
     Kind.JUDGEMENT: f"q.kind = 'judgement' AND q.part = {PART[Kind.JUDGEMENT]}",
 }
+_UNSEALED = """
+    NOT EXISTS (
+        SELECT FROM audit_leaf l
+        WHERE l.app = r.app AND l.subject = r.id AND l.kind = '{kind}' AND l.part = {part}
+    )
+    AND NOT EXISTS (SELECT FROM audit_queue q WHERE q.app = r.app AND q.subject = r.id AND {waits})
+"""
+# Whether a row `r` is in no leaf and does not wait for one.
+UNSEALED = {kind: _UNSEALED.format(kind=kind.value, part=PART[kind], waits=_WAITS[kind]) for kind in STORED}
 # One statement for each kind: columns of the row, the part, the secret. With times it finds the month's partition.
-# Keys go as JSON, which is made several times as fast as an array.
-_WANTED = "json_to_recordset(%(keys)s::json) AS w (app text, id text, part text, at timestamptz)"
-_READ = {
-    (kind, timed): f"""
-        SELECT {", ".join(f"r.{column.name}" for column in table.columns)}, w.part AS part, s.secret AS {SECRET}
-        FROM {_WANTED}
-        JOIN {table.name} r ON r.app = w.app AND r.id = w.id {"AND r.occurred_at = w.at" if timed else ""}
-            AND {PART[kind]} = w.part
-        LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
-    """  # noqa: S608  made of this project's own names
-    for kind, table in _TABLE.items()
-    for timed in (False, True)
-}
-_STATES = f"""
-    SELECT w.app, w.id, '{Mark.ERASED}' = ANY (r.marks) AS erased, s.secret
+# Keys go as JSON, which is built several times as fast as an array.
+_SELECT = """
+    SELECT {columns}, w.part AS part, s.secret AS {secret}
+    FROM json_to_recordset(%(keys)s::json) AS w (app text, id text, part text, at timestamptz)
+    JOIN {table} r ON r.app = w.app AND r.id = w.id {at_time} AND {part} = w.part
+    LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
+"""
+_STATES = """
+    SELECT w.app, w.id, %s = ANY (r.marks) AS erased, s.secret
     FROM unnest(%s::text[], %s::text[]) AS w (app, id)
     JOIN interaction r ON r.app = w.app AND r.id = w.id
     LEFT JOIN audit_secret s ON s.app = w.app AND s.id = w.id
-"""  # noqa: S608
+"""
 
 
-class Leaf(NamedTuple):
-    """A row of `audit_leaf`."""
+def _select(kind: Kind, *, at_time: bool) -> str:
+    return _SELECT.format(
+        columns=", ".join(f"r.{column.name}" for column in _TABLE[kind].columns),
+        secret=SECRET,
+        table=_TABLE[kind].name,
+        at_time="AND r.occurred_at = w.at" if at_time else "",
+        part=PART[kind],
+    )
 
-    number: int
-    kind: str
-    app: str
-    subject: str
-    part: str
-    sealed_at: datetime
-    body: str
-    hash: bytes
+
+_READ = {(kind, at_time): _select(kind, at_time=at_time) for kind in STORED for at_time in (False, True)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What is known of a stored interaction: whether it was erased, and its secret, if it has one."""
+class InteractionState:
+    """Whether a stored interaction was erased, and its secret, if it has one."""
 
     erased: bool
     secret: bytes | None
@@ -95,9 +89,9 @@ class State:
 def read_rows(
     connection: psycopg.Connection, kind: Kind, keys: Sequence[Key], times: Sequence[datetime | None] | None = None
 ) -> dict[Key, Mapping[str, Any]]:
-    """The rows of `keys` that are stored, each with the secret of its interaction under the name `SECRET`.
+    """The stored rows of `keys`, each with the secret of its interaction under the name `SECRET`.
 
-    With `times`, when the interactions of the keys occurred, only rows of these times are found.
+    `times` says when the interaction of each key occurred; with it only rows of these times are found.
     """
     if not keys:
         return {}
@@ -109,11 +103,14 @@ def read_rows(
         return {(row["app"], row["id"], row["part"]): row for row in cursor}
 
 
-def states(connection: psycopg.Connection, interactions: Iterable[tuple[str, str]]) -> dict[tuple[str, str], State]:
-    """Of the interactions that are stored, by app and id."""
+def states(
+    connection: psycopg.Connection, interactions: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], InteractionState]:
+    """The states of those interactions that are stored, by app and id."""
     wanted = sorted(set(interactions))
-    rows = connection.execute(_STATES, ([app for app, _ in wanted], [id_ for _, id_ in wanted])).fetchall()
-    return {(app, id_): State(erased=erased, secret=secret) for app, id_, erased, secret in rows}
+    columns = ([app for app, _ in wanted], [id_ for _, id_ in wanted])
+    rows = connection.execute(_STATES, (Mark.ERASED.value, *columns)).fetchall()
+    return {(app, id_): InteractionState(erased=erased, secret=secret) for app, id_, erased, secret in rows}
 
 
 def row_record(kind: str, row: Mapping[str, Any], secret: bytes) -> Record:
@@ -122,23 +119,6 @@ def row_record(kind: str, row: Mapping[str, Any], secret: bytes) -> Record:
 
 
 def gone_record(kind: str, key: Key) -> Record:
-    """What is sealed of a row that was erased or removed before it was sealed: that it was there."""
+    """What is sealed of a row that was erased or removed before it was sealed: only that it existed."""
     app, id_, part = key
     return {"v": VERSION, "kind": str(kind), "app": app, "id": id_, "part": part, "gone": True}
-
-
-def leaf_body(record: Record, sealed_at: datetime) -> bytes:
-    """The bytes of a leaf: what is told, and when it was sealed."""
-    return canonical({**record, "sealed_at": portable(sealed_at)})
-
-
-def part_of(record: Mapping[str, Any]) -> str:
-    """Which of the rows of its interaction a record tells of, as `Key` has it."""
-    if record.get("gone"):
-        return str(record["part"])
-    match record["kind"]:
-        case Kind.ASSESSMENT:
-            return str(record["profile_hash"])
-        case Kind.JUDGEMENT:
-            return f"{record['metric']}/{record['model']}/{record['prompt_hash']}"
-    return ""

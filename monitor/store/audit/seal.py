@@ -1,7 +1,7 @@
-"""Seals what is queued: leaves in order, the tiles they complete, the secrets they need; and signs checkpoints of that.
+"""Seals queued rows and acts as leaves, with the tiles that they complete and the secrets they need; signs checkpoints.
 
-Each batch is one transaction under an advisory lock, so that one replica seals at a time and a leaf is stored with the
-end of its place in the queue.
+Each batch is one transaction under an advisory lock: one replica seals at a time, and a row leaves the queue in the
+transaction that stores its leaf.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from monitor.audit.record import Record, Row, act_record
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark
 from monitor.store.audit.backfill import queue_missing
-from monitor.store.audit.rows import SECRET, Key, gone_record, leaf_body, read_rows, row_record, states
-from monitor.store.audit.tree import Growing, stored_tree, tree_size
+from monitor.store.audit.leaf import Key, leaf_body
+from monitor.store.audit.rows import SECRET, gone_record, read_rows, row_record, states
+from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
 from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
 from monitor.store.database import copy_rows, retriable
 
 if TYPE_CHECKING:
     import psycopg
 
-BATCH = 1_000  # rows of the queue; some make two leaves
+BATCH = 1_000  # rows of the queue; some become two leaves
 LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
     DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue WHERE kind <> 'missing' ORDER BY seq LIMIT %s)
@@ -41,11 +42,11 @@ _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 
 
-class Queued(NamedTuple):
-    """One row of the queue."""
+class QueuedRow(NamedTuple):
+    """A row of `audit_queue`."""
 
     seq: int
-    kind: str  # a `Kind`, of a later release perhaps
+    kind: str  # a `Kind`, perhaps one of a later release
     app: str
     subject: str
     part: str
@@ -53,13 +54,13 @@ class Queued(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Of the stored row that it names."""
+        """The key of the stored row that it names."""
         return self.app, self.subject, self.part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
-    """What one batch came to: how many leaves, and whether there may be more to seal."""
+class SealedBatch:
+    """How many leaves a batch added, and whether there may be more to seal."""
 
     leaves: int
     more: bool
@@ -70,10 +71,10 @@ class Sealing:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._growing: Growing | None = None
+        self._edge: TreeEdge | None = None
 
-    def seal_batch(self, now: datetime) -> Sealed | None:
-        """Seals up to `BATCH` rows of the queue in its order; None where another replica is at it.
+    def seal_batch(self, now: datetime) -> SealedBatch | None:
+        """Seals up to `BATCH` rows of the queue in its order; None while another replica seals.
 
         Raises:
             Fatal: the stored tree is not the one that was signed; nothing is sealed on top of it.
@@ -82,19 +83,19 @@ class Sealing:
             if connection is None:
                 return None
             raw = driver(connection)
-            taken = sorted((Queued(*row) for row in raw.execute(_TAKE, (BATCH,))), key=lambda row: row.seq)
+            taken = sorted((QueuedRow(*row) for row in raw.execute(_TAKE, (BATCH,))), key=lambda row: row.seq)
             if queue := _leaves(taken):
                 self._append(raw, queue, _bodies(raw, queue, now), now)
             looked = len(taken) < BATCH and queue_missing(connection, now)
-        return Sealed(leaves=len(queue), more=bool(taken) or looked)
+        return SealedBatch(leaves=len(queue), more=bool(taken) or looked)
 
     def checkpoint(self, signer: Signer, previous_keys: Sequence[str] = ()) -> str | None:
-        """Signs the tree where it has grown since the last checkpoint, and returns the note.
+        """Signs the tree if it has grown since the last checkpoint, and returns the note; None if it has not.
 
-        It is dated by the sealing of its last leaf, which the leaf says too.
+        The checkpoint has the time at which its last leaf was sealed, which the leaf says too.
 
         Raises:
-            Fatal: as `seal_batch` does; or the last checkpoint is signed by none of these keys.
+            Fatal: as in `seal_batch`; or none of these keys signed the last checkpoint.
         """
         with self._alone() as connection:
             if connection is None:
@@ -105,41 +106,43 @@ class Sealing:
                 return None
             if last is not None:
                 _check_signer(last[2], (signer.verifier_key, *previous_keys))
-            root = self._edge(raw).frontier.root
+            root = self._current_edge(raw).frontier.root
             note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
             (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
             raw.execute(_SIGN, (size, root, note, made_at))
         return note
 
     def last_note(self) -> str | None:
-        """The newest checkpoint's."""
+        """The note of the newest checkpoint."""
         with retriable(), self._engine.connect() as connection:
             row = driver(connection).execute(_LAST).fetchone()
         return None if row is None else str(row[2])
 
-    def _append(self, raw: psycopg.Connection, queue: Sequence[Queued], bodies: Sequence[bytes], now: datetime) -> None:
-        growing = self._edge(raw)
-        start, hashes = growing.frontier.size, [leaf_hash(body) for body in bodies]
+    def _append(
+        self, raw: psycopg.Connection, queue: Sequence[QueuedRow], bodies: Sequence[bytes], now: datetime
+    ) -> None:
+        edge = self._current_edge(raw)
+        start, hashes = edge.frontier.size, [leaf_hash(body) for body in bodies]
         rows = ((start + at, row.kind, *row.key, now, bodies[at].decode(), hashes[at]) for at, row in enumerate(queue))
         copy_rows(raw, "audit_leaf", LEAF_COLUMNS, rows)
-        growing.append(raw, hashes)
+        edge.append(raw, hashes)
 
-    def _edge(self, raw: psycopg.Connection) -> Growing:
-        """The right edge as it stands, read anew where another replica has sealed meanwhile."""
-        if self._growing is None or self._growing.frontier.size != tree_size(raw):
+    def _current_edge(self, raw: psycopg.Connection) -> TreeEdge:
+        """The right edge of the tree, read again where another replica has sealed meanwhile."""
+        if self._edge is None or self._edge.frontier.size != tree_size(raw):
             _check_signed(raw)
-            self._growing = Growing.read(raw)
-        return self._growing
+            self._edge = TreeEdge.read(raw)
+        return self._edge
 
     @contextmanager
     def _alone(self) -> Iterator[Connection | None]:
-        """A transaction with the sealer's lock; None where another one has it."""
+        """A transaction with the sealer's lock; None while another process has it."""
         try:
             with retriable(), self._engine.begin() as connection:
                 ours = connection.scalar(select(func.pg_try_advisory_xact_lock(SEAL_LOCK)))
                 yield connection if ours else None
         except BaseException:
-            self._growing = None  # what it was told of in this transaction is not there
+            self._edge = None  # what was appended in this transaction is not stored
             raise
 
 
@@ -147,7 +150,7 @@ def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
     """The checkpoint of a note that one of the public keys signed.
 
     Raises:
-        NotProved: none of them did; of the first key's.
+        NotProved: none of them signed it; the message is about the first key.
     """
     problem: NotProved | None = None
     for key in keys:
@@ -159,15 +162,15 @@ def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
 
 
 def driver(connection: Connection) -> psycopg.Connection:
-    """The connection below, in whose transaction both are."""
+    """The psycopg connection below, in the same transaction."""
     return connection.connection.driver_connection  # type: ignore[return-value]
 
 
-def _leaves(queue: Sequence[Queued]) -> list[Queued]:
-    """One for each leaf: an interaction with an assessment makes two, a stored row that is named again none."""
+def _leaves(queue: Sequence[QueuedRow]) -> list[QueuedRow]:
+    """One row for each leaf: an interaction with its assessment gives two, a stored row that is named again none."""
     seen: set[tuple[str, Key]] = set()
     kept = []
-    for row in chain.from_iterable(map(_both, queue)):
+    for row in chain.from_iterable(map(_split, queue)):
         if row.kind in STORED:
             if (row.kind, row.key) in seen:
                 continue
@@ -176,7 +179,7 @@ def _leaves(queue: Sequence[Queued]) -> list[Queued]:
     return kept
 
 
-def _both(row: Queued) -> Iterator[Queued]:
+def _split(row: QueuedRow) -> Iterator[QueuedRow]:
     if row.kind == Kind.INTERACTION and row.part:
         yield row._replace(part="")
         yield row._replace(kind=Kind.ASSESSMENT)
@@ -184,14 +187,14 @@ def _both(row: Queued) -> Iterator[Queued]:
         yield row
 
 
-def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> list[bytes]:
+def _bodies(raw: psycopg.Connection, queue: Sequence[QueuedRow], now: datetime) -> list[bytes]:
     stored = [row for row in queue if row.kind in STORED]
     found: dict[str, Mapping[Key, Row]] = {
         kind: read_rows(raw, kind, [row.key for row in stored if row.kind == kind]) for kind in STORED
     }
     secrets = _secrets(raw, {(row.app, row.subject) for row in stored}, found[Kind.INTERACTION])
 
-    def record(queued: Queued) -> Record:
+    def record(queued: QueuedRow) -> Record:
         if queued.kind not in STORED:
             return act_record(kind=queued.kind, app=queued.app, subject=queued.subject, body=queued.body or {})
         row, secret = found[queued.kind].get(queued.key), secrets.get((queued.app, queued.subject))
@@ -205,10 +208,13 @@ def _bodies(raw: psycopg.Connection, queue: Sequence[Queued], now: datetime) -> 
 def _secrets(
     raw: psycopg.Connection, interactions: set[tuple[str, str]], read: Mapping[Key, Row]
 ) -> dict[tuple[str, str], bytes]:
-    """The secret of each interaction that is stored and not erased, made where it has none; some were `read` before."""
+    """The secret of each interaction that is stored and not erased; makes secrets for those that have none.
+
+    `read` holds the rows of `interaction` that were read already.
+    """
     known = {(app, id_): row[SECRET] for (app, id_, _), row in read.items() if Mark.ERASED not in row["marks"]}
     others = states(raw, interactions - {(app, id_) for app, id_, _ in read})
-    known |= {key: its.secret for key, its in others.items() if not its.erased}
+    known |= {key: state.secret for key, state in others.items() if not state.erased}
     made = {key: new_secret() for key, secret in known.items() if secret is None}
     if made:
         copy_rows(raw, "audit_secret", ("app", "id", "secret"), ((*key, secret) for key, secret in made.items()))
@@ -226,7 +232,7 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
 
 
 def _check_signed(raw: psycopg.Connection) -> None:
-    """That the last checkpoint is one of the stored tree: what was changed must not be signed again."""
+    """Checks that the last checkpoint fits the stored tree: a changed tree must not be signed again."""
     last = raw.execute(_LAST).fetchone()
     if last is None:
         return

@@ -1,4 +1,4 @@
-"""The stored tree: its nodes from tiles and leaves, and what must be known of it to append to it."""
+"""The stored tree: reads its nodes from tiles and leaves, and appends leaves at its right edge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE = "SELECT coalesce(max(index) + 1, 0) FROM audit_leaf"
 
 
 def tree_size(connection: psycopg.Connection) -> int:
-    """How many leaves are stored."""
+    """The number of stored leaves."""
     (size,) = connection.execute(_SIZE).fetchone() or (0,)
     return int(size)
 
@@ -29,7 +29,7 @@ def stored_tree(connection: psycopg.Connection) -> TileTree:
     """The tree as `connection` reads it now.
 
     Raises:
-        Fatal: when it is asked for leaves that are not all there.
+        Fatal: the tree is asked for leaves that are not all stored.
     """
 
     def tile(level: int, index: int) -> bytes | None:
@@ -48,18 +48,17 @@ def stored_tree(connection: psycopg.Connection) -> TileTree:
 
 
 @dataclass(slots=True)
-class Growing:
-    """The right edge of the stored tree, kept from one sealing to the next."""
+class TreeEdge:
+    """The right edge of the stored tree, kept from one batch to the next."""
 
     frontier: Frontier = field(default_factory=Frontier)
 
     @classmethod
-    def read(cls, connection: psycopg.Connection) -> Growing:
-        """As it is stored."""
+    def read(cls, connection: psycopg.Connection) -> TreeEdge:
         return cls(frontier_of(tree_size(connection), stored_tree(connection).node))
 
     def append(self, connection: psycopg.Connection, hashes: Sequence[bytes]) -> None:
-        """Appends the hashes of leaves that were stored just now, and stores the tiles that they complete."""
+        """Appends the hashes of leaves that were just stored, and stores the tiles that they complete."""
         old = self.frontier.size
         self.frontier.extend(hashes)
         tiles = [

@@ -1,14 +1,15 @@
-"""The tree over all ranges: roots at the sizes that were signed, the higher tiles, and what a witness was told."""
+"""Checks the tree over all ranges: the roots at signed sizes, the higher tiles, and the roots that witnesses hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import Frontier, frontier_of, root_of
 from monitor.audit.tiles import TILE
-from monitor.store.audit.range_checks import RANGE, Checked
+from monitor.store.audit.range_checks import RANGE, RangeResult
 from monitor.store.audit.tree import stored_tree
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ _OUTSIDE = """
 """
 
 
-class Whole:
-    """Joins checked ranges in their order, from leaf `start` on, a multiple of `RANGE`.
+class TreeCheck:
+    """Joins the results of ranges in their order, from leaf `start` on, a multiple of `RANGE`.
 
-    `known` are the roots that somebody was told of the tree at some sizes, by what to call them.
+    `known` holds by tree size the roots that witnesses hold, each with the name of the witness.
     """
 
     def __init__(
@@ -36,23 +37,23 @@ class Whole:
         self._known = known
         self._hashes = frontier_of(start, stored_tree(connection).node).hashes if start else ()
         self._first = start // TILE
-        self._roots: list[bytes] = []  # of the complete tiles of level 0, from that one on
+        self._roots: list[bytes] = []  # of the complete tiles of level 0, from tile `first` on
         self._first_wrong: int | None = None
         self._good = 0
         self.later_wrong = 0
 
-    def join(self, checked: Checked) -> Iterator[Finding]:
-        """What is wrong with the roots of this range, and with the higher tiles that it completes."""
+    def join(self, checked: RangeResult) -> Iterator[Finding]:
+        """Checks the roots at the signed and marked sizes of this range."""
         task = checked.task
-        asked: list[tuple[int, bytes, Finding]] = []
+        expected: list[tuple[int, bytes, Finding]] = []
         for size, root in checked.signed:
             sentence = f"the checkpoint of {size} leaves: its root is not that of the stored leaves"
-            asked.append((size, root, Finding(fault=Fault.CHECKPOINT, sentence=sentence)))
+            expected.append((size, root, Finding(fault=Fault.CHECKPOINT, sentence=sentence)))
         for size in task.marks:
             for name, root in self._known.get(size, ()):
-                sentence = f"{name} was told another root of the first {size} leaves: they were rewritten"
-                asked.append((size, root, Finding(fault=Fault.WITNESS, sentence=sentence)))
-        for size, root, finding in sorted(asked, key=lambda one: one[0]):
+                sentence = f"{name} holds another root of the first {size} leaves: they were rewritten"
+                expected.append((size, root, Finding(fault=Fault.WITNESS, sentence=sentence)))
+        for size, root, finding in sorted(expected, key=itemgetter(0)):
             yield from self._compared(size, self._root(task.start, size, checked.shares[size]), root, finding)
         self._roots += checked.tile_roots
         if task.end - task.start == RANGE:
@@ -67,9 +68,9 @@ class Whole:
             return edge.root
         return Frontier(size, (*self._hashes, *share)).root
 
-    def _compared(self, size: int, found: bytes, told: bytes, finding: Finding) -> Iterator[Finding]:
-        """The first wrong root is named with where to look, those behind it are counted: they cannot be right."""
-        if found == told:
+    def _compared(self, size: int, found: bytes, expected: bytes, finding: Finding) -> Iterator[Finding]:
+        """Names the first wrong root with the leaves to look at, and counts later ones: they cannot be right."""
+        if found == expected:
             self._good = max(self._good, size)
         elif self._first_wrong is None or size == self._first_wrong:
             self._first_wrong = size
@@ -79,22 +80,22 @@ class Whole:
             self.later_wrong += 1
 
     def finish(self, size: int) -> Iterator[Finding]:
-        """The tiles of level 1 and higher, and those that a tree of this size does not have."""
+        """Checks the tiles of level 1 and higher, and finds tiles that a tree of this size does not have."""
         roots, first, level = self._roots, self._first, 1
         while len(roots) >= TILE:
-            skipped = -first % TILE  # the tile that these belong to began before what was checked
+            skipped = -first % TILE  # their tile begins before the first checked leaf
             first, roots = (first + skipped) // TILE, roots[skipped:]
             above = []
             for number in range(len(roots) // TILE):
-                its = roots[number * TILE : (number + 1) * TILE]
+                below = roots[number * TILE : (number + 1) * TILE]
                 row = self._connection.execute(_TILE, (level, first + number)).fetchone()
-                if row is None or bytes(row[0]) != b"".join(its):
+                if row is None or bytes(row[0]) != b"".join(below):
                     problem = "is missing" if row is None else "does not hold the roots of the tiles below"
                     yield _tile(level, first + number, problem)
-                above.append(root_of(its))
+                above.append(root_of(below))
             roots, level = above, level + 1
         for level, index in self._connection.execute(_OUTSIDE, (size,)):
-            yield _tile(level, index, f"is none of a tree of {size} leaves")
+            yield _tile(level, index, f"does not belong to a tree of {size} leaves")
 
 
 def _tile(level: int, index: int, problem: str) -> Finding:

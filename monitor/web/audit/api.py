@@ -16,17 +16,17 @@ from monitor.audit.note import NotProved
 from monitor.store.audit.proofs import Proofs
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.looks import check_may_look, keep_look
-from monitor.web.base.parameters import Flag, Named
+from monitor.web.base.disclosure import require_unmask, record_look
+from monitor.web.base.parameters import Flag, AppAndId
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.base.shape import Answer
+from monitor.web.base.api_model import ApiResponse
 
 router = APIRouter(tags=["audit"])
 Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]
 PREFIX = "/api/v1/audit/proofs/"
 
 
-class Trail(Answer):
+class Trail(ApiResponse):
     """How far sealing is."""
 
     size: int = Field(description="leaves of the tree")
@@ -37,7 +37,7 @@ class Trail(Answer):
     backfilling: bool = Field(description="what was stored before there was a trail is still being sealed")
 
 
-class Leaf(Answer):
+class Leaf(ApiResponse):
     """A leaf and its way to the root: hashes in base64, the lowest first, as RFC 6962 has them."""
 
     index: int
@@ -48,7 +48,7 @@ class Leaf(Answer):
     disclosed: dict[str, dict[str, Any]] | None = Field(description="by field the key and value of its commitment")
 
 
-class Proof(Answer):
+class Proof(ApiResponse):
     """All leaves about an interaction, and the signed checkpoint that they are proved against."""
 
     checkpoint: str
@@ -74,7 +74,7 @@ def checkpoint(request: Request, _: Auditor) -> str:
     """A signed note in C2SP's tlog-checkpoint form; `monitor audit key` prints the key that checks it."""
     application: Application = request.app.state.application
     try:
-        with Proofs(application.engine).reading() as trail:
+        with Proofs(application.engine).snapshot() as trail:
             return trail.note
     except NotProved as error:
         raise HTTPException(NOT_FOUND, str(error)) from None
@@ -87,17 +87,17 @@ def checkpoint(request: Request, _: Auditor) -> str:
 def prove(
     request: Request,
     who: Auditor,
-    named: Annotated[tuple[str, str], Depends(Named(PREFIX))],
+    named: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
     disclose: Annotated[Flag, Query(description="Its texts too; who looks is kept in the audit trail.")] = False,  # noqa: FBT002
 ) -> Proof:
     """Its leaves with their proofs; without `disclose` they say nothing of its texts."""
     application: Application = request.app.state.application
     app, id_ = named
     if disclose:
-        check_may_look(request, who)
-        keep_look(request, who, app=app, subject=id_, fields=("proof",))
+        require_unmask(request, who)
+        record_look(request, who, app=app, subject=id_, fields=("proof",))
     try:
-        with Proofs(application.engine).reading() as trail:
+        with Proofs(application.engine).snapshot() as trail:
             records = trail.about(id_, app, disclose=disclose)
             note = trail.note
     except NotProved as error:

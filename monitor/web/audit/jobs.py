@@ -15,11 +15,11 @@ from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import Checkpoint, NotProved
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.store.audit.proofs import Proofs, Proved
+from monitor.store.audit.proofs import Proofs, TrailSnapshot
 from monitor.store.audit.seal import opened_by
-from monitor.store.audit.verify import Verified, verify
+from monitor.store.audit.verify import Verification, verify
 from monitor.store.audit_queue import Act, Kind
-from monitor.web.base.jobs import Report
+from monitor.web.base.jobs import Progress
 
 _CHUNK = 2**16
 
@@ -28,7 +28,7 @@ _CHUNK = 2**16
 class LastVerification:
     """What the last verification by this process found; None before the first."""
 
-    result: Verified | None = None
+    result: Verification | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def proven(application: Application, app: str, subject: str) -> Proven:
         Retriable: the database is out of reach.
     """
     keys = public_keys(application)
-    with Proofs(application.engine).reading() as trail:
+    with Proofs(application.engine).snapshot() as trail:
         checkpoint = opened_by(trail.note, keys)
         records = trail.about(subject, app, disclose=False)
         size = trail.size
@@ -90,7 +90,7 @@ def proven(application: Application, app: str, subject: str) -> Proven:
     )
 
 
-def verification(application: Application, report: Report) -> Verified:
+def verification(application: Application, report: Progress) -> Verification:
     """Checks all of the trail against the rows and the witness's file, in this process.
 
     Raises:
@@ -120,9 +120,11 @@ def exported(
     about = ExportAbout(app=app, start=start, end=end, made_at=now, made_by=by, verifier_key=key)
     file = TemporaryFile()  # noqa: SIM115  it is read after this has returned
     try:
-        with proofs.reading() as trail:
+        with proofs.snapshot() as trail:
             notes = _signed(trail, key)
-            proofs.told(*(Act(kind=kind, by=by, at=now, app=app or "", subject="export", body=body) for kind in kinds))
+            proofs.record(
+                *(Act(kind=kind, by=by, at=now, app=app or "", subject="export", body=body) for kind in kinds)
+            )
             write_export(
                 file,
                 records=trail.between(app, start, end, disclose=disclose),
@@ -139,7 +141,7 @@ def exported(
     return _chunks(file)
 
 
-def _signed(trail: Proved, key: str) -> list[tuple[int, str]]:
+def _signed(trail: TrailSnapshot, key: str) -> list[tuple[int, str]]:
     """The checkpoints that the key signed, the last one among them."""
     notes = trail.checkpoints(0, key)
     if not notes or notes[-1][0] != trail.size:

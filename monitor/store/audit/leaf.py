@@ -1,0 +1,93 @@
+"""A leaf as it is stored: the bytes of its body, what the body says, and whether the body fits its columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from monitor.audit.canonical import canonical
+from monitor.audit.record import Record, portable
+from monitor.core.model import Json
+from monitor.store.audit_queue import Kind
+
+Key: TypeAlias = tuple[str, str, str]  # app, id of the interaction, part
+_OCCURRED = ',"occurred_at":"'  # cannot occur within a text of the body, where quotes are escaped
+
+
+class Leaf(NamedTuple):
+    """A row of `audit_leaf`."""
+
+    number: int
+    kind: str
+    app: str
+    subject: str
+    part: str
+    sealed_at: datetime
+    body: str
+    hash: bytes
+
+    @property
+    def key(self) -> Key:
+        """The key of the stored row that the leaf is about."""
+        return self.app, self.subject, self.part
+
+
+def leaf_body(record: Record, sealed_at: datetime) -> bytes:
+    """The bytes of a leaf: the record and the time of sealing, in canonical form."""
+    return canonical({**record, "sealed_at": portable(sealed_at)})
+
+
+def part_of(record: Mapping[str, Any]) -> str:
+    """Which row of its interaction a record is about: the part of its `Key`."""
+    if record.get("gone"):
+        return str(record["part"])
+    match record["kind"]:
+        case Kind.ASSESSMENT:
+            return str(record["profile_hash"])
+        case Kind.JUDGEMENT:
+            return f"{record['metric']}/{record['model']}/{record['prompt_hash']}"
+    return ""
+
+
+def committed(record: Record) -> dict[str, Json]:
+    """The commitments of a record by field; empty where it has none."""
+    commitments = record.get("committed")
+    return commitments if isinstance(commitments, dict) else {}
+
+
+def sealed_record(leaf: Leaf) -> Record:
+    """The record of the leaf's body; empty where the body was replaced by something else."""
+    try:
+        record = json.loads(leaf.body)
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def malformed(leaf: Leaf) -> str | None:
+    """What is wrong with a leaf by itself: its body is not canonical, or contradicts its columns."""
+    try:
+        record = json.loads(leaf.body)
+        is_canonical = canonical(record) == leaf.body.encode()
+    except (ValueError, RecursionError):
+        return "its body is not canonical JSON"
+    if not is_canonical or not isinstance(record, dict):
+        return "its body is not canonical JSON"
+    in_body = (record.get("kind"), record.get("app"), record.get("id"), record.get("sealed_at"))
+    if in_body != (leaf.kind, leaf.app, leaf.subject, portable(leaf.sealed_at)):
+        return "its columns contradict its body"
+    try:
+        return None if part_of(record) == leaf.part else "its columns contradict its body"
+    except KeyError:
+        return "its body does not fit its kind"
+
+
+def occurred(body: str) -> datetime | None:
+    """When the interaction of a body occurred, without parsing the body; None where the body does not say."""
+    _, found, rest = body.partition(_OCCURRED)
+    try:
+        return datetime.fromisoformat(rest.partition('"')[0]) if found else None
+    except ValueError:
+        return None
