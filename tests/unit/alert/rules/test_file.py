@@ -266,12 +266,12 @@ def test_a_name_stands_once():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rules:\n- name: a\n  name: b\n", "rules.yaml:3:3: the key 'name' stands in line 2 already"),
+        ("rules:\n- name: a\n  name: b\n", "rules.yaml:3:3: the key 'name' is already in line 2"),
         ("rules: [", "rules.yaml:1:9: "),
         ("\trules: []", "rules.yaml:1:1: "),
         ("rules: !!python/object/apply:os.system [ls]", "rules.yaml:1:8: "),
         ("rules: &a [*a]", "rules.yaml:1:8: rules[0]: must be a mapping"),
-        ("[" * 5_000, "rules.yaml:1:1: "),
+        ("[" * 5_000, "rules.yaml:1:101: "),
         ("a: 2020-99-99", "rules.yaml:1:1: "),
         ("x: \x01", "rules.yaml:1:4: "),
         ("rules: []\n---\nrules: []\n", "rules.yaml:2:1: "),
