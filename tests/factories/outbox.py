@@ -1,0 +1,42 @@
+"""Groups and notifications put into an outbox, and what is due there."""
+
+from __future__ import annotations
+
+from monitor.alert.notification import Notification
+from monitor.alert.notify.dispatch import Group
+from tests.factories.notifications import a_notification, a_told, at
+
+TOLD = a_told(labels={"app": "shop", "topic": ""}, lower=None, upper=None, acknowledged_by="ada", silenced_until=at(9))
+
+
+def a_group(**over) -> Group:
+    """One that its first notification is told of."""
+    known = {
+        "key": "g1", "receiver": "slack", "labels": {"app": "shop"}, "episode": "e1", "number": 1, "told_at": at(1),
+        "paged_at": at(1), "said": {"f" * 32: TOLD},
+    }  # fmt: skip
+    return Group(**known | over)
+
+
+def tell(outbox, group: Group, *, over=False, **changes) -> Notification:
+    known = {
+        "receiver": group.receiver, "group": group.key, "episode": group.episode, "number": group.number - 1,
+        "news": "resolved" if over else "changed", "at": group.told_at,
+    }  # fmt: skip
+    notification = a_notification(**known | changes)
+    outbox.tell(group, notification, over=over)
+    return notification
+
+
+def tell_all(outbox, numbers=2, **over) -> None:
+    """As many notifications of one group, the last of them its end."""
+    for number in range(1, numbers + 1):
+        tell(outbox, a_group(number=number, **over), over=number == numbers)
+
+
+def all_due(outbox, moment):
+    return sorted((n for name in outbox.waiting() for n in outbox.due(moment, name)), key=lambda n: n.id)
+
+
+def due(outbox, minute=60.0):
+    return [(n.receiver, n.group, n.episode, n.number) for n in all_due(outbox, at(minute))]

@@ -1,0 +1,254 @@
+"""Verdicts, groups, examples and documents of a weekly report, derived again by plain SQL and textbook formulas."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import timedelta
+from math import comb, sqrt
+
+from monitor.report.weekly.content import canonical, content
+from monitor.report.weekly.week import Week
+from monitor.store.report import rows as weekly_rows
+from monitor.store.report.weekly import Weekly
+from tests.factories.weekly_traffic import APP, WEEK
+from tests.rig.weekly_textbook import VERDICTS, asked, same, share, wilson
+
+
+def at_least(k1, n1, k2, n2):
+    """Fisher's P(X ≥ k1) by whole numbers."""
+    bad = k1 + k2
+    return sum(comb(bad, x) * comb(n1 + n2 - bad, n1 - x) for x in range(k1, min(bad, n1) + 1)) / comb(n1 + n2, n1)
+
+
+def both_sides(k1, n1, k2, n2):
+    one = at_least(k1, n1, k2, n2) if k1 * n2 > k2 * n1 else 1.0
+    other = at_least(k2, n2, k1, n1) if k2 * n1 > k1 * n2 else 1.0
+    return min(1.0, 2 * min(one, other))
+
+
+def change(k1, n1, k2, n2):
+    if not n1 or not n2:
+        return None
+    (l1, u1), (l2, u2), d = wilson(k1, n1), wilson(k2, n2), k1 / n1 - k2 / n2
+    p = both_sides(k1, n1, k2, n2)
+    return {
+        "difference": d,
+        "lower": d - sqrt((k1 / n1 - l1) ** 2 + (u2 - k2 / n2) ** 2),
+        "upper": d + sqrt((u1 - k1 / n1) ** 2 + (k2 / n2 - l2) ** 2),
+        "p": p,
+        "clear": p < 0.05,
+    }
+
+
+def adjusted(p):
+    """Benjamini and Hochberg by their definition."""
+    ordered = sorted(p.values())
+    return {
+        name: min(1.0, *(its * len(p) / rank for rank, its in enumerate(ordered, start=1) if its >= value), 1.0)
+        for name, value in p.items()
+    }
+
+
+def negative(rows):
+    return sum(row["verdict"] != "grounded" for row in rows)
+
+
+def compared(now, before, name):
+    values = {row[name] or "" for row in (*now, *before)}
+    by_value = {
+        v: ([r for r in now if (r[name] or "") == v], [r for r in before if (r[name] or "") == v]) for v in values
+    }
+    enough = {v: (a, b) for v, (a, b) in by_value.items() if min(len(a), len(b)) >= 30}
+    return by_value, enough
+
+
+def entries(by_value, enough):
+    q = adjusted({v: both_sides(negative(a), len(a), negative(b), len(b)) for v, (a, b) in enough.items()})
+    found = {
+        v: {
+            "value": v,
+            "this": share(negative(a), len(a)),
+            "before": share(negative(b), len(b)),
+            "change": change(negative(a), len(a), negative(b), len(b)),
+            "q": q.get(v),
+        }
+        for v, (a, b) in by_value.items()
+    }
+    return sorted(found.values(), key=lambda one: (-one["this"]["of"], -one["before"]["of"], one["value"]))
+
+
+def test_verdicts_days_refusals_profiles_and_the_rule(report, now, before, database):
+    assert (report["schema"], report["app"], report["week"]) == (
+        "monitor/weekly-report/1",
+        APP,
+        {"name": "2025-W46", "start": "2025-11-10T00:00:00Z", "end": "2025-11-17T00:00:00Z"},
+    )
+
+    def sides(rows):
+        counts = Counter(row["verdict"] for row in rows)
+        return {"negative": negative(rows), **{verdict: counts[verdict] for verdict in VERDICTS}}
+
+    a, b, n, m = sides(now), sides(before), len(now), len(before)
+    assert min(a.values()) > 10
+    rates = {s: {"this": share(a[s], n), "before": share(b[s], m), "change": change(a[s], n, b[s], m)} for s in a}
+    same(report["verdicts"], {"answers": n, "answers_before": m, "rates": rates})
+
+    days = []
+    four_weeks = asked(database, WEEK) + [
+        row for back in (1, 2, 3) for row in asked(database, Week(monday=WEEK.monday - back * timedelta(days=7)))
+    ]
+    for place in range(28):
+        day = WEEK.monday + timedelta(days=place - 21)
+        its = [row for row in four_weeks if row["occurred_at"].date() == day]
+        shares = {side: share(k, len(its)) for side, k in sides(its).items()}
+        days.append({"day": day.isoformat(), "answers": len(its), **shares})
+    same(report["days"], days)
+
+    def refused(rows, correct):
+        found = [row for row in rows if row["verdict"] == "refusal"]
+        return sum(row["refusal_correct"] is correct for row in found), len(found)
+
+    expected = {"partial": share(sum(row["refusal_kind"] == "partial" for row in now), n)}
+    for name, correct in (("correct", True), ("over", False), ("unknown", None)):
+        k, of = refused(now, correct)
+        j, earlier = refused(before, correct)
+        expected[name] = {"this": share(k, of), "before": share(j, earlier), "change": change(k, of, j, earlier)}
+    same(report["refusals"], expected)
+
+    used = Counter((r["profile_name"], r["profile_hash"], r["embedding_model"], r["uncalibrated"]) for r in now)
+    assert len(used) == 2
+    same(
+        report["profiles"],
+        [
+            {"name": name, "hash": hash_, "embedding_model": model, "uncalibrated": uncalibrated, "answers": k}
+            for (name, hash_, model, uncalibrated), k in used.most_common()
+        ],
+    )
+    table = {own: dict.fromkeys(VERDICTS, 0) for own in VERDICTS}
+    for row in now:
+        table[row["verdict"]][row["rule_verdict"]] += 1
+    same(
+        report["rule"],
+        {
+            "agrees": share(sum(table[v][v] for v in VERDICTS), n),
+            "negative": share(sum(row["rule_verdict"] != "grounded" for row in now), n),
+            "verdicts": table,
+        },
+    )
+
+
+def test_groups_and_topics(report, now, before):
+    for name in ("environment", "model", "prompt_version"):
+        by_value, enough = compared(now, before, name)
+        expected = {"compared": len(enough), "left_out": 0, "values": entries(by_value, enough)}
+        same(report["groups"][name], expected, name)
+
+    by_value, _ = compared(now, before, "topic")
+    untold = by_value.pop("")
+    enough = {v: both for v, both in by_value.items() if min(map(len, both)) >= 30}
+    found = entries(by_value, enough)
+    clear = [one for one in found if one["q"] is not None and one["q"] <= 0.05]
+    worse = sorted((o for o in clear if o["change"]["difference"] > 0), key=lambda o: -o["change"]["difference"])
+    better = sorted((o for o in clear if o["change"]["difference"] < 0), key=lambda o: o["change"]["difference"])
+    assert ([o["value"] for o in worse], [o["value"] for o in better]) == (["refunds"], ["billing"])
+    same(
+        report["topics"],
+        {
+            "topics": 4, "compared": len(enough), "answers_without_topic": len(untold[0]), "worse": worse,
+            "better": better, "largest": found,
+        },
+    )  # fmt: skip
+
+
+def test_examples(report, now):
+    def example(row):
+        return {
+            "id": row["id"],
+            "occurred_at": row["occurred_at"].isoformat().replace("+00:00", "Z"),
+            "verdict": row["verdict"],
+            "reasons": row["reasons"],
+            "p_grounded": round(row["p_grounded"], 4),
+            "p_refusal": round(row["p_refusal"], 4),
+            "model": row["model"],
+            "topic": row["topic"],
+            "question": row["question"],
+            "answer": row["answer"].replace("+49 30 1234567", "[phone]"),
+        }
+
+    def first_of_each_question(rows, most):
+        first = {}
+        for row in rows:
+            first.setdefault(row["question"].lower(), row)
+        return [example(row) for row in [*first.values()][:most]]
+
+    made_up = sorted(
+        (row for row in now if row["verdict"] == "self_generated"),
+        key=lambda row: (row["p_grounded"], row["occurred_at"], row["id"]),
+    )
+    over = sorted(
+        (row for row in now if row["verdict"] == "refusal" and row["refusal_correct"] is False),
+        key=lambda row: (-row["p_refusal"], row["occurred_at"], row["id"]),
+    )
+    same(report["worst"], first_of_each_question(made_up, 10))
+    same(report["over_refusals"], first_of_each_question(over, 5))
+    assert "+49" not in json.dumps(report)
+
+
+def documents(now, whole, answers):
+    retrieved, made_up, held, carried = Counter(), Counter(), Counter(), Counter()
+    for row in now:
+        ids = {document["id"] for document in row["retrieved_documents"]}
+        pieces = row["evidence"].get("alignment")
+        supporting = {p["document_id"] for p in pieces or () if p["score"] >= 0.6 and not p["contradicts"]}
+        if row["support"]["origin"] != "extractive":
+            supporting |= {piece["document_id"] for piece in row["support"]["documents"]}
+        for id_ in ids:
+            retrieved[id_] += 1
+            made_up[id_] += row["verdict"] == "self_generated"
+            held[id_] += pieces is not None
+            carried[id_] += pieces is not None and id_ in supporting
+    often = [id_ for id_ in retrieved if held[id_] >= 20]
+    idle = sorted((id_ for id_ in often if not carried[id_]), key=lambda id_: (-held[id_], id_))
+    looked_at = [id_ for id_ in retrieved if retrieved[id_] >= 20 and len(now) - retrieved[id_] >= 20]
+    p = {
+        id_: at_least(made_up[id_], retrieved[id_], whole - made_up[id_], len(now) - retrieved[id_])
+        if made_up[id_] * len(now) > whole * retrieved[id_]
+        else 1.0
+        for id_ in looked_at
+    }
+    q = adjusted(p)
+    clear = sorted((id_ for id_ in looked_at if q[id_] <= 0.05), key=lambda id_: (p[id_], -retrieved[id_], id_))
+    suspects = []
+    for id_ in clear[:10]:
+        k, n = made_up[id_], retrieved[id_]
+        j, m = whole - k, len(now) - n
+        lift = round(k / n / (j / m), 2)
+        suspects.append({"document": id_, "with_it": share(k, n), "without_it": share(j, m), "lift": lift, "q": q[id_]})
+    return {
+        "answers_read": len(now),
+        "answers": answers,
+        "least_retrievals": 20,
+        "retrieved_often": len(often),
+        "supporting_nothing": {
+            "found": len(idle),
+            "documents": [{"document": id_, "retrieved": held[id_]} for id_ in idle[:10]],
+        },
+        "self_generated": {"compared": len(looked_at), "found": len(clear), "documents": suspects},
+    }
+
+
+def test_documents(report, now):
+    expected = documents(now, sum(row["verdict"] == "self_generated" for row in now), len(now))
+    same(report["documents"], expected)
+    assert [one["document"] for one in expected["supporting_nothing"]["documents"]] == ["kb-idle", "kb-refunds-new"]
+    assert expected["self_generated"]["documents"][0]["document"] == "kb-refunds-new"
+
+
+def test_a_large_week_is_sampled_evenly_and_says_so(engine, monkeypatch, now):
+    monkeypatch.setattr(weekly_rows, "MOST", 100)
+    one, other = (content(Weekly(engine).facts(APP, WEEK)) for _ in range(2))
+    assert canonical(one) == canonical(other)
+    assert one["documents"]["answers"] == len(now)
+    assert 30 < one["documents"]["answers_read"] < 200
+    assert one["verdicts"]["answers"] == len(now)

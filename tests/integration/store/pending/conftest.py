@@ -1,0 +1,61 @@
+"""The queue of a test's database, with a writer that queues follow-ups."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from monitor.core.message import Offset, Position
+from monitor.core.model import Work
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.queue import Pending
+from tests.factories.answers import (
+    a_batch,
+    an_assessment,
+    an_interaction,
+    clock,
+)
+from tests.rig.pending_work import TOPIC
+
+
+@pytest.fixture
+def queue(engine):
+    return Pending(engine)
+
+
+@pytest.fixture
+def follow_ups():
+    """What the writer queues for an assessment; a test changes it."""
+    return {Work.SIDECAR, Work.JUDGE}
+
+
+@pytest.fixture
+def writer(database, follow_ups):
+    """Asks for the sidecar where there is a stand-in, and for the judge always, as far as `follow_ups` has them."""
+
+    def wanted(assessment):
+        stands_in = assessment.support.stands_in
+        kinds = {Work.JUDGE} | ({Work.SIDECAR} if stands_in is not None and stands_in.queued else set())
+        return kinds & follow_ups
+
+    with closing(Writer(database, clock, follow_ups=wanted)) as writer:
+        yield writer
+
+
+@pytest.fixture
+def rescore(database):
+    """Reads again what others have read, under the profile of this hash."""
+
+    def read(profile_hash, *ids_):
+        its = [
+            an_interaction(id=id_, position=Position(topic=TOPIC, partition=0, offset=n)) for n, id_ in enumerate(ids_)
+        ]
+        found = [an_assessment(interaction=it, profile_hash=profile_hash) for it in its]
+        offset = Offset(
+            topic=TOPIC, partition=0, expected=None, begin=0, next=len(ids_), received=len(ids_)
+        )  # fmt: skip
+        with closing(Writer(database, clock, group=f"rescore {profile_hash}", rescore=profile_hash)) as writer:
+            return writer.write(a_batch(*found, offsets=(offset,)))
+
+    return read

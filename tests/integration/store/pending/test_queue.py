@@ -1,0 +1,151 @@
+"""Pending work on a real server: one worker at a time has a piece."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import psycopg
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine
+
+from monitor.core.message import Position
+from monitor.core.model import Refusal, RefusalKind, Verdict, Work
+from monitor.store.interaction.follow_ups import enqueue
+from monitor.store.pending.queue import Pending
+from tests.factories.answers import (
+    A_STAND_IN,
+    NOON,
+    a_batch,
+    an_assessment,
+    an_interaction,
+    at,
+)
+from tests.factories.stored_interactions import stored_interactions
+from tests.rig.pending_work import LATER, TOPIC, claim, ids, set_aside
+from tests.rig.writing import FAR
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    fields=stored_interactions,
+    position=st.none() | st.builds(Position, topic=st.just(TOPIC), partition=st.just(3), offset=st.integers(0, 2**62)),
+)
+def test_an_interaction_comes_back_as_it_was(writer, queue, rows, fields, position):
+    rows("TRUNCATE interaction_key, interaction, pending")
+    fields = {**fields, "marks": fields["marks"] | FAR}  # any month would make a partition of its own
+    written = an_interaction(**fields, position=position)
+    writer.write(a_batch(pending=(written,), received=1))
+    (found,) = claim(queue)
+    assert found.interaction == written
+    assert (found.kind, found.group, found.attempts, found.refuses) == (Work.ASSESS, "monitor", 1, False)
+
+
+def test_each_kind_is_queued_once_for_an_interaction(database, writer, queue, rows):
+    one, other = an_interaction(), an_interaction(app="other")
+    writer.write(a_batch(pending=(one, other), received=2))
+    wanted = [(kind, it) for it in (one, other, one) for kind in Work]
+    for group in ("monitor", "another"):
+        with psycopg.connect(database) as connection:
+            enqueue(connection, group, LATER, wanted)
+            enqueue(connection, group, LATER, wanted)
+            enqueue(connection, group, LATER, [])
+    assert sorted(rows("SELECT kind, app, group_id, queued_at FROM pending")) == sorted(
+        (kind, app, "monitor", NOON if kind is Work.ASSESS else LATER)
+        for kind in Work
+        for app in ("support-bot", "other")
+    )
+    assert len(claim(queue, now=LATER)) == 6
+
+
+def test_two_that_queue_the_same_at_once_queue_it_once(database, writer, rows):
+    its = [an_interaction(id=str(n)) for n in range(50)]
+    writer.write(a_batch(pending=tuple(its), received=50))
+    meet = Barrier(2)
+
+    def work(chance):
+        with psycopg.connect(database) as connection:
+            meet.wait()
+            enqueue(connection, "monitor", NOON, [(Work.JUDGE, it) for it in sorted(its, key=lambda it: it.id)])
+            chance.shuffle(its)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, [random.Random(1), random.Random(2)]))  # noqa: S311  repeatable
+    assert rows("SELECT count(*), count(DISTINCT interaction_id) FROM pending WHERE kind = 'judge'") == [(50, 50)]
+
+
+def test_the_longest_due_is_taken_first(writer, queue, rows):
+    set_aside(writer, *"abcde")
+    for minutes, id_ in enumerate("dbeac"):
+        rows("UPDATE pending SET not_before = %s WHERE interaction_id = %s", at(minutes), id_)
+    assert ids(claim(queue, now=at(-1))) == []
+    assert sorted(ids(claim(queue, now=at(4), most=2))) == ["b", "d"]
+    assert sorted(ids(claim(queue, now=at(2), most=2))) == ["e"]
+    assert sorted(ids(claim(queue, now=at(4), most=9))) == ["a", "c"]
+    assert claim(queue, now=at(4)) == []
+
+
+def test_only_the_kinds_that_are_asked_for_are_taken_and_none_that_was_given_up(writer, queue):
+    writer.write(a_batch(an_assessment(id="a", support=A_STAND_IN)))
+    set_aside(writer, "b")
+    assert claim(queue, Work.SIDECAR)[0].kind is Work.SIDECAR
+    queue.failed(claim(queue, Work.JUDGE), "no", None)
+    assert [c.kind for c in claim(queue, now=LATER)] == [Work.SIDECAR, Work.ASSESS]  # by then the lease has lapsed
+
+
+def test_no_piece_is_in_two_hands(writer, queue, engine):
+    """Eight workers at once, on two engines, with much more contention than there is work."""
+    set_aside(writer, *map(str, range(120)))
+    second = create_engine(engine.url)
+    workers, chance = 8, random.Random(7)  # noqa: S311  repeatable
+    meet = Barrier(workers)
+
+    def work(number):
+        mine, found = Pending(engine if number % 2 else second), []
+        meet.wait()
+        while taken := claim(mine, most=1 + number % 5):
+            assert len(taken) <= 1 + number % 5
+            found += taken
+        return found
+
+    with ThreadPoolExecutor(workers) as pool:
+        found = [c for claims in pool.map(work, chance.sample(range(workers), workers)) for c in claims]
+    second.dispose()
+    assert Counter(ids(found)) == Counter(map(str, range(120)))
+    assert claim(queue) == []
+
+
+def test_no_plan_of_the_server_takes_more_than_was_asked_for(database, writer, rows):
+    """A subquery that skips what is locked gives other rows each time that a plan runs it."""
+    set_aside(writer, *map(str, range(40)))
+    rows("ANALYZE pending")
+    off = " ".join(f"-c enable_{n}=off" for n in ("hashjoin", "mergejoin", "material", "hashagg", "sort", "memoize"))
+    engine = create_engine(f"postgresql+psycopg://{database.partition('://')[2]}", connect_args={"options": off})
+    assert [len(claim(Pending(engine), most=3)) for _ in range(3)] == [3, 3, 3]
+    engine.dispose()
+
+
+def test_what_another_transaction_holds_is_left_out(database, writer, queue):
+    set_aside(writer, "a", "b")
+    with psycopg.connect(database) as busy:
+        busy.execute("SELECT FROM pending WHERE interaction_id = 'a' FOR UPDATE")
+        assert ids(claim(queue)) == ["b"]
+    assert ids(claim(queue)) == ["a"]
+
+
+def test_a_claim_of_an_answer_that_is_worded_as_a_refusal_says_so(writer, queue, rows):
+    full = Refusal(kind=RefusalKind.FULL)
+    writer.write(a_batch(
+        an_assessment(id="refusal", verdict=Verdict.REFUSAL, refusal=full), an_assessment(id="grounded"),
+        an_assessment(id="rescored"),
+    ))  # fmt: skip
+    rows(
+        "INSERT INTO assessment SELECT app, 'rescored', 'another', occurred_at, profile_name, embedding_model, verdict,"
+        " rule_verdict, reasons, refusal_kind, refusal_correct, p_grounded, p_refusal, p_self_generated, uncalibrated,"
+        " sdq, sdrd, sda, qrd, qa, features, support, false FROM assessment WHERE id = 'refusal'"
+    )
+    found = {c.interaction.id: c.refuses for c in claim(queue, Work.JUDGE)}
+    assert found == {"refusal": True, "grounded": False, "rescored": False}

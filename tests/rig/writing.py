@@ -1,0 +1,25 @@
+"""Writes assessments as one batch, and reads the rollup that they make."""
+
+from __future__ import annotations
+
+from monitor.core.model import (
+    Mark,
+    Reason,
+    Verdict,
+)
+from monitor.store.tables.interactions import METRICS
+from tests.factories.answers import a_batch
+
+FAR = frozenset({Mark.TIME_OUT_OF_RANGE})
+
+
+ROLLUP = f"""
+    SELECT minute, app, environment, model, topic, total, {", ".join(Verdict)}, {", ".join(Reason)},
+           {", ".join(f"{m}_count" for m in METRICS)}, {", ".join(f"{m}_sum" for m in METRICS)},
+           {", ".join(f"{m}_bins" for m in METRICS)}
+    FROM verdict_minute ORDER BY 1, 2, 3, 4, 5
+"""  # noqa: S608
+
+
+def write(writer, *assessments, **over):
+    return writer.write(a_batch(*assessments, **over))

@@ -1,0 +1,123 @@
+"""Calls against the budget, and the accounts of what they cost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from monitor.assess.llm.client import Prices
+from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
+from monitor.core.errors import Retriable
+from monitor.simulate.fakes.flow import MemoryBudget
+from tests.factories.llm import ASKED, GOOD, OPINION, agree, failure
+from tests.servers.llm import (
+    CUT,
+    HANG_UP,
+    Trouble,
+    model_refusal,
+    refusal,
+    said,
+    server_error,
+    too_many_requests,
+)
+
+
+def test_a_spent_budget_sends_nothing(server, make):
+    budget = MemoryBudget(most_calls=0)
+    error = failure(make(budget=budget))
+    assert isinstance(error, BudgetSpent)
+    assert error.retry_after == 60.0
+    assert server.arrived == 0
+    agree(server, budget)
+
+
+@pytest.mark.parametrize("trouble", [server_error(), said("what?"), said("{", "length")])
+def test_a_budget_that_is_spent_on_the_way_ends_the_call(server, make, trouble):
+    server.chat_script.append(trouble)
+    budget = MemoryBudget(most_calls=1)
+    assert isinstance(failure(make(budget=budget)), BudgetSpent)
+    assert len(server.chats) == 1
+    agree(server, budget)
+
+
+def test_a_budget_that_cannot_be_asked_ends_the_call_and_is_asked_again_by_the_next(server, make):
+    class Away(MemoryBudget):
+        def take(self, *_, **__):
+            raise Retriable("the database is out of reach")
+
+    model = make(budget=Away())
+    for _ in range(10):
+        assert "database" in str(failure(model))
+    assert server.arrived == 0
+
+
+def test_a_request_that_the_pause_of_the_server_holds_back_is_not_taken_from_the_budget(server, budget, make, clock):
+    model = make()
+    server.chat_script.append(too_many_requests(100))
+    failure(model)
+    for _ in range(3):
+        error = failure(model, deadline=clock.now + 50)
+        assert isinstance(error, Retriable)
+        assert error.retry_after == 100.0
+    assert len(server.chats) == 1
+    agree(server, budget)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [None],
+        [said("what?"), None],
+        [said("what?"), said("what?")],
+        [said('{"supported": tr', "length"), None],
+        [server_error(), said("what?"), HANG_UP, None],
+        [CUT, said("what?"), too_many_requests(), refusal(400, "too long")],
+        [said("what?"), server_error(), refusal(400, "no")],
+        [server_error(), server_error(), refusal(400, "no")],
+        [server_error(), model_refusal("no")],
+        [refusal(400, "'temperature' is not supported"), said("what?"), refusal(400, "'response_format'"), None],
+    ],
+)
+def test_all_accounts_agree(server, budget, make, script):
+    server.chat_script.extend(script)
+    try:
+        spend = make().ask(ASKED).spend
+    except NoAnswer as error:
+        spend = error.spend
+    assert not server.chat_script
+    agree(server, budget, spend)
+
+
+def test_tokens_have_the_price_of_their_direction(server, budget, make):
+    reply = make(prices=Prices(input=3.0, output=15.0)).ask(ASKED)
+    chat = server.chats[0]
+    assert reply.spend.input_tokens == chat.prompt_tokens
+    assert reply.spend.output_tokens == server.tokens - chat.prompt_tokens
+    assert reply.spend.cost == pytest.approx((3 * reply.spend.input_tokens + 15 * reply.spend.output_tokens) / 1e6)
+    assert budget.counted[Purpose.SIDECAR] == reply.spend
+
+
+def test_without_prices_there_is_no_cost(make, budget):
+    assert make(prices=None).ask(ASKED).spend.cost is None
+    assert budget.counted[Purpose.SIDECAR].cost is None
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        "many",
+        {},
+        {"prompt_tokens": None},
+        {"prompt_tokens": -5, "completion_tokens": True},
+        {"prompt_tokens": "7"},
+    ],
+)
+def test_a_server_that_does_not_say_what_was_used_is_believed_in_the_rest(server, make, usage):
+    body = {"choices": [{"message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}], "usage": usage}
+    server.chat_script.append(Trouble(body=json.dumps(body)))
+    reply = make().ask(ASKED)
+    assert reply.value == OPINION
+    assert reply.spend == Spend(calls=1, cost=0.0)

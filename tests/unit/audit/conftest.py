@@ -1,0 +1,19 @@
+"""The verifier of exports."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.audit import verifier as standalone
+from tests.factories.audit_rows import SIGNER
+
+
+@pytest.fixture
+def verify(tmp_path, capsys):
+    def run(content, *, key=SIGNER.verifier_key):
+        path = tmp_path / "export.zip"
+        path.write_bytes(content)
+        code = standalone.main([str(path), "--key", key])
+        return code, capsys.readouterr().out
+
+    return run

@@ -1,0 +1,19 @@
+"""A file and its reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rig.following import Reader
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.jsonl"
+
+
+@pytest.fixture
+def reader(path):
+    opened = Reader(path)
+    yield opened
+    opened.source.close()
