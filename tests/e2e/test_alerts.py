@@ -46,7 +46,7 @@ def refusals(event, number, **over):
 
 
 def test_an_incident_from_its_first_page_to_its_end(monitor, log, event, rules, slack, to_slack):  # noqa: PLR0915
-    monitor.core.settings.load |= {"RULES": str(rules), "SLACK__APP_TOKEN": APP_TOKEN, **HASH, **to_slack}
+    monitor.settings |= {"RULES": str(rules), "SLACK__APP_TOKEN": APP_TOKEN, **HASH, **to_slack}
 
     def root():
         (one,) = slack.roots()

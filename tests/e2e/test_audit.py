@@ -18,19 +18,19 @@ HASH = {"EMBEDDING__PROVIDER": "hash"}
 @pytest.fixture
 def trail(monitor, event):
     """Two answers under a checkpoint."""
-    monitor.core.settings.load |= HASH
+    monitor.settings |= HASH
     monitor.run("replay", "-", stdin=(event("a") + event("b", question="Who asked?")).encode())
     assert monitor.run("audit", "seal").returncode == 0
     return monitor
 
 
 def checkpoints(monitor) -> list[str]:
-    file = Path(monitor.core.settings.load["STATE_DIR"]) / "audit" / "checkpoints"
+    file = Path(monitor.settings["STATE_DIR"]) / "audit" / "checkpoints"
     return [line for line in file.read_text().splitlines() if line.startswith("\u2014 ")] if file.exists() else []
 
 
 def test_before_anything_is_sealed_that_is_said(monitor, event):
-    monitor.core.settings.load |= HASH
+    monitor.settings |= HASH
     monitor.run("replay", "-", stdin=event("a").encode())
     said = monitor.run("audit", "status").stdout
     assert "nobody has sealed yet: `monitor run` does, or `monitor audit seal`" in said

@@ -23,7 +23,7 @@ def server():
 @pytest.fixture
 def watched(monitor, server):
     """An installation that asks the scripted server, and judges everything."""
-    monitor.core.settings.load |= {
+    monitor.settings |= {
         "EMBEDDING__PROVIDER": "hash", "LLM__BASE_URL": server.base_url, "LLM__API_KEY": KEY,
         "LLM__MODEL": CHAT_MODEL, "JUDGE__MODE": "combined", "JUDGE__SAMPLE": '{"rest": 1}',
         "AUDIT__ENABLED": "0",  # whose process would be another child

@@ -20,7 +20,7 @@ COMMANDS = {"EMBEDDING__PROVIDER": "hash"}
 @pytest.fixture
 def read(monitor, tmp_path, event):
     """Two interactions, one of which comes twice, and three dead letters, in a file that was followed."""
-    monitor.core.settings.load.update(COMMANDS)
+    monitor.settings.update(COMMANDS)
     log = tmp_path / "answers.jsonl"
     log.write_bytes(
         (event("1") + event("2") + event("1") + json.dumps(SAMPLE) + "\n").encode() + b"\xff\x1b[2J no JSON\n[1, 2]\n"
@@ -111,7 +111,7 @@ def test_a_message_is_shown_and_given_back_as_it_came(monitor, read):
 
 
 def test_a_long_message_is_cut_on_a_terminal_with_a_note(monitor, event):
-    monitor.core.settings.load.update(COMMANDS)
+    monitor.settings.update(COMMANDS)
     monitor.run("replay", "-", stdin=event("1", answer=["x" * 9_000]).encode())
     (row,) = dead(monitor)
     shown = monitor.run("deadletters", "show", row["id"]).stdout

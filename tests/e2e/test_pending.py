@@ -15,7 +15,7 @@ from tests.servers.llm import CHAT_MODEL, KEY, llm_server, refusal
 @pytest.fixture
 def hashing(monitor):
     """The installation with embeddings that cost nothing."""
-    monitor.core.settings.load["EMBEDDING__PROVIDER"] = "hash"
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
     return monitor
 
 

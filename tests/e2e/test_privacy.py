@@ -13,7 +13,7 @@ OLD = {"occurred_at": "2020-02-15T10:00:00Z"}
 @pytest.fixture
 def replayed(monitor, tmp_path):
     """Replays these events, and says what the ledger was."""
-    monitor.core.settings.load.update({"EMBEDDING__PROVIDER": "hash"})
+    monitor.settings.update({"EMBEDDING__PROVIDER": "hash"})
 
     def replay(*events, **settings):
         log = tmp_path / "answers.jsonl"

@@ -22,7 +22,7 @@ def week():
 @pytest.fixture
 def filled(monitor, event, week):
     """Forty answers of the last week, some of the week before, and one of another app."""
-    monitor.core.settings.load["EMBEDDING__PROVIDER"] = "hash"
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
 
     def lines():
         for n in range(50):

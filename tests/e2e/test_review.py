@@ -14,7 +14,7 @@ REFUSAL = "I am sorry, but I cannot find any information about that in the docum
 @pytest.fixture
 def filled(monitor, event):
     """Forty answers of an hour ago, one of them with a hostile id."""
-    monitor.core.settings.load["EMBEDDING__PROVIDER"] = "hash"
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
     an_hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     names = [*(f"q-{n}" for n in range(39)), "it's [red] / \x1b[2J"]
     lines = (
