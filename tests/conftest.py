@@ -95,7 +95,7 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
 
 @contextmanager
 def embedded(folder: str) -> Iterator[str]:
-    server = subprocess.Popen(  # noqa: S603  this file's own program
+    server = subprocess.Popen(
         [sys.executable, "-c", SERVER, folder],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,

@@ -102,7 +102,7 @@ def fill(url: str, days: int, interactions: int) -> dict[str, Any]:
         names = ["total", *Verdict, *Reason, *added]
         squares = hour_columns("squares")
         connection.execute(  # our own names
-            f"INSERT INTO verdict_hour (hour, app, environment, model, topic, {', '.join([*names, *squares])})"  # noqa: S608
+            f"INSERT INTO verdict_hour (hour, app, environment, model, topic, {', '.join([*names, *squares])})"
             " SELECT date_trunc('hour', minute), app, environment, model, topic,"
             f" {', '.join(f'sum({name})' for name in names)}, {', '.join(['sum(total) * 0.5'] * len(squares))}"
             " FROM verdict_minute GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5"
@@ -159,7 +159,7 @@ def measure(url: str, rounds: int) -> dict[str, dict[str, float]]:
             return store.hour_sums(signal, {}, ("app",), asked[0])
         return store.counts(signal, {}, ("app",), asked)
 
-    drawn = random.Random(SEED)  # noqa: S311  no secret hangs on it
+    drawn = random.Random(SEED)
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
         end = NOW - drawn.randrange(3 * 24 * 60 - 4_320 // 2) * MINUTE

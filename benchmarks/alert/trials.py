@@ -75,7 +75,7 @@ def _learnt(quiet: RateScenario, series: int, rng: np.random.Generator) -> NDArr
         baseline = learn(
             [Count(total=n, sum=k, squares=k) for n, k in zip(totals, bads, strict=True)], datetime.now(UTC)
         )
-        assert baseline is not None  # noqa: S101  four weeks are enough
+        assert baseline is not None
         bounds.append(baseline.upper)
     return np.array(bounds)
 
@@ -172,5 +172,5 @@ def quantile(values: NDArray[np.float64], share: float) -> float | None:
 
 
 def _begins(run: Run) -> Ints:
-    assert run.begins is not None  # noqa: S101  asked of incidents only
+    assert run.begins is not None
     return run.begins

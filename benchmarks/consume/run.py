@@ -67,10 +67,10 @@ FULL = {"events": 30_000, "raw": 90_000, "runs": 5, "paced_seconds": 20, "backlo
 SHORT = {"events": 4_000, "raw": 8_000, "runs": 1, "paced_seconds": 5, "backlog": 20_000, "backlog_seconds": 10}
 POLLS = {"kafka-python": poll_as_we_do, "kafka-python by default": poll_by_default, "confluent-kafka": poll_confluent}
 GOALS: dict[str, tuple[str, Callable[[float], bool]]] = {
-    "one consumer to the stages in series": ("≥ 0.6", lambda value: value >= 0.6),  # noqa: PLR2004
-    "two consumers to one": ("≥ 1.6", lambda value: value >= 1.6),  # noqa: PLR2004
-    "p95": ("< 2 s", lambda value: value < 2),  # noqa: PLR2004
-    "peak MB": ("< 700", lambda value: value < 700),  # noqa: PLR2004
+    "one consumer to the stages in series": ("≥ 0.6", lambda value: value >= 0.6),
+    "two consumers to one": ("≥ 1.6", lambda value: value >= 1.6),
+    "p95": ("< 2 s", lambda value: value < 2),
+    "peak MB": ("< 700", lambda value: value < 700),
 }
 DISTURBED = 0.1  # cores
 STORED = "SELECT stored_at, count(*) FROM interaction GROUP BY stored_at ORDER BY stored_at"

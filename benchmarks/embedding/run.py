@@ -166,7 +166,7 @@ def show(figures: Mapping[str, Any], before: str = "") -> None:
         if isinstance(value, Mapping):
             show(value, f"{before}{name}: ")
         else:
-            said = "–" if value is None else f"{value:,.4f}" if isinstance(value, float) and value < 100 else value  # noqa: PLR2004
+            said = "–" if value is None else f"{value:,.4f}" if isinstance(value, float) and value < 100 else value
             said = f"{said:,.0f}" if isinstance(said, float) else said
             goal = (
                 f"   goal < {CHANGED_GOAL}: {'met' if value < CHANGED_GOAL else 'NOT MET'}" if name == "changed" else ""

@@ -162,7 +162,7 @@ def main() -> None:
 
 def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, verbose: bool) -> dict[str, object]:
     """The figures of one trial."""
-    random = Random(seed)  # noqa: S311  repeatable by its seed
+    random = Random(seed)
     replicas = {"min.insync.replicas": "1"}
     postgres = Postgres(folder / "database")
     with KafkaCluster(folder / "kafka", jars=kafka_jars(), brokers=brokers, properties=replicas) as cluster:

@@ -82,7 +82,7 @@ class Made:
 
 def made(count: int, seed: int, *, first: int = 0) -> list[Made]:
     """The interactions from number `first` on; each depends on its number and the seed alone."""
-    return [_made(number, Random(f"{seed}-{number}")) for number in range(first, first + count)]  # noqa: S311  no secret
+    return [_made(number, Random(f"{seed}-{number}")) for number in range(first, first + count)]
 
 
 def _made(number: int, random: Random) -> Made:
@@ -94,7 +94,7 @@ def _made(number: int, random: Random) -> Made:
     statements = [sentence() for _ in range(random.randint(1, 6))]
     texts = [text.format(part=random.choice(_PARTS), n=number) for text in _QUESTIONS]
     question, *questions = random.sample(texts, len(texts))
-    if random.random() < 0.5:  # noqa: PLR2004  half of them: made from the answer is also what was asked
+    if random.random() < 0.5:
         questions[random.randrange(3)] = question
     sentences = range(1, sum(map(len, documents)) + 1)
     return Made(
@@ -103,7 +103,7 @@ def _made(number: int, random: Random) -> Made:
         answer=" ".join(statements),
         documents=documents,
         statements=statements,
-        verdicts=[random.random() < 0.8 for _ in statements],  # noqa: PLR2004
+        verdicts=[random.random() < 0.8 for _ in statements],
         questions=questions,
         needed=sorted(random.sample(sentences, random.choice((0, 1, 2, 3, 5, len(sentences))))),
     )

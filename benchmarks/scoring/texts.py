@@ -38,7 +38,7 @@ def labelled(path: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 def demo() -> Iterator[tuple[str, str, list[str]]]:
     """Questions of the demo; of five passages drawn for each, one is not retrieved, and the answer has of all."""
-    random = Random(SEED)  # noqa: S311  repeatable
+    random = Random(SEED)
     its = interactions(3_000)
     passages = sorted({d.text for it in its for d in it.retrieved_documents})
     for question in sorted({it.question for it in its}):

@@ -108,7 +108,7 @@ def _language_model(
     figures |= {"prompt": PROMPT.hash, "not_in_form": len(answers) - len(given)}
     figures |= {"llm_calls": spend.calls, "llm_tokens": spend.input_tokens + spend.output_tokens}
     kinds = {q.answerable for q, _ in given}
-    if len(kinds) < 2:  # noqa: PLR2004  answerable and not: without either there is nothing to tell apart
+    if len(kinds) < 2:
         print(f"{model} gave no answers to tell apart: {len(given)} of {len(answers)} are in the form asked for")
         return []
     asked, answered = zip(*given, strict=True)

@@ -101,7 +101,7 @@ def planted(labelled: list[Row]) -> tuple[int, int]:
             other = _DENIED.sub(r"\1", sentence, count=1)
             if other == sentence:
                 other = next((re.sub(rf"\b{a}\b", b, sentence) for a, b in _TURNED.items() if f" {a} " in sentence), "")
-            if other and len(sentence.split()) >= 6:  # noqa: PLR2004  a sentence, no heading
+            if other and len(sentence.split()) >= 6:
                 changed += 1
                 seen += contradicts(other, sentence)
     return changed, seen
@@ -109,7 +109,7 @@ def planted(labelled: list[Row]) -> tuple[int, int]:
 
 def cost(labelled: list[Row]) -> dict[str, float]:
     """Microseconds, the best of REPEATS: the facts of an answer of about 150 words, its index with documents known."""
-    chosen = [row for row in labelled if 130 <= len(row["answer"].split()) <= 170][:TIMED_ROWS]  # noqa: PLR2004
+    chosen = [row for row in labelled if 130 <= len(row["answer"].split()) <= 170][:TIMED_ROWS]
     answers = [row["answer"] for row in chosen]
     texts = [[*row["retrieved_documents"], row["question"]] for row in chosen]
     indices = [FactIndex.of(each) for each in texts]

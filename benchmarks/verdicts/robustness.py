@@ -107,7 +107,7 @@ def main() -> None:
             made_up = np.array([row.label is Verdict.SELF_GENERATED for row in rows])
             found: dict[str, float] = {}
             for label, change in zip(names, (None, *CHANGES), strict=True):
-                draw = random.Random(SEED)  # noqa: S311  no secret
+                draw = random.Random(SEED)
                 changed = rows if change is None else [
                     replace(row, interaction=replace(row.interaction, answer=change(row.interaction.answer, draw)))
                     for row in rows

@@ -27,7 +27,7 @@ _WORDS = f"""
     CREATE UNLOGGED TABLE made_word AS
     SELECT n, substr(translate(md5(n::text), '0123456789', 'ghijklmnop'), 1, 3 + n % 7) AS word
     FROM generate_series(0, {_VOCABULARY - 1}) n
-"""  # noqa: S608  our own names
+"""
 _TEXTS = f"""
     INSERT INTO made_text
     SELECT %(kind)s, text_number - 1, said FROM (
@@ -37,7 +37,7 @@ _TEXTS = f"""
              JOIN made_word USING (n)
         GROUP BY text_number
     ) every
-"""  # noqa: S608  our own names
+"""
 # Rows of one month. h, k and r are pseudo-random from the number: the same rows every time.
 _ROWS = """
     CREATE UNLOGGED TABLE {month}_made AS
@@ -59,7 +59,7 @@ _INTERACTION = f"""
     JOIN made_text answered ON answered.kind = 'answer' AND answered.n = k % {_POOL}
     JOIN made_text found ON found.kind = 'answer' AND found.n = (h + k) % {_POOL}
     ORDER BY number
-"""  # noqa: S608  our own names
+"""
 _ASSESSMENT = """
     INSERT INTO {table} (app, id, profile_hash, occurred_at, profile_name, embedding_model, verdict, rule_verdict,
         reasons, refusal_kind, refusal_correct, p_grounded, p_refusal, p_self_generated, uncalibrated,
@@ -104,7 +104,7 @@ _MINUTES = f"""
         {", ".join(_COUNTED.get(reason, "0") for reason in _REASONS)}, {", ".join("0, 0" for _ in METRICS)}, {_BINS}
     FROM (SELECT *, {{verdict}} AS verdict, date_trunc('minute', occurred_at) AS minute FROM {{month}}_made) made
     GROUP BY 1, 2, 3, 4, 5
-"""  # noqa: S608  our own names
+"""
 _HOURS = f"""
     INSERT INTO verdict_hour (hour, app, environment, model, topic, total, grounded, refusal, self_generated,
         {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_squares" for metric in METRICS)})
@@ -113,7 +113,7 @@ _HOURS = f"""
         {", ".join("0, 0" for _ in METRICS)}, {", ".join("0" for _ in METRICS)}
     FROM verdict_minute WHERE minute >= date_trunc('minute', timestamptz '{{start}}') AND minute < '{{end}}'
     GROUP BY 1, 2, 3, 4, 5
-"""  # noqa: S608  our own names
+"""
 
 
 def make(url: str, rows: int, now: datetime) -> None:

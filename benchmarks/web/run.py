@@ -31,7 +31,7 @@ from benchmarks.figures import finish, options
 from benchmarks.web.other_rows import FINGERPRINT, FIRST, SECOND, make_beside
 from benchmarks.web.rows import DAYS, make
 from monitor.store.database import connect
-from monitor.store.interaction.filters import Place
+from monitor.store.interaction.filters import PagePosition
 from monitor.store.migrate import migrate
 from monitor.web.base.cursor import to_cursor
 
@@ -161,8 +161,8 @@ def database(folder: Path) -> Iterator[str]:
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
-        assert server.stdin is not None  # noqa: S101  asked for
-        assert server.stdout is not None  # noqa: S101
+        assert server.stdin is not None
+        assert server.stdout is not None
         try:
             yield server.stdout.readline().strip()
         finally:
@@ -175,7 +175,7 @@ def places(engine: Engine, rows: int) -> dict[str, str]:
     with engine.connect() as connection:
         query = text("SELECT occurred_at, app, id FROM interaction WHERE id = :id")
         found = connection.execute(query, {"id": f"q-{rows * 6 // 7}"}).one()
-    place = Place(occurred_at=found.occurred_at, app=found.app, id=found.id)
+    place = PagePosition(occurred_at=found.occurred_at, app=found.app, id=found.id)
     return {"app": found.app, "id": found.id, "cursor": to_cursor(place)}
 
 

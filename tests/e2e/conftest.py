@@ -80,9 +80,7 @@ class Installation:
         """Runs a command to its end, as on a terminal of so many columns."""
         command = [sys.executable, "-m", "monitor", *map(str, arguments)]
         environment = {**self.environment(settings), "COLUMNS": str(columns)}
-        ended = subprocess.run(  # noqa: S603  our own program
-            command, env=environment, cwd=self.folder, input=stdin, capture_output=True, check=False
-        )
+        ended = subprocess.run(command, env=environment, cwd=self.folder, input=stdin, capture_output=True, check=False)
         return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
     def json(self, *arguments: object, stdin: bytes = b"", code: int = 0, **settings: str) -> Any:
@@ -96,7 +94,7 @@ class Installation:
         number = len(self._started)
         out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
         with out.open("w") as out_file, err.open("w") as err_file:
-            process = subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(
                 [sys.executable, "-m", "monitor", *map(str, arguments)],
                 env=self.environment(settings), cwd=self.folder, text=True,
                 stdin=subprocess.PIPE, stdout=out_file, stderr=err_file,

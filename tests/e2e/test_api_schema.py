@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from monitor.core.message import Offset, Skip
-from monitor.store.interaction.filters import Place
+from monitor.store.interaction.filters import PagePosition
 from monitor.store.tokens import Access
 from monitor.web.base.access import Role
 from monitor.web.base.cursor import to_cursor
@@ -87,8 +87,10 @@ def test_the_api_is_as_its_description_says(serving, tmp_path):
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
         *(f"{url}/api/v1/openapi.json", "--phases", "examples,coverage,fuzzing", "--seed", str(SEED), "--no-color"),
     ]
-    cursors = ",".join(to_cursor(Place(occurred_at=at(number), app="support-bot", id="q-1")) for number in range(3))
-    ended = subprocess.run(  # noqa: S603
+    cursors = ",".join(
+        to_cursor(PagePosition(occurred_at=at(number), app="support-bot", id="q-1")) for number in range(3)
+    )
+    ended = subprocess.run(
         command,
         env={**os.environ, "SCHEMA_CURSORS": cursors},
         cwd=tmp_path,

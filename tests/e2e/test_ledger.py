@@ -46,7 +46,7 @@ def counts(monitor, *arguments):
 
 def test_nothing_was_read_at_first(monitor):
     ended = monitor.run("ledger")
-    assert (ended.returncode, ended.stdout) == (0, "nothing was read yet\n")
+    assert (ended.returncode, ended.stdout) == (0, "no message was read yet\n")
     found = ledger(monitor, "--recount")
     assert (found["balanced"], found["rows"], found["recount"]) == (True, [], [])
     assert "no open dead letters" in monitor.run("deadletters", "list").stdout
@@ -79,14 +79,14 @@ def test_a_dead_letter_from_its_discovery_to_its_end(monitor, read):
     vain = monitor.json("deadletters", "retry", second, third, code=1)
     assert vain == {"asked": 2, "assessed": 0, "duplicate": 0, "dead": 2, "elsewhere": 0}
     again = monitor.run("deadletters", "retry", first)
-    assert (again.returncode, again.stdout) == (0, "no open dead letter among them\n")
+    assert (again.returncode, again.stdout) == (0, "none of these dead letters is open\n")
 
     unasked = monitor.run("deadletters", "purge", third)
     assert unasked.returncode == 2
     assert "--yes" in unasked.stderr
     assert monitor.json("deadletters", "purge", "--all", "--settled", "--yes") == {"total": 1, "open": 0}
     assert monitor.json("deadletters", "purge", "--older-than", "90d", "--yes") == {"total": 0, "open": 0}
-    assert "1 dead letters deleted, 1 of them open" in monitor.run("deadletters", "purge", third, "--yes").stdout
+    assert "deleted 1 dead letter, 1 of them open" in monitor.run("deadletters", "purge", third, "--yes").stdout
     assert [row["id"] for row in dead(monitor, "--all")] == [second]
     assert counts(monitor, "--recount") == {"received": 6, "assessed": 3, "duplicate": 1, "dead": 2, "purged": 1}
 
@@ -97,7 +97,7 @@ def test_a_message_is_shown_and_given_back_as_it_came(monitor, read):
     assert "[2J no JSON" in shown.stdout
     assert "\x1b" not in shown.stdout
     assert "is not UTF-8" in shown.stdout
-    raw = subprocess.run(  # noqa: S603  our own program
+    raw = subprocess.run(
         [sys.executable, "-m", "monitor", "deadletters", "show", str(second), "--raw"],
         env=monitor.environment({}), cwd=read.parent, capture_output=True, check=True,
     )  # fmt: skip
@@ -156,7 +156,7 @@ def test_on_a_terminal_a_purge_asks_first(monitor, read, answer, left):
 def test_the_ledger_says_where_it_does_not_balance_and_by_how_much(monitor, read, rows):
     good = monitor.run("ledger", "--recount")
     assert good.returncode == 0
-    assert "balanced, and so are the rows" in good.stdout
+    assert "the ledger balances, and the stored rows match it" in good.stdout
     rows("DELETE FROM dead_letter")
     assert monitor.run("ledger").returncode == 0  # the counts alone do not show it
     recounted = monitor.run("ledger", "--recount")
@@ -170,4 +170,4 @@ def test_the_ledger_says_where_it_does_not_balance_and_by_how_much(monitor, read
     found = ledger(monitor, "--group", "monitor", "--topic", read, code=1)
     assert (found["balanced"], found["total"]["received"]) == (False, 8)
     assert ledger(monitor, "--group", "nobody")["rows"] == []
-    assert "nothing of that was read yet" in monitor.run("ledger", "--topic", "x").stdout
+    assert "no message of this group or topic was read yet" in monitor.run("ledger", "--topic", "x").stdout

@@ -13,7 +13,7 @@ HASH = {"INGEST__BATCH_MS": "20", "EVALUATION_INTERVAL": "0.5", "EMBEDDING__PROV
 
 
 def scraped(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310  our own server
+    with urllib.request.urlopen(url, timeout=30) as answer:
         return answer.read()
 
 

@@ -37,12 +37,12 @@ def test_it_serves_this_machine_until_it_is_told_to_stop(installation):
 
 
 def test_other_machines_are_served_only_once_somebody_could_sign_in(installation):
-    refused = installation.run("serve", WEB__HOST="0.0.0.0")  # noqa: S104  that is what is asked for
+    refused = installation.run("serve", WEB__HOST="0.0.0.0")
     assert refused.returncode == 2
     assert "monitor tokens create" in refused.stderr
     token = installation.run("tokens", "create", "ada", "--role", "viewer").stdout.strip()
-    running, url = serving(installation, WEB__HOST="0.0.0.0")  # noqa: S104
-    url = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+    running, url = serving(installation, WEB__HOST="0.0.0.0")
+    url = url.replace("0.0.0.0", "127.0.0.1")
     assert httpx2.get(url, follow_redirects=False).status_code == 303
     answer = httpx2.get(f"{url}/api/v1/ledger", headers={"Authorization": f"Bearer {token}"})
     assert answer.json()["balanced"] is True

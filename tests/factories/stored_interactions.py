@@ -56,8 +56,8 @@ stored_interactions = st.fixed_dictionaries(
         "usage": st.none() | st.builds(TokenUsage, input=st.none() | st.integers(0, 2**31 - 1), output=st.just(7)),
         "marks": st.frozensets(st.sampled_from(Mark)),
         "occurred_at": st.datetimes(
-            datetime(1, 1, 1),  # noqa: DTZ001  hypothesis wants them so
-            datetime(9999, 12, 31),  # noqa: DTZ001
+            datetime(1, 1, 1),
+            datetime(9999, 12, 31),
             timezones=st.just(UTC),
         ),
     }

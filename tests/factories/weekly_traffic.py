@@ -50,7 +50,7 @@ REASONS = {
 
 def assessments(*, app: str = APP, per_day: int = 40, weeks: int = 4, seed: int = 5) -> Iterator[Assessment]:
     """Those of the report's week and of the weeks before it, in order of time."""
-    random = Random(seed)  # noqa: S311  the same rows each time
+    random = Random(seed)
     first = WEEK.end - timedelta(weeks=weeks)
     for day in range(7 * weeks):
         for number in range(per_day + day % 3 * 4):
@@ -201,7 +201,7 @@ def watch(connection: psycopg.Connection) -> None:
 
 def _label(connection: psycopg.Connection) -> None:
     """Judgements of every seventh answer, offers of every fifth, labels of some of those."""
-    random = Random(3)  # noqa: S311
+    random = Random(3)
     found = connection.execute(
         "SELECT app, id, occurred_at FROM interaction WHERE app IN (%s, %s) ORDER BY app, id", (APP, OTHER_APP)
     ).fetchall()

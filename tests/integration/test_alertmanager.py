@@ -48,7 +48,7 @@ class Running:
 
     def ask(self, path: str, payload: object = None, method: str | None = None) -> Any:
         body = None if payload is None else json.dumps(payload).encode()
-        request = Request(self.url + path, body, {"Content-Type": "application/json"}, method=method)  # noqa: S310
+        request = Request(self.url + path, body, {"Content-Type": "application/json"}, method=method)
         with _direct.open(request) as answer:
             text = answer.read()
         return json.loads(text) if text else None
@@ -91,7 +91,7 @@ def running(hook: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "--cluster.listen-address=",
     ]
     with log.open("wb") as output:
-        process = subprocess.Popen([program, *arguments], cwd=folder, stderr=output, stdout=output)  # noqa: S603
+        process = subprocess.Popen([program, *arguments], cwd=folder, stderr=output, stdout=output)
     try:
         port = until("Alertmanager listens", lambda: _port(process, log))
         running = Running(f"http://127.0.0.1:{port}")

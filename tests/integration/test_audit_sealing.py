@@ -28,7 +28,7 @@ from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.seal import Sealing
 from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import SEAL_LOCK
-from monitor.store.interaction.queries import Queries
+from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
@@ -195,7 +195,7 @@ def test_retention_accounts_for_what_it_removed_and_for_no_more(trail):
     assert states(trail, "a") == [Stored.REMOVED, Stored.REMOVED]
     with trail.engine.begin() as connection:
         for table in ("interaction", "assessment", "audit_secret"):
-            connection.execute(text(f"DELETE FROM {table} WHERE id = 'c'"))  # noqa: S608
+            connection.execute(text(f"DELETE FROM {table} WHERE id = 'c'"))
     assert [fault for fault, _ in findings(trail)] == [Fault.MISSING, Fault.MISSING]
     assert states(trail, "c") == [Stored.DIFFERS, Stored.DIFFERS]
 
@@ -217,7 +217,7 @@ def test_retention_by_verdict_excuses_neither_other_verdicts_nor_more_than_it_re
     assert findings(trail) == []
     with trail.engine.begin() as connection:
         for table in ("interaction", "assessment", "audit_secret"):
-            connection.execute(text(f"DELETE FROM {table} WHERE id = 'refusal'"))  # noqa: S608
+            connection.execute(text(f"DELETE FROM {table} WHERE id = 'refusal'"))
     assert [fault for fault, _ in findings(trail)] == [Fault.MISSING, Fault.MISSING]
 
 
@@ -244,7 +244,7 @@ def test_rows_of_an_earlier_release_are_sealed_a_piece_at_a_time(trail, rows):
 def test_labels_silences_profiles_and_acknowledgements_are_sealed_and_held_against_their_rows(trail, rows):
     trail.write(*(an_assessment(id=f"q-0-{number}") for number in range(4)))
     trail.people()
-    Queries(trail.engine).keep_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
+    AssessmentQueries(trail.engine).keep_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
     trail.turn()
     kinds = [row[1] for row in rows(LEAVES) if row[1] not in ("interaction", "assessment")]
     assert sorted(kinds) == ["label", "label", "profile", "silence", "silence", "unsilence"]
@@ -319,7 +319,7 @@ def test_what_a_witness_saw_outlives_the_whole_database(trail):
     trail.turn()
     with trail.engine.begin() as connection:
         for table in ("audit_leaf", "audit_checkpoint", "audit_secret", "interaction", "assessment", "interaction_key"):
-            connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608
+            connection.execute(text(f"DELETE FROM {table}"))
     trail.sealer.sealing = Sealing(trail.engine)
     notes = list(trail.witness.notes)
     trail.write(an_assessment(id="c"), an_assessment(id="d"))

@@ -222,7 +222,7 @@ def test_nothing_runs_after_the_block():
 
 
 def test_nothing_runs_when_its_owner_was_killed(kafka, folder):  # noqa: ARG001  where that one starts, this one does
-    owner = subprocess.Popen(  # noqa: S603
+    owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with owner:

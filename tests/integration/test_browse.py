@@ -10,10 +10,10 @@ import pytest
 
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
-from monitor.store.database import TakesTooLong, quick
+from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.interaction import list as browse_module
-from monitor.store.interaction.filters import Filters, Labelled, Place, Range, RefusalKnown
-from monitor.store.interaction.list import Browse
+from monitor.store.interaction.filters import Filters, Labelled, MetricRange, PagePosition, RefusalCorrectness
+from monitor.store.interaction.list import InteractionList
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
 
@@ -64,7 +64,7 @@ def matches(a, filters, labels):
         filters.topic in {None, it.tags.get("topic")},
         not filters.verdicts or a.verdict in filters.verdicts,
         filters.reason is None or filters.reason in a.reasons,
-        filters.refusal is None or a.refusal.correct is (filters.refusal is RefusalKnown.CORRECT),
+        filters.refusal is None or a.refusal.correct is (filters.refusal is RefusalCorrectness.CORRECT),
         wanted is None or (a.metrics.sdq is not None
                            and (wanted.low is None or a.metrics.sdq >= wanted.low)
                            and (wanted.high is None or a.metrics.sdq <= wanted.high)),
@@ -78,8 +78,8 @@ def some_filters(rng):
     choices = {
         "app": ("support", "shop", "nobody"), "environment": ("staging",), "model": ("small",), "topic": ("billing",),
         "verdicts": (frozenset({Verdict.REFUSAL}), frozenset({Verdict.REFUSAL, Verdict.SELF_GENERATED})),
-        "reason": REASONS, "refusal": tuple(RefusalKnown), "labelled": tuple(Labelled),
-        "metric": (Range(metric="sdq", low=0.5), Range(metric="sdq", low=0.25, high=0.5)),
+        "reason": REASONS, "refusal": tuple(RefusalCorrectness), "labelled": tuple(Labelled),
+        "metric": (MetricRange(metric="sdq", low=0.5), MetricRange(metric="sdq", low=0.25, high=0.5)),
         "words": ("refund", "invoice", "über", "100%", "under_score refund", "refund -invoice", "_", "nothing"),
         "since": (NOON - 10 * DAY,), "until": (NOON - 3 * DAY,),
     }  # fmt: skip
@@ -94,7 +94,7 @@ def keys(rows):
 @pytest.fixture
 def stored(writer, engine):
     """Assessments, and people's newest labels by app and id."""
-    rng = random.Random(8)  # noqa: S311
+    rng = random.Random(8)
     assessments = some_assessments(150, rng)
     writer.write(a_batch(*assessments))
     labels = {}
@@ -117,7 +117,7 @@ def test_the_pages_hold_what_matches(stored, engine, monkeypatch, bounds):
     for name, value in zip(("READ", "LOOKED_UP", "SCANNED"), bounds, strict=True):
         monkeypatch.setattr(browse_module, name, value)
     assessments, labels = stored
-    rng, lists, found_some = random.Random(80), Browse(engine), 0  # noqa: S311
+    rng, lists, found_some = random.Random(80), InteractionList(engine), 0
     for _ in range(40):
         filters = some_filters(rng)
         expected = [(a.interaction.app, a.interaction.id) for a in assessments if matches(a, filters, labels)]
@@ -129,7 +129,7 @@ def test_the_pages_hold_what_matches(stored, engine, monkeypatch, bounds):
             found += keys(page.rows)
             place, pages = page.older, pages + 1
         assert found == expected, filters
-        back, place = [], Place(occurred_at=filters.since)
+        back, place = [], PagePosition(occurred_at=filters.since)
         while place is not None:
             page = lists.page(filters, newer_than=place, most=20)
             back = keys(page.rows) + back
@@ -141,7 +141,7 @@ def test_the_pages_hold_what_matches(stored, engine, monkeypatch, bounds):
 
 
 def test_a_page_says_where_its_neighbours_begin(stored, engine):  # noqa: ARG001
-    lists = Browse(engine)
+    lists = InteractionList(engine)
     first = lists.page(ALL, most=5)
     assert first.newer is None
     second = lists.page(ALL, older_than=first.older, most=5)
@@ -153,7 +153,7 @@ def test_a_page_says_where_its_neighbours_begin(stored, engine):  # noqa: ARG001
 def test_a_row_is_the_live_assessment_with_its_interaction(writer, engine):
     a = an_assessment(verdict=Verdict.SELF_GENERATED, tags={"topic": "billing"}, conversation_id="c-1", model="large")
     writer.write(a_batch(a))
-    (row,) = Browse(engine).page(ALL).rows
+    (row,) = InteractionList(engine).page(ALL).rows
     assert (row.app, row.id, row.occurred_at) == ("support-bot", "q-1", NOON)
     assert (row.topic, row.conversation_id, row.model, row.environment) == ("billing", "c-1", "large", "production")
     assert (row.verdict, row.reasons, row.refusal_kind) == (
@@ -167,8 +167,8 @@ def test_a_row_is_the_live_assessment_with_its_interaction(writer, engine):
 
 def test_what_waits_for_its_assessment_is_not_listed(writer, engine):
     writer.write(a_batch(an_assessment(id="a"), pending=(an_interaction(id="b"),), received=2))
-    assert keys(Browse(engine).page(ALL).rows) == [("support-bot", "a")]
-    assert keys(Browse(engine).page(replace(ALL, words="snapshots")).rows) == [("support-bot", "a")]
+    assert keys(InteractionList(engine).page(ALL).rows) == [("support-bot", "a")]
+    assert keys(InteractionList(engine).page(replace(ALL, words="snapshots")).rows) == [("support-bot", "a")]
 
 
 def test_a_rescore_is_not_listed_beside_the_live_one(writer, engine, rows):
@@ -177,9 +177,9 @@ def test_a_rescore_is_not_listed_beside_the_live_one(writer, engine, rows):
         "CREATE TABLE copied AS SELECT * FROM assessment; UPDATE copied SET profile_hash = 'other', live = false, "
         "verdict = 'refusal'; INSERT INTO assessment SELECT * FROM copied; DROP TABLE copied"
     )
-    (row,) = Browse(engine).page(ALL).rows
+    (row,) = InteractionList(engine).page(ALL).rows
     assert row.verdict is Verdict.GROUNDED
-    assert not Browse(engine).page(replace(ALL, verdicts=frozenset({Verdict.REFUSAL}))).rows
+    assert not InteractionList(engine).page(replace(ALL, verdicts=frozenset({Verdict.REFUSAL}))).rows
 
 
 def test_personal_data_cannot_be_guessed_by_a_search(writer, engine):
@@ -188,9 +188,9 @@ def test_personal_data_cannot_be_guessed_by_a_search(writer, engine):
             an_assessment(id="a", question="write to ada@example.org"), an_assessment(id="b", question="ada was here")
         )
     )
-    assert keys(Browse(engine).page(replace(ALL, words="ada")).rows) == [("support-bot", "b")]
-    assert not Browse(engine).page(replace(ALL, words="ada@example")).rows
-    assert keys(Browse(engine).page(replace(ALL, words="-ada@example.org ada")).rows) == [("support-bot", "b")]
+    assert keys(InteractionList(engine).page(replace(ALL, words="ada")).rows) == [("support-bot", "b")]
+    assert not InteractionList(engine).page(replace(ALL, words="ada@example")).rows
+    assert keys(InteractionList(engine).page(replace(ALL, words="-ada@example.org ada")).rows) == [("support-bot", "b")]
 
 
 def test_labels_that_the_rollup_gave_up_are_found_still(writer, engine, monkeypatch):
@@ -199,22 +199,22 @@ def test_labels_that_the_rollup_gave_up_are_found_still(writer, engine, monkeypa
     )
     writer.write(a_batch(*(an_assessment(id=f"q-{n}", app=f"app-{n}", occurred_at=at(-n)) for n in range(3))))
     for n in range(3):
-        assert keys(Browse(engine).page(replace(ALL, app=f"app-{n}")).rows) == [(f"app-{n}", f"q-{n}")]
+        assert keys(InteractionList(engine).page(replace(ALL, app=f"app-{n}")).rows) == [(f"app-{n}", f"q-{n}")]
 
 
 def test_times_at_the_ends_of_all_years_are_taken(stored, engine):  # noqa: ARG001
     filters = replace(ALL, since=NOON.replace(year=1), until=NOON.replace(year=9999, month=12, day=31), app="shop")
-    assert len(Browse(engine).page(filters).rows) > 20
+    assert len(InteractionList(engine).page(filters).rows) > 20
 
 
 def test_what_takes_too_long_says_what_to_narrow(engine):
     with (
         pytest.raises(TakesTooLong, match="choose fewer"),
-        quick(engine, "choose fewer", milliseconds=20) as connection,
+        limited_read(engine, "choose fewer", milliseconds=20) as connection,
     ):
         connection.exec_driver_sql("SELECT pg_sleep(5)")
 
 
 def test_nothing_is_written_by_a_quick_statement(engine):
-    with pytest.raises(Exception, match="read-only"), quick(engine, "x") as connection:
+    with pytest.raises(Exception, match="read-only"), limited_read(engine, "x") as connection:
         connection.exec_driver_sql("DELETE FROM pending")

@@ -19,7 +19,7 @@ from monitor.core.message import Position
 from monitor.core.model import Metrics, Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
-from monitor.store.ledger.source import LONGEST_SOURCE, source_of
+from monitor.store.ledger.ledger import LONGEST_SOURCE, source_of
 from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
 
@@ -269,7 +269,7 @@ def test_what_the_previous_release_writes_is_added_to_the_hours(database, writer
         ON CONFLICT ({OLD}) DO UPDATE SET total = v.total + excluded.total, refusal = v.refusal + excluded.refusal,
         qa_count = v.qa_count + excluded.qa_count, qa_sum = v.qa_sum + excluded.qa_sum,
         qa_bins = add_bins(v.qa_bins, excluded.qa_bins)
-    """  # noqa: S608  our own names
+    """
     with psycopg.connect(database) as connection:
         connection.execute(upsert, (timedelta(minutes=1),))  # 0 → 1 is there, 1 → 2 and 61 → 62 are new
     assert [

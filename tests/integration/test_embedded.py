@@ -29,7 +29,7 @@ def started(state_dir):
     """A process that uses the embedded server until the block is left."""
     arguments = [sys.executable, "-c", SERVER, str(state_dir)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:  # noqa: S603
+    with subprocess.Popen(arguments, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
         url = process.stdout.readline().strip()
         yield url
         process.stdin.close()
@@ -55,10 +55,7 @@ def test_processes_share_the_server_and_the_last_one_stops_it(state_dir):
 def test_processes_that_start_at_once_come_to_the_same_server(state_dir):
     arguments = [sys.executable, "-c", SERVER, str(state_dir)]
     pipe = subprocess.PIPE
-    processes = [
-        subprocess.Popen(arguments, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)  # noqa: S603
-        for _ in range(3)
-    ]
+    processes = [subprocess.Popen(arguments, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) for _ in range(3)]
     urls = {process.stdout.readline().strip() for process in processes}
     for process in processes:
         process.communicate()
@@ -79,7 +76,7 @@ def test_a_server_that_was_killed_starts_again_with_what_was_committed(state_dir
         with psycopg.connect(url) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 'something' AS what")
         master = int((state_dir / "postgres" / "postmaster.pid").read_text().split()[0])
-        subprocess.run(["kill", "-QUIT", str(master)], check=True)  # noqa: S603, S607  what a crash is to its data
+        subprocess.run(["kill", "-QUIT", str(master)], check=True)
     with started(state_dir) as url, psycopg.connect(url) as connection:
         assert connection.execute("SELECT what FROM kept").fetchall() == [("something",)]
 
@@ -93,5 +90,5 @@ def test_a_state_directory_that_cannot_be_made_is_told_so(tmp_path):
         "except OutOfReach as error: print(error)"
     )
     arguments = [sys.executable, "-c", code, str(tmp_path / "file" / "state")]
-    said = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    said = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "MONITOR_DATABASE_URL" in said

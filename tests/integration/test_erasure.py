@@ -12,20 +12,20 @@ from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, Telling
 from monitor.alert.notification import Notification
 from monitor.assess.explain import findings_json
-from monitor.cli.explain import explanation
+from monitor.cli.explain.panel import explanation
 from monitor.core.model import Mark, Verdict, Work
 from monitor.privacy.masking import redact
-from monitor.store.interaction.queries import Queries
-from monitor.store.interaction.read import interaction_of
+from monitor.store.interaction.assessments import AssessmentQueries
+from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import Pending
-from monitor.store.privacy.erasure import FIELDS, Erasure, Wanted
+from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
 from tests.factories.notifications import a_notification, an_example
 from tests.rig.privacy import APP, SECRET, everything, surround, told
 
-OF_CONVERSATION = Wanted(app=APP, conversation="conversation-7")
+OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_verdict_figures_and_times_stay_and_the_row_is_still_an_interaction(data
     assert rows(figures) == before
     assert rows("SELECT score, parts, reason FROM judgement") == [(0.5, {}, None)]
     assert rows("SELECT label, note FROM review") == [("grounded", None)]
-    (row,) = Queries(engine).explained("q-1", APP)
+    (row,) = AssessmentQueries(engine).with_assessments("q-1", APP)
     it = interaction_of(row)
     assert it.marks == {Mark.ERASED}
     assert (it.question, it.answer, it.retrieved_documents, it.occurred_at) == ("", "", (), NOON)
@@ -92,18 +92,18 @@ def test_erasing_again_finds_it_erased_by_its_id_and_nothing_by_its_conversation
     writer.write(a_batch(told("q-1", NOON)))
     erase(erasure)
     assert erasure.find(OF_CONVERSATION) == []
-    (one,) = erasure.find(Wanted(app=APP, ids=("q-1",)))
+    (one,) = erasure.find(ErasureTarget(app=APP, ids=("q-1",)))
     assert one.erased
-    erase(erasure, Wanted(app=APP, ids=("q-1",)))  # does no harm
+    erase(erasure, ErasureTarget(app=APP, ids=("q-1",)))  # does no harm
 
 
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(app=APP, tag=("user", "jane")), ["q-1"]),
-        (Wanted(app=APP, tag=("user", "joe")), ["q-2"]),
-        (Wanted(app=APP, ids=("q-2", "q-3")), ["q-2"]),
-        (Wanted(app="other", ids=("q-2",)), []),
+        (ErasureTarget(app=APP, tag=("user", "jane")), ["q-1"]),
+        (ErasureTarget(app=APP, tag=("user", "joe")), ["q-2"]),
+        (ErasureTarget(app=APP, ids=("q-2", "q-3")), ["q-2"]),
+        (ErasureTarget(app="other", ids=("q-2",)), []),
     ],
 )
 def test_interactions_are_found_by_id_and_by_tag(writer, erasure, wanted, expected):
@@ -154,7 +154,7 @@ def put(database, table, column, content, **over):
     values = {column: json.dumps(content), **over}
     with psycopg.connect(database) as connection:
         names, marks = ", ".join(values), ", ".join(["%s"] * len(values))
-        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
+        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
 
 
 def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, rows):
@@ -232,9 +232,9 @@ def test_dead_letters_that_name_it_are_found(writer, erasure, rows):
 def test_an_erased_interaction_can_be_explained(writer, erasure, engine):
     writer.write(a_batch(told("q-1", NOON)))
     erase(erasure)
-    (row,) = Queries(engine).explained("q-1", APP)
+    (row,) = AssessmentQueries(engine).with_assessments("q-1", APP)
     assert findings_json(row, None)["sentences"] == []
-    assert explanation(row, None)
+    assert explanation(row)
 
 
 def test_a_worker_that_is_at_it_stores_nothing_afterwards(writer, erasure, engine, rows):

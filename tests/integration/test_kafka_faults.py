@@ -126,7 +126,7 @@ def test_a_zombie_writes_nothing(kafka, database, rows, count, tmp_path):
 
 def test_a_consumer_killed_at_random_moments_loses_and_doubles_nothing(kafka, database, rows, count, tmp_path):
     topic = create_topic(kafka, new_topic_name(), partitions=2)
-    random = Random(20_261_121)  # noqa: S311
+    random = Random(20_261_121)
     total = 0
     for _ in range(5):
         produce(kafka, topic, answers(*range(total, total + 300)))
@@ -165,7 +165,7 @@ def test_a_broker_that_fails_is_replaced_by_another(three_brokers, database, row
 def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path, kafka):  # noqa: ARG001  skips where that one does
     """The benchmark itself: every kind of fault once, the database and the broker stopped among them."""
     figures = tmp_path / "figures.json"
-    ended = subprocess.run(  # noqa: S603
+    ended = subprocess.run(
         [sys.executable, "benchmarks/faults/run.py", "--short", "--json", str(figures)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip

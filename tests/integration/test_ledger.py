@@ -88,7 +88,7 @@ def test_rows_are_found_by_group_and_topic(database, writer, ledger):
 )
 def test_a_row_that_does_not_add_up_says_by_how_much(writer, ledger, rows, change, unaccounted, unread):
     read(writer)
-    rows(f"UPDATE consumer_offset SET {change}")  # noqa: S608  this file's own text
+    rows(f"UPDATE consumer_offset SET {change}")
     ((row,), _) = ledger.read()
     assert (row.unaccounted, row.unread) == (unaccounted, unread)
     assert row.balanced == (unaccounted == unread == 0)

@@ -114,10 +114,7 @@ def test_it_goes_back_to_nothing_and_forth_again(empty, empty_database):
 def test_processes_that_migrate_at_once_all_succeed(empty, empty_database):
     environment = {**os.environ, "MONITOR_DATABASE_URL": empty_database, "PYTHONPATH": str(Path(__file__).parents[2])}
     arguments = [sys.executable, "-m", "monitor", "migrate"]
-    processes = [
-        subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True)  # noqa: S603  our own program
-        for _ in range(3)
-    ]
+    processes = [subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     said = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
     assert schema_state(empty) == f"at {HEAD}"
@@ -177,8 +174,8 @@ def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
     with psycopg.connect(empty_database) as connection:
         connection.execute("CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute)")  # as it makes it
         connection.execute(f"INSERT INTO incoming_minute ({names}) SELECT {', '.join(values[n] for n in kept)}")
-        connection.execute(f"INSERT INTO verdict_minute ({names}) SELECT {names} FROM incoming_minute")  # noqa: S608
-        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)} FROM verdict_minute").fetchone()  # noqa: S608
+        connection.execute(f"INSERT INTO verdict_minute ({names}) SELECT {names} FROM incoming_minute")
+        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)} FROM verdict_minute").fetchone()
     assert counted == (0,) * len(LATER_REASONS)
 
 
@@ -203,7 +200,7 @@ def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database)
             INSERT INTO verdict_minute ({", ".join(names)}) SELECT {", ".join(values[n] for n in names)}
             FROM unnest(ARRAY['a', 'b']) AS a,
                  generate_series('2026-01-01 10:58Z'::timestamptz, '2026-01-01 11:02Z', '1 minute') AS m
-        """)  # noqa: S608  our own names
+        """)
     migrate(empty)
     with psycopg.connect(empty_database, options="-c timezone=UTC") as connection:
         hours = connection.execute(

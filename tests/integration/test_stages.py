@@ -33,7 +33,7 @@ class ListSource:
         self.stored_values: list[bytes] = []
         self.on_poll: Callable[[], None] = lambda: None
 
-    def poll(self, *, max_messages, max_bytes, timeout):  # noqa: ARG002
+    def poll(self, *, max_messages, max_bytes, timeout):
         self.polls += 1
         self.on_poll()
         if self.failures:

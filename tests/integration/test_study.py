@@ -48,7 +48,7 @@ def data(tmp_path, monkeypatch) -> Path:
 
 
 def study(script: str, figures: Path, *options: str) -> dict[str, object]:
-    ended = subprocess.run(  # noqa: S603
+    ended = subprocess.run(
         [sys.executable, f"benchmarks/study/{script}.py", "--short", "--json", str(figures), *options],
         cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ,
     )  # fmt: skip

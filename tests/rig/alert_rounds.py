@@ -29,11 +29,10 @@ from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.receivers.slack.bot import SlackBot
 from monitor.alert.rules.file import parse_rules
 from monitor.core.errors import MonitorError
-from monitor.store.alert.explanation_rows import Changed
-from monitor.store.alert.explanations import Explanations
+from monitor.store.alert.alerts import PostgresAlertStore
+from monitor.store.alert.explanations import ExplanationRows, Explanations
 from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.alert.responses import PostgresResponses
-from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
 from tests.factories.answers import NOON
 from tests.servers.slack import CHANNEL, TOKEN
@@ -153,7 +152,7 @@ def alert_loop(
 
     def describer(rules: Any) -> Any:
         describe = Describer(
-            rules=rules, counting=store, changed=Changed(engine), kept=Explanations(engine), embed=None,
+            rules=rules, counting=store, changed=ExplanationRows(engine), kept=Explanations(engine), embed=None,
             link=lambda _app, _id: None,
         )  # fmt: skip
 
@@ -167,7 +166,7 @@ def alert_loop(
 
     return AlertLoop(
         rules=lambda: rules, store=store, outbox=outbox, receivers=receivers, describe=describer, link=lambda _: None,
-        random=Random(7), **over,  # noqa: S311  spreads retries
+        random=Random(7), **over,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged, finish_revised
 from monitor.store.pending.queue import Pending
-from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.review.labels import Reviews
 from tests.factories.alert import a_silence
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, a_judgement, an_assessment, at, clock
@@ -59,7 +59,7 @@ class Trail:
 
     def turn(self) -> int:
         self.minutes += 1
-        return self.sealer.turn(at(self.minutes))
+        return self.sealer.seal_and_sign(at(self.minutes))
 
     def write(self, *assessments, follow_ups=()) -> None:
         with closing(Writer(self.database, clock, follow_ups=lambda _: follow_ups)) as writer:
@@ -87,14 +87,16 @@ class Trail:
 
     def erase(self, *ids: str) -> None:
         erasure = Erasure(self.engine)
-        erasure.erase(APP, erasure.find(Wanted(app=APP, ids=ids)), by="ann", reason_given=True, now=at(self.minutes))
+        erasure.erase(
+            APP, erasure.find(ErasureTarget(app=APP, ids=ids)), by="ann", reason_given=True, now=at(self.minutes)
+        )
 
     def retain(self, before, verdict=None) -> None:
         """Removes rows as retention does, and says so."""
         with self.engine.begin() as connection:
             connection.execute(text(_GOING), {"before": before, "verdict": verdict})
             for table in ("judgement", "assessment", "interaction", "audit_secret"):
-                connection.execute(text(f"DELETE FROM {table} t USING going g WHERE t.app = g.app AND t.id = g.id"))  # noqa: S608
+                connection.execute(text(f"DELETE FROM {table} t USING going g WHERE t.app = g.app AND t.id = g.id"))
             body = {"verdict": verdict, "before": before.isoformat(), "rows": 1}
             queue_act(connection, Act(kind=Kind.RETENTION, by="monitor", at=at(self.minutes), subject="all", body=body))
 

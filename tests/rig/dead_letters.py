@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from monitor.core.message import Offset, Position, Skip
 from monitor.ingest.decode import Decoder
-from monitor.store.deadletters.dead_letters import Wanted, settle
+from monitor.store.deadletters.dead_letters import LetterFilter, settle
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import NOON, a_batch, a_message, an_assessment
 
@@ -64,9 +64,9 @@ def in_balance(engine):
 
 
 def ids_of(letters, **wanted):
-    return letters.page(Wanted(**wanted), after=0, last=2**62, most=10_000, most_bytes=2**30)
+    return letters.page(LetterFilter(**wanted), after=0, last=2**62, most=10_000, most_bytes=2**30)
 
 
 def everything(rows):
     tables = "dead_letter", "interaction", "interaction_key", "assessment", "verdict_minute", "consumer_offset"
-    return [rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables]  # noqa: S608  our own names
+    return [rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables]

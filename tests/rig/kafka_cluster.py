@@ -196,7 +196,7 @@ def kcat_produce(
     options += [part for name, value in headers for part in ("-H", f"{name}={value.decode()}")]
     options += [part for setting in (settings or {}).items() for part in ("-X", "=".join(setting))]
     before = f"{key}{colon}".encode() if key else b""
-    sent = subprocess.run(  # noqa: S603
+    sent = subprocess.run(
         [kcat, "-P", "-b", bootstrap, "-t", topic, *options],
         input=b"".join(before + (value or b"") + end.encode() for value in values),
         capture_output=True, check=False,
@@ -287,7 +287,7 @@ def make_certificates(folder: Path, prefix: str = "") -> None:
         missing("certificates are needed: apt-get install openssl")
 
     def make(*arguments: str) -> None:
-        subprocess.run([openssl, *arguments], cwd=folder, check=True, capture_output=True)  # noqa: S603
+        subprocess.run([openssl, *arguments], cwd=folder, check=True, capture_output=True)
 
     def new(name: str, subject: str, *arguments: str) -> None:
         files = ("-keyout", f"{prefix}{name}.key", "-out", f"{prefix}{name}.pem")

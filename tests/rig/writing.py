@@ -18,7 +18,7 @@ ROLLUP = f"""
            {", ".join(f"{m}_count" for m in METRICS)}, {", ".join(f"{m}_sum" for m in METRICS)},
            {", ".join(f"{m}_bins" for m in METRICS)}
     FROM verdict_minute ORDER BY 1, 2, 3, 4, 5
-"""  # noqa: S608
+"""
 
 
 def write(writer, *assessments, **over):

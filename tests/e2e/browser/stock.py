@@ -72,12 +72,12 @@ _ROLL_UP = f"""
         {", ".join(f"0, 0, array_fill(0, ARRAY[{HISTOGRAM_BINS}])" for _ in METRICS)}
     FROM interaction JOIN assessment USING (app, id, occurred_at) WHERE id LIKE '%~%' GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT DO NOTHING
-"""  # noqa: S608
+"""
 
 
 def events(now: datetime) -> Iterator[str]:
     """Lines to replay: a good day, a bad hour up to `now`, and hostile ones."""
-    bot = Bot(app=APP, random=Random(8))  # noqa: S311  a story
+    bot = Bot(app=APP, random=Random(8))
     good, bad = (Phase(name="", lasts=timedelta(days=1), per_minute=1, mix=mix) for mix in (GOOD, BAD))
     for number in range(160):
         yield _line(bot.answer(number, now - timedelta(hours=2 + number / 8), good).interaction)

@@ -52,7 +52,7 @@ def test_the_verifier_of_the_export_runs_alone_on_the_zip_and_the_folder(tmp_pat
         archive.extractall(folder)
     for export in ("export.zip", "folder"):
         command = [sys.executable, "-I", "-S", str(folder / "verify.py"), export, "--key", SIGNER.verifier_key]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("proved: 12 records")
 

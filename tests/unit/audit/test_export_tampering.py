@@ -229,7 +229,7 @@ def test_a_wrong_signature_under_the_right_name_is_found(verify):
 
 
 def test_any_changed_byte_of_a_file_is_found_and_nothing_breaks(verify):
-    draw = random.Random(8)  # noqa: S311
+    draw = random.Random(8)
     files = unpacked()
     proved = sorted(set(files) - {"manifest.json"})
     for _ in range(60):
@@ -242,7 +242,7 @@ def test_any_changed_byte_of_a_file_is_found_and_nothing_breaks(verify):
 
 
 def test_a_broken_zip_is_a_fault_and_never_a_traceback(verify):
-    draw = random.Random(9)  # noqa: S311
+    draw = random.Random(9)
     for _ in range(60):
         content = bytearray(EXPORT)
         for _ in range(draw.randrange(1, 20)):

@@ -75,4 +75,4 @@ begun = threading.Event()
 Pool(1, "test").submit(lambda: (begun.set(), threading.Event().wait()))
 begun.wait()
 """
-    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0

@@ -149,7 +149,7 @@ def test_workers_and_consumers_of_the_same_partitions_get_on(database, engine, r
     meet = Barrier(4)
 
     def consume(number):
-        chance = random.Random(number)  # noqa: S311  repeatable
+        chance = random.Random(number)
         with closing(Writer(database, clock, group=f"group {number}")) as writer:
             readers = [Reader(writer, partition=partition) for partition in range(2)]
             meet.wait()

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 
 from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict, Work
-from monitor.store.interaction.follow_ups import enqueue
+from monitor.store.interaction.writer import enqueue
 from monitor.store.pending.queue import Pending
 from tests.factories.answers import (
     A_STAND_IN,
@@ -73,7 +73,7 @@ def test_two_that_queue_the_same_at_once_queue_it_once(database, writer, rows):
             chance.shuffle(its)
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(work, [random.Random(1), random.Random(2)]))  # noqa: S311  repeatable
+        list(pool.map(work, [random.Random(1), random.Random(2)]))
     assert rows("SELECT count(*), count(DISTINCT interaction_id) FROM pending WHERE kind = 'judge'") == [(50, 50)]
 
 
@@ -100,7 +100,7 @@ def test_no_piece_is_in_two_hands(writer, queue, engine):
     """Eight workers at once, on two engines, with much more contention than there is work."""
     set_aside(writer, *map(str, range(120)))
     second = create_engine(engine.url)
-    workers, chance = 8, random.Random(7)  # noqa: S311  repeatable
+    workers, chance = 8, random.Random(7)
     meet = Barrier(workers)
 
     def work(number):

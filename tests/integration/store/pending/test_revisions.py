@@ -103,11 +103,11 @@ def test_what_was_before_is_kept_with_the_revision(writer, queue, rows):
     metrics = Metrics(sdq=0.1, sdrd=None, sda=-0.3, qrd=1.0, qa=1 / 3)
     writer.write(a_batch(an_assessment(verdict=Verdict.REFUSAL, metrics=metrics, support=A_STAND_IN)))
     every = "to_jsonb(a) - ARRAY['app', 'id', 'occurred_at', 'live', 'revised_at', 'earlier']"
-    ((before,),) = rows(f"SELECT {every} FROM assessment a")  # noqa: S608  this test's own text
+    ((before,),) = rows(f"SELECT {every} FROM assessment a")
     assert rows("SELECT revised_at, earlier FROM assessment") == [(None, None)]
     done = assessed(claim(queue, Work.SIDECAR), support=FROM_THE_SIDECAR)
     finish_revised(writer, done, LATER)
-    ((earlier, after),) = rows(f"SELECT earlier, {every} FROM assessment a")  # noqa: S608
+    ((earlier, after),) = rows(f"SELECT earlier, {every} FROM assessment a")
     assert rows("SELECT revised_at, live FROM assessment") == [(LATER, True)]
     assert earlier == before
     assert (earlier["verdict"], earlier["sda"], earlier["sdrd"]) == ("refusal", -0.3, None)

@@ -31,7 +31,7 @@ from tests.rig.writing import FAR, write
 def test_a_write_that_fails_anywhere_stores_nothing(writer, rows, table):
     write(writer, an_assessment(id="before"))
     kept = "interaction_key", "interaction", "assessment", "dead_letter", "consumer_offset", "rollup_label"
-    everything = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in kept)  # noqa: S608
+    everything = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in kept)
     everything += " UNION ALL SELECT 'counted', sum(total) FROM verdict_minute"
     before = rows(everything)
     rows(f"ALTER TABLE {table} RENAME TO hidden")
@@ -112,7 +112,7 @@ def test_two_writers_with_the_same_interactions_store_each_once(database, rows):
     meet = Barrier(writers)
 
     def work(seed):
-        chance = random.Random(seed)  # noqa: S311  repeatable
+        chance = random.Random(seed)
         writer, total = Writer(database, clock), Tally()
         for number in range(rounds):
             month = NOON + timedelta(days=31 * (number // 5))
@@ -173,7 +173,7 @@ def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
             for kind, found in (("TABLE", "pg_class WHERE relkind IN ('r', 'p')"), ("FUNCTION", "pg_proc WHERE true")):
                 column = "oid::regclass" if kind == "TABLE" else "oid::regprocedure"
                 names = admin.execute(
-                    f"SELECT {column}::text FROM {found} AND "  # noqa: S608  our own names
+                    f"SELECT {column}::text FROM {found} AND "
                     f"{'rel' if kind == 'TABLE' else 'pro'}namespace = 'public'::regnamespace"
                 ).fetchall()
                 for (one,) in names:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from monitor.core.errors import Fatal
-from monitor.store.interaction.queries import Queries
+from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import an_assessment, clock
 from tests.rig.writing import FAR, write
@@ -20,7 +20,7 @@ def lies_in(rows):
     """In which partition each interaction and assessment lies."""
 
     def found(table):
-        return dict(rows(f"SELECT id, tableoid::regclass::text FROM {table}"))  # noqa: S608  our own table names
+        return dict(rows(f"SELECT id, tableoid::regclass::text FROM {table}"))
 
     return lambda: {id_: (partition, found("assessment")[id_]) for id_, partition in found("interaction").items()}
 
@@ -63,7 +63,7 @@ def test_a_row_out_of_range_goes_to_the_default_partition(writer, lies_in):
 def test_the_first_and_the_last_year_are_kept_as_they_are(writer, engine, lies_in, rows, moment):
     assert write(writer, an_assessment(occurred_at=moment, marks=FAR)).assessed == 1
     assert lies_in() == {"q-1": ("interaction_default", "assessment_default")}
-    assert Queries(engine).explained("q-1")[0]["occurred_at"] == moment
+    assert AssessmentQueries(engine).with_assessments("q-1")[0]["occurred_at"] == moment
     assert rows("SELECT minute FROM verdict_minute") == [(moment.replace(second=0, microsecond=0),)]
 
 

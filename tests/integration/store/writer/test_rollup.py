@@ -42,7 +42,7 @@ PLAIN = f"""
            {", ".join(f"coalesce(sum({m}::float8), 0)" for m in METRICS)},
            {", ".join(f"array_agg({m}::float8) FILTER (WHERE {m} IS NOT NULL)" for m in METRICS)}
     FROM interaction AS i JOIN assessment USING (app, id, occurred_at) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-"""  # noqa: S608  our own names
+"""
 
 
 def histogram(values):
@@ -99,7 +99,7 @@ def test_a_label_seen_before_is_known_however_many_came_since(writer, rows):
 
 def test_a_label_as_long_as_an_event_may_have_it_is_counted(writer, rows):
     """An index entry of Postgres holds 2,704 bytes, and what cannot be compressed takes its full length."""
-    chance = random.Random(1)  # noqa: S311  repeatable
+    chance = random.Random(1)
 
     def long(characters):
         return "".join(chr(chance.randrange(0x20000, 0x2A000)) for _ in range(characters))  # four bytes each

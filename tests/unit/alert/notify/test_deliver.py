@@ -11,7 +11,7 @@ from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.factories.notifications import a_notification, a_resolved_notification, at
 
-DICE = Random(7)  # noqa: S311  jitter
+DICE = Random(7)
 FALLBACK = Patience(fallback="fallback", fallback_after=timedelta(minutes=5))
 ANOTHER = a_notification(group="b", episode="b")
 

@@ -199,7 +199,7 @@ class World:
         rounds, self.survived = self.survived, 0
         with suppress(Killed):
             tell(self.outbox, self.now, *stored, describe=lambda *_: Description())
-            deliver(self.outbox, self.receivers, self.now, random=Random(7))  # noqa: S311  jitter
+            deliver(self.outbox, self.receivers, self.now, random=Random(7))
             self.survived = rounds + 1
         self.outbox.dies = None
         self._look()
@@ -225,7 +225,7 @@ class World:
 
 @given(st.integers(0, 2**32))
 def test_whatever_happens_everybody_hears_the_whole_story_once(seed):
-    world, dice = World(), Random(seed)  # noqa: S311  a history
+    world, dice = World(), Random(seed)
     for _ in range(150):
         world.step(dice)
     for name, alert in list(world.alerts.items()):

@@ -70,7 +70,7 @@ def test_sentences_keep_their_own_order():
 def test_of_two_sentences_that_carry_as_much_the_first_is_taken(seed, monkeypatch):
     # Sets have no fixed order, so a plain sum of their weights differs in its last digit from process to process.
     monkeypatch.setattr(extractive, "MOST_SENTENCES", 1)
-    random = Random(seed)  # noqa: S311  repeatable by its seed
+    random = Random(seed)
     left, right = ([f"{random.randrange(10**6):06d}" for _ in range(5)] for _ in range(2))
     rest = [f"{a} {b}." for n, (a, b) in enumerate(zip(left, right, strict=True)) for _ in range(n)]
     document = Document(id="d", text="\n\n".join([" ".join(left), " ".join(right), *rest]))

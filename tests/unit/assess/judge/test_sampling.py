@@ -100,7 +100,7 @@ def test_two_processes_take_the_same():
         "print([n for n in range(2000) if chance('support-bot', f'q-{n}') < 0.05])"
     )
     said = {
-        subprocess.run(  # noqa: S603  this test's own program
+        subprocess.run(
             [sys.executable, "-c", program],
             env={**os.environ, "PYTHONHASHSEED": seed}, cwd=ROOT, capture_output=True, check=True, text=True,
         ).stdout

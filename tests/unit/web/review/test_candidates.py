@@ -25,7 +25,7 @@ class Stored:
         self.labels = {}
         self.asked = 0
 
-    def candidates(self, _since, _until, *, app, labelled_only):  # noqa: ARG002
+    def candidates(self, _since, _until, *, app, labelled_only):
         self.asked += 1
         return self.rows
 
