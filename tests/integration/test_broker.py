@@ -221,7 +221,8 @@ def test_nothing_runs_after_the_block():
     assert not running_in(folder)
 
 
-def test_nothing_runs_when_its_owner_was_killed(kafka, folder):  # noqa: ARG001  where that one starts, this one does
+@pytest.mark.usefixtures("kafka")
+def test_nothing_runs_when_its_owner_was_killed(folder):
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -233,7 +234,8 @@ def test_nothing_runs_when_its_owner_was_killed(kafka, folder):  # noqa: ARG001 
         time.sleep(0.05)
 
 
-def test_a_node_that_does_not_start_says_why(kafka, folder):  # noqa: ARG001
+@pytest.mark.usefixtures("kafka")
+def test_a_node_that_does_not_start_says_why(folder):
     cluster = KafkaCluster(folder, jars=kafka_jars(), properties={"log.retention.ms": "soon"})
     with pytest.raises(OutOfReach, match=r"log\.retention\.ms"), cluster:
         pass

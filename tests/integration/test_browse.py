@@ -140,7 +140,8 @@ def test_the_pages_hold_what_matches(stored, engine, monkeypatch, bounds):
     assert found_some > 20
 
 
-def test_a_page_says_where_its_neighbours_begin(stored, engine):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_page_says_where_its_neighbours_begin(engine):
     lists = InteractionList(engine)
     first = lists.page(ALL, most=5)
     assert first.newer is None
@@ -202,7 +203,8 @@ def test_labels_that_the_rollup_gave_up_are_found_still(writer, engine, monkeypa
         assert keys(InteractionList(engine).page(replace(ALL, app=f"app-{n}")).rows) == [(f"app-{n}", f"q-{n}")]
 
 
-def test_times_at_the_ends_of_all_years_are_taken(stored, engine):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_times_at_the_ends_of_all_years_are_taken(engine):
     filters = replace(ALL, since=NOON.replace(year=1), until=NOON.replace(year=9999, month=12, day=31), app="shop")
     assert len(InteractionList(engine).page(filters).rows) > 20
 

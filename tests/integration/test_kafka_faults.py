@@ -162,7 +162,8 @@ def test_a_broker_that_fails_is_replaced_by_another(three_brokers, database, row
     assert rows(LEDGER, topic) == [(total, total, 0, total)]
 
 
-def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path, kafka):  # noqa: ARG001  skips where that one does
+@pytest.mark.usefixtures("kafka")
+def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path):
     """The benchmark itself: every kind of fault once, the database and the broker stopped among them."""
     figures = tmp_path / "figures.json"
     ended = subprocess.run(

@@ -32,7 +32,7 @@ def sealed(site, writer, engine):
 def waited(site):
     jobs = site.app.state.jobs
     jobs.wait(JOB)
-    return jobs.of(JOB)
+    return jobs.latest(JOB)
 
 
 def test_nothing_yet(site):
@@ -111,13 +111,13 @@ def test_a_row_that_was_changed_is_a_fault_though_its_leaf_is_proved(sealed, row
 
 def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     client, csrf = sealed.signed_in("auditor")
-    assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?said=begun"
+    assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?notice=begun"
     job = waited(sealed)
-    assert (job.failed, job.said.endswith("the trail holds")) == (False, True)
+    assert (job.failed, job.status.endswith("the trail holds")) == (False, True)
     assert "the trail holds" in client.get("/audit").text
     rows("UPDATE interaction SET answer = 'something else' WHERE id = 'q/2'")
     client.post("/audit/verify", data={"csrf": csrf})
-    assert waited(sealed).said.endswith("1 findings")
+    assert waited(sealed).status.endswith("1 findings")
     text = client.get("/audit").text
     assert "The trail does not hold." in text
     assert "q/2" in text
@@ -143,7 +143,8 @@ def test_an_export_is_whole_and_recorded(sealed, rows, disclose, kinds):
     assert [kind for (kind,) in found] == kinds
 
 
-def test_an_export_is_refused_with_a_sentence(site, sealed):  # noqa: ARG001
+@pytest.mark.usefixtures("sealed")
+def test_an_export_is_refused_with_a_sentence(site):
     client, csrf = site.signed_in("auditor")
     assert client.post("/audit/export", data={"csrf": csrf, "from": "soon"}).status_code == 422
     operator, hers = site.signed_in("operator")

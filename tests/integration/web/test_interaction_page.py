@@ -35,7 +35,8 @@ def stored(writer):
     )  # fmt: skip
 
 
-def test_the_page_says_what_and_why(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_the_page_says_what_and_why(site):
     text = site.by_token("viewer").get(PATH).text
     assert text.count("<h1>") == 1
     assert "something in the answer is carried by no retrieved document" in text
@@ -47,7 +48,8 @@ def test_the_page_says_what_and_why(site, stored):  # noqa: ARG001
     assert "not sealed yet" in text
 
 
-def test_foreign_text_is_text_and_personal_data_is_masked(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_foreign_text_is_text_and_personal_data_is_masked(site):
     for role in ("viewer", "admin"):
         text = site.by_token(role).get(PATH).text
         assert "<script>alert" not in text
@@ -55,7 +57,8 @@ def test_foreign_text_is_text_and_personal_data_is_masked(site, stored):  # noqa
         assert "ada@example.org" not in text
 
 
-def test_in_clear_only_when_the_look_is_kept(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_in_clear_only_when_the_look_is_kept(site, rows):
     client, csrf = site.signed_in("operator")
     assert "Show in clear (this is recorded)" in client.get(PATH).text
     answer = client.post(f"{PATH}/clear", data={"csrf": csrf})
@@ -67,7 +70,8 @@ def test_in_clear_only_when_the_look_is_kept(site, stored, rows):  # noqa: ARG00
     assert by.startswith("token:operator")
 
 
-def test_nothing_is_shown_where_the_look_cannot_be_kept(site, stored, monkeypatch):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_nothing_is_shown_where_the_look_cannot_be_kept(site, monkeypatch):
     def broken(*_, **__):
         raise psycopg.OperationalError("gone")
 
@@ -78,7 +82,8 @@ def test_nothing_is_shown_where_the_look_cannot_be_kept(site, stored, monkeypatc
     assert "ada@example.org" not in answer.text
 
 
-def test_a_viewer_neither_looks_nor_labels(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_viewer_neither_looks_nor_labels(site):
     client, csrf = site.signed_in("viewer")
     text = client.get(PATH).text
     assert "Show in clear" not in text
@@ -87,26 +92,29 @@ def test_a_viewer_neither_looks_nor_labels(site, stored):  # noqa: ARG001
         assert client.post(f"{PATH}/{action}", data={"csrf": csrf, **form}).status_code == 403
 
 
-def test_a_label_is_stored_and_shown(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_label_is_stored_and_shown(site, rows):
     client, csrf = site.signed_in("operator")
     form = {"csrf": csrf, "verdict": "refusal", "note": "<u>no</u>"}
     answer = client.post(f"{PATH}/label", data=form)
-    assert (answer.status_code, answer.headers["location"]) == (303, f"{PATH}?said=labelled#labels")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{PATH}?notice=labelled#labels")
     assert rows("SELECT app, interaction_id, label, note FROM review") == [(APP, ID, "refusal", "<u>no</u>")]
-    text = client.get(f"{PATH}?said=labelled").text
+    text = client.get(f"{PATH}?notice=labelled").text
     assert "Your label is stored." in text
     assert "&lt;u&gt;no&lt;/u&gt;" in text
-    assert client.post(f"{PATH}/label", data=form).headers["location"] == f"{PATH}?said=unchanged#labels"
-    assert client.get(f"{PATH}?said=<script>").status_code == 200
+    assert client.post(f"{PATH}/label", data=form).headers["location"] == f"{PATH}?notice=unchanged#labels"
+    assert client.get(f"{PATH}?notice=<script>").status_code == 200
 
 
-def test_a_form_of_another_page_does_nothing(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_form_of_another_page_does_nothing(site, rows):
     client, _ = site.signed_in("operator")
     assert client.post(f"{PATH}/label", data={"verdict": "refusal"}).status_code == 403
     assert rows("SELECT count(*) FROM review") == [(0,)]
 
 
-def test_what_is_sealed_says_so(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_what_is_sealed_says_so(site, rows):
     rows(
         "INSERT INTO audit_leaf (index, kind, app, subject, part, sealed_at, body, hash)"
         " VALUES (1234, 'interaction', %s, %s, '', now(), '{}', '')",
@@ -116,7 +124,8 @@ def test_what_is_sealed_says_so(site, stored, rows):  # noqa: ARG001
     assert re.search(r"interaction as leaf 1\s?234", site.by_token("viewer").get(PATH).text)
 
 
-def test_judgements_are_shown(site, stored, database):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_judgements_are_shown(site, database):
     j = a_judgement()
     with psycopg.connect(database) as connection:
         connection.execute(
@@ -130,7 +139,8 @@ def test_judgements_are_shown(site, stored, database):  # noqa: ARG001
     assert "&lt;b&gt;[e-mail]&lt;/b&gt;" in text
 
 
-def test_unknown_and_waiting_ones_say_so(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_unknown_and_waiting_ones_say_so(site):
     viewer, _ = site.signed_in("viewer")
     unknown = viewer.get("/interactions/shop%20%26%20co/nobody")
     waits = viewer.get("/interactions/shop%20%26%20co/waits")
@@ -139,7 +149,8 @@ def test_unknown_and_waiting_ones_say_so(site, stored):  # noqa: ARG001
     assert "waits for its assessment" in waits.text
 
 
-def test_erased_texts_leave_a_page(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_erased_texts_leave_a_page(site, rows):
     rows(
         "UPDATE interaction SET question = '', answer = '', retrieved_documents = '[]', tags = '{}', marks = '{erased}'"
         " WHERE app = %s AND id = %s",
@@ -152,7 +163,8 @@ def test_erased_texts_leave_a_page(site, stored, rows):  # noqa: ARG001
     assert "Its texts were deleted" in answer.text
 
 
-def test_a_look_at_one_turn_leaves_the_others_masked(site, stored, writer):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_look_at_one_turn_leaves_the_others_masked(site, writer):
     writer.write(
         a_batch(
             an_assessment(id="q-9", app=APP, conversation_id="c-1", turn=3, question="I am grace@example.org"),
@@ -166,7 +178,8 @@ def test_a_look_at_one_turn_leaves_the_others_masked(site, stored, writer):  # n
     assert "grace@example.org" not in text
 
 
-def test_bars_have_the_colour_of_what_they_tell_and_the_first_wrong_sentence_is_open(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_bars_have_the_colour_of_what_they_tell_and_the_first_wrong_sentence_is_open(site, rows):
     profile = site.application.profile
     site.application.queries.keep_profile(profile, NOON)
     rows("UPDATE assessment SET profile_hash = %s, sdq = 0.01, sdrd = -0.5", profile.hash)

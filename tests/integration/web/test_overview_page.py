@@ -10,7 +10,7 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
 from monitor.core.message import Position
 from monitor.core.model import Verdict
-from monitor.store.alert.store import PostgresAlertStore
+from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
 from tests.factories.alert import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
@@ -37,7 +37,8 @@ def stored(writer):
     )  # fmt: skip
 
 
-def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site):
     text = site.by_token("viewer").get("/").text
     assert text.count("<h1>") == 1
     assert "40.0\u00a0%" in text  # negative
@@ -48,7 +49,8 @@ def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site, stor
     assert "no answer" not in text.lower()
 
 
-def test_one_app_and_another_span_may_be_chosen(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_one_app_and_another_span_may_be_chosen(site):
     text = site.by_token("viewer").get("/?span=28d&app=shop").text
     assert "<option selected>shop</option>" in text
     assert "20" in text
@@ -63,12 +65,14 @@ def test_with_nothing_stored_it_says_how_to_begin(site):
     assert "<svg" not in text
 
 
-def test_an_app_without_answers_is_said_so(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_an_app_without_answers_is_said_so(site):
     text = site.by_token("viewer").get("/?app=%3Cb%3Enobody").text
     assert "No answer was assessed in the last 24 hours for &lt;b&gt;nobody" in text
 
 
-def test_an_alert_that_fires_stands_on_top(site, stored, engine):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_an_alert_that_fires_stands_on_top(site, engine):
     its = an_alert(rule="too many refusals", fingerprint="f" * 32, labels={"app": "<b>shop"})
     change = Transition(previous=None, alert=its, at=NOON)
     PostgresAlertStore(engine).save(
@@ -80,7 +84,8 @@ def test_an_alert_that_fires_stands_on_top(site, stored, engine):  # noqa: ARG00
     assert "&lt;b&gt;shop" in text
 
 
-def test_cells_are_the_rollup_in_bins(engine, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_cells_are_the_rollup_in_bins(engine, rows):
     store = OverviewStore(engine)
     start, end = NOON - 48 * HOUR, NOON + HOUR
     for bin_ in (HOUR, 6 * HOUR, timedelta(days=1), timedelta(minutes=5)):
@@ -92,7 +97,8 @@ def test_cells_are_the_rollup_in_bins(engine, stored, rows):  # noqa: ARG001
     assert rows("SELECT sum(total) FROM verdict_hour")[0][0] == 40
 
 
-def test_what_has_settled_is_read_again_after_a_while(engine, stored, writer):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_what_has_settled_is_read_again_after_a_while(engine, writer):
     store = OverviewStore(engine)
 
     def counted(now):

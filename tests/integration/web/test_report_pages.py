@@ -37,14 +37,15 @@ def answered(writer):
 
 def made(site):
     client, csrf = site.signed_in("operator")
-    assert client.post("/reports/make", data={"csrf": csrf}).headers["location"] == "/reports?said=begun"
+    assert client.post("/reports/make", data={"csrf": csrf}).headers["location"] == "/reports?notice=begun"
     jobs = site.app.state.jobs
     jobs.wait(JOB)
-    assert not jobs.of(JOB).failed, jobs.of(JOB).said
+    assert not jobs.latest(JOB).failed, jobs.latest(JOB).status
     return client
 
 
-def test_last_week_s_report_is_written_when_somebody_asks(site, answered, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("answered")
+def test_last_week_s_report_is_written_when_somebody_asks(site, rows):
     assert "None is stored" in site.by_token("viewer").get("/reports").text
     client = made(site)
     assert rows("SELECT app, period_start::date::text FROM report") == [(APP, "2025-11-10")]
@@ -62,7 +63,8 @@ def test_a_viewer_has_none_written(site):
     assert client.post("/reports/make", data={"csrf": csrf}).status_code == 403
 
 
-def test_a_report_is_shown_in_a_frame_that_may_do_nothing(site, answered):  # noqa: ARG001
+@pytest.mark.usefixtures("answered")
+def test_a_report_is_shown_in_a_frame_that_may_do_nothing(site):
     client = made(site)
     text = client.get(PATH).text
     assert f'<iframe class="report" src="{PATH}.html"' in text
@@ -78,7 +80,8 @@ def test_a_report_is_shown_in_a_frame_that_may_do_nothing(site, answered):  # no
     assert "shop/&lt;eu&gt;" in frame.text
 
 
-def test_downloads_have_a_name_and_the_same_bytes_each_time(site, answered):  # noqa: ARG001
+@pytest.mark.usefixtures("answered")
+def test_downloads_have_a_name_and_the_same_bytes_each_time(site):
     client = made(site)
     for form, kind in (("md", "text/markdown"), ("json", "application/json"), ("html?download", "text/html")):
         first, second = client.get(f"{PATH}.{form}"), client.get(f"{PATH}.{form}")
@@ -91,7 +94,8 @@ def test_downloads_have_a_name_and_the_same_bytes_each_time(site, answered):  # 
     assert json.loads(client.get(f"{PATH}.json").content)["app"] == APP
 
 
-def test_a_report_that_somebody_changed_says_so(site, answered, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("answered")
+def test_a_report_that_somebody_changed_says_so(site, rows):
     client = made(site)
     rows("UPDATE report SET content = jsonb_set(content, '{verdicts,answers}', '1')")
     assert "somebody changed it" in client.get(PATH).text

@@ -31,7 +31,8 @@ def offered(text):
     return re.search(r'name="of_id" value="(.+?)"', text)[1]
 
 
-def test_the_answer_is_shown_blind_and_masked(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_the_answer_is_shown_blind_and_masked(site):
     text = site.signed_in("operator")[0].get("/review").text
     article = re.search(r'<article class="reviewed".*?</article>', text, re.DOTALL)[0]
     assert "How long are deleted snapshots kept?" in article
@@ -41,7 +42,8 @@ def test_the_answer_is_shown_blind_and_masked(site, stored):  # noqa: ARG001
         assert told not in article.lower()
 
 
-def test_a_label_is_stored_and_the_next_one_comes(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_label_is_stored_and_the_next_one_comes(site, rows):
     client, csrf = site.signed_in("operator")
     seen = []
     for verdict in ("grounded", "refusal", "self_generated"):
@@ -49,17 +51,18 @@ def test_a_label_is_stored_and_the_next_one_comes(site, stored, rows):  # noqa: 
         seen.append(id_)
         form = {"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": verdict, "note": " why "}
         answer = client.post("/review", data=form)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/review?span=7d&said=labelled")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/review?span=7d&notice=labelled")
     assert len(set(seen)) == 3
     labelled = rows("SELECT interaction_id, label, note FROM review ORDER BY id")
     assert labelled == list(zip(seen, ("grounded", "refusal", "self_generated"), ["why"] * 3, strict=True))
     assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'label'") == [(3,)]
     drawn = rows("SELECT drawn FROM review ORDER BY id")
     assert [one == ("random",) for one in drawn] == [False, True, False]
-    assert "Labelled; here is the next one." in client.get("/review?said=labelled").text
+    assert "Labelled; here is the next one." in client.get("/review?notice=labelled").text
 
 
-def test_skipping_goes_through_all_of_them_and_says_the_end(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_skipping_goes_through_all_of_them_and_says_the_end(site):
     client, _ = site.signed_in("operator")
     path, seen = "/review?app=shop+%26+co&span=28d", set()
     while "of_id" in (text := client.get(path).text):
@@ -71,7 +74,8 @@ def test_skipping_goes_through_all_of_them_and_says_the_end(site, stored):  # no
     assert "Nothing to label among these answers." in text
 
 
-def test_other_apps_and_second_opinions_are_apart(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_other_apps_and_second_opinions_are_apart(site):
     client, csrf = site.signed_in("operator")
     assert "of_id" not in client.get("/review?app=other").text
     assert "of_id" not in client.get("/review?second=1").text
@@ -81,7 +85,8 @@ def test_other_apps_and_second_opinions_are_apart(site, stored):  # noqa: ARG001
     assert offered(other.get("/review?second=1&span=24h").text) == id_
 
 
-def test_in_clear_only_after_the_trail_has_it(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_in_clear_only_after_the_trail_has_it(site, rows):
     client, csrf = site.signed_in("operator")
     id_ = offered(client.get("/review").text)
     text = client.post("/review/clear", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_}).text
@@ -93,7 +98,8 @@ def test_in_clear_only_after_the_trail_has_it(site, stored, rows):  # noqa: ARG0
     assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'look'") == [(1,)]
 
 
-def test_a_viewer_sees_the_agreement_only(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_viewer_sees_the_agreement_only(site, rows):
     client, csrf = site.signed_in("viewer")
     text = client.get("/review").text
     assert "Labelling is for operators" in text
@@ -103,14 +109,16 @@ def test_a_viewer_sees_the_agreement_only(site, stored, rows):  # noqa: ARG001
     assert rows("SELECT count(*) FROM review_offer") == [(0,)]
 
 
-def test_a_label_of_what_is_not_stored_is_refused(site, stored):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_a_label_of_what_is_not_stored_is_refused(site):
     client, csrf = site.signed_in("operator")
     form = {"csrf": csrf, "of_app": "shop & co", "of_id": "none", "verdict": "grounded"}
     assert client.post("/review", data=form).status_code == 400
     assert client.post("/review", data={**form, "verdict": "fine"}).status_code == 422
 
 
-def test_agreement_is_of_what_was_drawn_at_random(site, stored, rows):  # noqa: ARG001
+@pytest.mark.usefixtures("stored")
+def test_agreement_is_of_what_was_drawn_at_random(site, rows):
     client, csrf = site.signed_in("operator")
     for _ in range(2):
         id_ = offered(client.get("/review").text)

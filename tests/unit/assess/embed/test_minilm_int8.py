@@ -82,7 +82,8 @@ def test_each_build_is_a_model_of_its_own(fp32, int8):
     assert (int8.model, int8.token_model) == ("all-MiniLM-L6-v2/int8", "all-MiniLM-L6-v2/int8/128")
 
 
-def test_each_build_has_files_of_its_own(folder, fp32, int8):  # noqa: ARG001  both are built
+@pytest.mark.usefixtures("fp32", "int8")
+def test_each_build_has_files_of_its_own(folder):
     stems = {path.stem for path in folder.iterdir()}
     assert len(stems) == 2
     assert {stem.rsplit("-", 1)[1] for stem in stems} == {"fp32", "int8"}
