@@ -13,7 +13,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
-from monitor.store.deadletters.dead_letters import DeadLetters, Letter, Wanted, purge, settle
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 
@@ -49,7 +49,9 @@ class Purged:
     open: int
 
 
-def retry(application: Application, wanted: Wanted, *, app: str | None, dialect: str | None, stop: Event) -> Retried:
+def retry(
+    application: Application, wanted: LetterFilter, *, app: str | None, dialect: str | None, stop: Event
+) -> Retried:
     """Decodes and assesses the open letters among `wanted` under the settings of today, and stores what they become.
 
     Each batch is one transaction. `stop` ends it after the batch in flight; letters that come meanwhile are left alone.
@@ -79,7 +81,7 @@ def retry(application: Application, wanted: Wanted, *, app: str | None, dialect:
     return Retried(**counts)
 
 
-def purge_all(application: Application, wanted: Wanted, *, last: int, stop: Event) -> Purged:
+def purge_all(application: Application, wanted: LetterFilter, *, last: int, stop: Event) -> Purged:
     """Deletes those of `wanted` whose id is `last` at most, a page at a time, and what it deletes stays deleted.
 
     Raises:
@@ -97,7 +99,7 @@ def purge_all(application: Application, wanted: Wanted, *, last: int, stop: Even
     return Purged(total=total, open=opened)
 
 
-def check_known(letters: DeadLetters, wanted: Wanted) -> None:
+def check_known(letters: DeadLetters, wanted: LetterFilter) -> None:
     """Says which of the ids do not exist.
 
     Raises:
@@ -108,7 +110,7 @@ def check_known(letters: DeadLetters, wanted: Wanted) -> None:
         raise WrongSettings(f"no dead letter {', '.join(map(str, missing))}; `monitor deadletters list` has their ids")
 
 
-def _pages(application: Application, again: Retry, wanted: Wanted, last: int) -> Iterator[list[int]]:
+def _pages(application: Application, again: Retry, wanted: LetterFilter, last: int) -> Iterator[list[int]]:
     """Ids up to `last`, oldest first, a batch at a time, until `stop`."""
     ingest, letters, after = application.settings.ingest, DeadLetters(application.engine), 0
 
@@ -123,8 +125,8 @@ def _pages(application: Application, again: Retry, wanted: Wanted, last: int) ->
 
 
 def _matched(
-    tried: Sequence[Letter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
-) -> tuple[list[tuple[Letter, Assessment]], list[tuple[Letter, DeadLetter]]]:
+    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
+) -> tuple[list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]]]:
     """Each letter with what became of it; `assessments` are in the order of the messages, as `invalid` are."""
     why = {id(dead.message): dead for dead in invalid}
     alive = [letter for letter in tried if id(letter.message) not in why]

@@ -242,7 +242,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 def live_row(application: Application, offer: Offer) -> Mapping[str, Any] | None:
     """The row that `monitor explain` shows, under the live assessment; None where it has gone meanwhile."""
-    rows = application.queries.explained(offer.candidate.id, offer.candidate.app)
+    rows = application.queries.with_assessments(offer.candidate.id, offer.candidate.app)
     return next((row for row in rows if row["live"]), None)
 
 

@@ -6,7 +6,6 @@ import base64
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,23 +13,37 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from monitor.cli.terminal import AsJson, literal, print_json, stopping
+from monitor.cli.opening import opened
+from monitor.cli.terminal import (
+    AppOfEvents,
+    AsJson,
+    Dialect,
+    confirm,
+    duration,
+    literal,
+    plural,
+    print_json,
+    stopping,
+)
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.store.deadletters.dead_letters import Wanted
+    from monitor.store.deadletters.dead_letters import LetterFilter
 
-deadletters_app = typer.Typer(name="deadletters", no_args_is_help=True, help="Messages that cannot be interactions.")
-SHOWN = 4_000  # characters of a message
-HIGHEST_ID = 2**63 - 1  # that Postgres takes for one
-_Id = Annotated[int, typer.Argument(metavar="ID", min=1, max=HIGHEST_ID, help="Its id in the list.")]
-_Ids = Annotated[list[int] | None, typer.Argument(metavar="ID", min=1, max=HIGHEST_ID, help="Ids in the list.")]
-_Topic = Annotated[str | None, typer.Option(help="Only those of this topic or file.")]
-_Problem = Annotated[str | None, typer.Option(metavar="TEXT", help="Only those whose problem contains this.")]
-_Since = Annotated[str | None, typer.Option(metavar="TIME", help="Only those received from then on.")]
-_Until = Annotated[str | None, typer.Option(metavar="TIME", help="Only those received before.")]
+deadletters_app = typer.Typer(
+    name="deadletters", no_args_is_help=True, help="List, retry and purge messages that are not valid interactions."
+)
+SHOWN = 4_000  # characters of a message on a terminal
+HIGHEST_ID = 2**63 - 1  # of Postgres's bigint
+_Id = Annotated[int, typer.Argument(metavar="ID", min=1, max=HIGHEST_ID, help="Id, as `deadletters list` shows it.")]
+_Ids = Annotated[
+    list[int] | None, typer.Argument(metavar="ID", min=1, max=HIGHEST_ID, help="Ids, as `deadletters list` shows them.")
+]
+_Topic = Annotated[str | None, typer.Option(help="Only from this topic or file.")]
+_Problem = Annotated[str | None, typer.Option(metavar="TEXT", help="Only where the problem contains this text.")]
+_Since = Annotated[str | None, typer.Option(metavar="TIME", help="Only received at or after this time.")]
+_Until = Annotated[str | None, typer.Option(metavar="TIME", help="Only received before this time.")]
 
 
 @deadletters_app.command("list")
@@ -40,19 +53,17 @@ def deadletters_list(
     problem: _Problem = None,
     since: _Since = None,
     until: _Until = None,
-    everything: Annotated[bool, typer.Option("--all", help="Those too that a retry has settled.")] = False,
-    most: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
+    everything: Annotated[bool, typer.Option("--all", help="Include those that a retry has settled.")] = False,
+    most: Annotated[int, typer.Option(min=1, help="How many to list, the newest first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """The newest dead letters: where each stood, and why it is no interaction."""
-    from monitor.app.wiring.application import Application
+    """List the newest dead letters: where each came from, and why it is not an interaction."""
     from monitor.store.deadletters.dead_letters import DeadLetters
 
     wanted = _wanted(topic, problem, since, until)
     if not everything:
         wanted = replace(wanted, open=True)
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         letters = DeadLetters(application.engine)
         rows, amount = letters.newest(wanted, most), letters.amount(wanted)
     if as_json:
@@ -71,7 +82,7 @@ def deadletters_list(
             *([row["outcome"] or "open"] if everything else []),
         )
     for column in table.columns:
-        column.overflow = "fold"  # never cut: what is there is there to be copied
+        column.overflow = "fold"  # never cut, so that people can copy it
     table.columns[0].no_wrap = True
     if rows:
         Console().print(table)
@@ -83,20 +94,18 @@ def deadletters_list(
 def deadletters_show(
     number: _Id,
     *,
-    raw: Annotated[bool, typer.Option("--raw", help="Write the message as it came, and nothing else.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Write the message as it arrived, and nothing else.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Everything that is known of one, and the message itself."""
-    from monitor.app.wiring.application import Application
+    """Show everything known about one dead letter, and the message itself."""
     from monitor.store.deadletters.dead_letters import DeadLetters
 
     if raw and as_json:
-        raise WrongSettings("--raw and --json would both write to standard output: choose one")
-    with Application(load_settings()) as application:
-        application.migrate()
+        raise WrongSettings("--raw and --json both write to standard output: choose one")
+    with opened() as application:
         row = DeadLetters(application.engine).whole(number)
     if row is None:
-        raise WrongSettings(f"no dead letter {number}; `monitor deadletters list` has their ids")
+        raise WrongSettings(f"no dead letter {number}; `monitor deadletters list` shows the ids")
     if raw:
         sys.stdout.buffer.write(row["value"])
         sys.stdout.buffer.flush()
@@ -115,31 +124,30 @@ def deadletters_show(
 def deadletters_retry(
     ids: _Ids = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Every open one, or those that the options name.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every open one that matches the other options.")] = False,
     topic: _Topic = None,
     problem: _Problem = None,
     since: _Since = None,
     until: _Until = None,
-    app_name: Annotated[str | None, typer.Option("--app", help="App of events that name none.")] = None,
-    dialect: Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")] = None,
+    app_name: AppOfEvents = None,
+    dialect: Dialect = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read open ones once more under the settings of today, and store those that are interactions now."""
+    """Read open dead letters again under the settings now in force, and store those that have become interactions."""
     from monitor.app.deadletters import retry
-    from monitor.app.wiring.application import Application
 
     wanted = _chosen(ids, everything=everything, among=_wanted(topic, problem, since, until))
-    with stopping() as stop, Application(load_settings()) as application:
+    with stopping() as stop, opened(migrated=False) as application:
         done = retry(application, wanted, app=app_name, dialect=dialect, stop=stop)
     if as_json:
         print_json({**asdict(done), "elsewhere": done.elsewhere})
     elif not done.asked:
-        typer.echo("no open dead letter among them" if ids else "no open dead letters")
+        typer.echo("none of these dead letters is open" if ids else "no open dead letters")
     else:
         line = f"{done.asked} tried = {done.assessed} assessed + {done.duplicate} duplicate + {done.dead} still dead"
         typer.echo(f"{line} + {done.elsewhere} taken by another process" if done.elsewhere else line)
         if done.dead:
-            typer.echo("`monitor deadletters list` says why they are")
+            typer.echo("`monitor deadletters list` shows why")
     if stop.is_set():
         typer.echo("stopped before the end", err=True)
     if done.vain or stop.is_set():
@@ -150,52 +158,52 @@ def deadletters_retry(
 def deadletters_purge(
     ids: _Ids = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Every one, or those that the options name.")] = False,
-    older_than: Annotated[str | None, typer.Option(metavar="DURATION", help="As in 90d, since their receipt.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every one that matches the other options.")] = False,
+    older_than: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Only received longer ago than this, such as 90d.")
+    ] = None,
     settled: Annotated[bool, typer.Option("--settled", help="Only those that a retry has settled.")] = False,
     topic: _Topic = None,
     problem: _Problem = None,
     since: _Since = None,
     until: _Until = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete dead letters for good; the ledger keeps count of those that were open."""
+    """Delete dead letters for good. The ledger keeps counting those that were open."""
     from monitor.app.deadletters import check_known, purge_all
-    from monitor.app.wiring.application import Application
     from monitor.store.deadletters.dead_letters import DeadLetters
 
     among = _wanted(topic, problem, since, until)
     if settled:
         among = replace(among, open=False)
-    length = None if older_than is None else _duration(older_than)
-    with Application(load_settings()) as application:
+    length = None if older_than is None else duration(older_than, "--older-than")
+    wanted = _chosen(ids, everything=everything or length is not None, among=among)
+    with opened() as application:
         if length is not None:
             before = application.now() - length
-            among = replace(among, until=before if among.until is None else min(before, among.until))
-        wanted = _chosen(ids, everything=everything or length is not None, among=among)
-        application.migrate()
+            wanted = replace(wanted, until=before if wanted.until is None else min(before, wanted.until))
         letters = DeadLetters(application.engine)
         check_known(letters, wanted)
-        amount = letters.amount(wanted)  # and what comes while somebody thinks about it is left alone
+        amount = letters.amount(wanted)  # dead letters that arrive while the user thinks are left alone
         if amount.total and not yes:
-            _ask(f"Delete {amount.total} dead letters for good, {amount.open} of them open?")
+            confirm(f"Delete {plural(amount.total, 'dead letter')} for good, {amount.open} of them open?")
         with stopping() as stop:
             done = purge_all(application, wanted, last=amount.last, stop=stop)
     if as_json:
         print_json(asdict(done))
     else:
-        typer.echo(f"{done.total} dead letters deleted, {done.open} of them open")
+        typer.echo(f"deleted {plural(done.total, 'dead letter')}, {done.open} of them open")
     if stop.is_set():
         typer.echo("stopped before the end", err=True)
         raise typer.Exit(1)
 
 
-def _wanted(topic: str | None, problem: str | None, since: str | None, until: str | None) -> Wanted:
+def _wanted(topic: str | None, problem: str | None, since: str | None, until: str | None) -> LetterFilter:
     from monitor.ingest.times import instant
-    from monitor.store.deadletters.dead_letters import Wanted
+    from monitor.store.deadletters.dead_letters import LetterFilter
 
-    return Wanted(
+    return LetterFilter(
         topic=topic,
         problem=problem,
         since=None if since is None else instant(since, "--since"),
@@ -203,48 +211,33 @@ def _wanted(topic: str | None, problem: str | None, since: str | None, until: st
     )
 
 
-def _chosen(ids: list[int] | None, *, everything: bool, among: Wanted) -> Wanted:
-    """The ids, or all that the options leave.
+def _chosen(ids: list[int] | None, *, everything: bool, among: LetterFilter) -> LetterFilter:
+    """The dead letters with these ids, or all `among` the ones that the options select.
 
     Raises:
-        WrongSettings: neither was asked for, or both.
+        WrongSettings: neither ids nor --all were given, or both.
     """
     if not ids and not everything:
-        raise WrongSettings("which ones? Name their ids, or say --all; --topic and the like narrow that down")
+        raise WrongSettings("give ids, or --all; --topic and the other options narrow --all down")
     if ids and (everything or any(value is not None for value in asdict(among).values())):
-        raise WrongSettings("either ids, or --all and the like: not both")
+        raise WrongSettings("give either ids, or --all with its options, not both")
     return replace(among, ids=tuple(ids)) if ids else among
 
 
-def _duration(text: str) -> timedelta:
-    from monitor.core.duration import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise WrongSettings(f"--older-than: {error}") from None
-
-
-def _ask(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise WrongSettings(f"{question} Nobody is there to ask: say --yes")
-    typer.confirm(question, abort=True, err=True)
-
-
 def _position(row: Mapping[str, Any]) -> str:
-    name = row["topic"].rpartition("#")[0] or row["topic"]  # no more of a followed file than its path
+    name = row["topic"].rpartition("#")[0] or row["topic"]  # a followed file is `path#identity`; the path is enough
     partition = f"/{row['partition']}" if row["partition"] else ""
     return f"{name}{partition}:{row['position']}"
 
 
 def _described(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and values for a terminal."""
+    """Yields names and values for a terminal."""
     yield "id", str(row["id"])
     yield "topic", row["topic"]
     yield "partition", str(row["partition"])
     yield "position", str(row["position"])
     yield "received", f"{row['received_at']:%Y-%m-%d %H:%M:%S} UTC"
-    yield "group", row["group_id"] or "– (in no ledger)"
+    yield "group", row["group_id"] or "– (no ledger counts it)"
     yield "problem", f"{row['path']}: {row['problem']}"
     settled = row["settled_at"] and f"{row['outcome']} by a retry at {row['settled_at']:%Y-%m-%d %H:%M:%S} UTC"
     yield "outcome", settled or "open"
@@ -252,15 +245,15 @@ def _described(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "key", row["key"].decode("utf-8", "replace")
     for name, value in zip(row["header_names"], row["header_values"], strict=True):
         yield "header", f"{name}: {value.decode('utf-8', 'replace')}"
-    kept = "" if len(row["value"]) == row["size"] else f", of which {len(row['value']):,} were kept"
-    yield "size", f"{row['size']:,} bytes{kept}"
+    stored = "" if len(row["value"]) == row["size"] else f", of which {len(row['value']):,} are stored"
+    yield "size", f"{row['size']:,} bytes{stored}"
     text = row["value"].decode("utf-8", "replace")
     more = len(text) - SHOWN
     yield "message", text if more <= 0 else f"{text[:SHOWN]}\n… and {more:,} more characters; --raw writes all of it"
 
 
 def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Bytes as text, or under another name in base64 where they are none."""
+    """The row with bytes as text; bytes that are not UTF-8 are base64 under `<name>_base64`."""
     bytes_ = {"header_names", "header_values", "value", "key", "digest"}
     headers = zip(row["header_names"], row["header_values"], strict=True)
     return {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, func, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -23,6 +23,8 @@ _PASSING = (
 )
 # For what alert rules read and write: one bad plan or locked row must not keep the other rules from being evaluated.
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
+# The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
+_SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 
 
 def plain_url(url: str) -> str:
@@ -124,7 +126,7 @@ class TakesTooLong(Retriable):
 
 
 @contextmanager
-def quick(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> Iterator[Connection]:
+def limited_read(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> Iterator[Connection]:
     """A read-only transaction each of whose statements has so long; `narrow` says what to ask less of.
 
     Raises:
@@ -140,6 +142,25 @@ def quick(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> Iterator
             if isinstance(error.orig, psycopg.errors.QueryCanceled):
                 raise TakesTooLong(f"this would take too long: {narrow}") from None
             raise
+
+
+@contextmanager
+def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
+    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
+
+    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word,
+    which the server learns by keepalives. A proxy between them answers those itself: then its own time limits count.
+    """
+    with retriable():
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        with retriable():
+            connection.execute(_SIGNS_OF_LIFE)
+            ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
+        yield ours
+    finally:
+        connection.invalidate()  # closes the session, and with it the lock
+        connection.close()
 
 
 def copy_rows(

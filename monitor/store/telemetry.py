@@ -12,9 +12,8 @@ from sqlalchemy import Engine, func, select
 from monitor.core.message import Skip
 from monitor.core.model import Verdict
 from monitor.store.database import retriable
-from monitor.store.ledger.ledger import Ledger
+from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.ledger.source import source_of
 from monitor.store.pending.queue import Pending
 from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.signals import verdict_hour

@@ -1,10 +1,11 @@
-"""The web application: every router, and what an error looks like to a browser and to a script."""
+"""Builds the web application: all routers, what they keep in this process, and the responses to errors."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from typing import cast
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
@@ -20,11 +21,11 @@ from monitor.store.database import TakesTooLong
 from monitor.web import health
 from monitor.web.alert.configured_rules import ConfiguredRules
 from monitor.web.audit.jobs import LastVerification
-from monitor.web.base.document import Described
-from monitor.web.base.guard import SAFE, Forbidden, Guard, NotSignedIn, bearer
+from monitor.web.base.guard import SAFE_METHODS, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
 from monitor.web.base.jobs import Jobs
-from monitor.web.base.page import HERE, bare_page
+from monitor.web.base.openapi import DashboardApp
+from monitor.web.base.page import WEB_FOLDER, bare_page
 from monitor.web.base.problem import MEDIA_TYPE
 from monitor.web.report.rendered import RenderedReports
 from monitor.web.review.candidates import CandidateCache
@@ -34,30 +35,30 @@ from monitor.web.routes import pages as pages_router
 from monitor.web.signin import signin, signin_oidc
 
 log = logging.getLogger(__name__)
-_AGAIN = 5  # seconds after which a script may ask again when the database was away
-_LARGEST_BODY = 2**20  # bytes of a request
+_RETRY_AFTER = 5  # seconds that a script should wait when the database is out of reach
+_MAX_BODY = 2**20  # bytes of a request
 
 
 def create_app(application: Application, guard: Guard) -> FastAPI:
-    """The dashboard over what `application` has wired; `guard` says who may see it.
+    """The dashboard over what `application` has wired; `guard` decides who may use it.
 
     Raises:
-        WrongSettings: OIDC is configured, and MONITOR_PUBLIC_URL is not.
+        WrongSettings: OIDC is configured, but MONITOR_PUBLIC_URL is not.
     """
-    app = Described(
+    app = DashboardApp(
         title="monitor",
         version="1",
         summary="Verdicts, alerts, reports and the audit trail of RAG chatbots.",
         openapi_url=f"{API}/openapi.json",
-        docs_url=None,  # Swagger's page is fetched from elsewhere
+        docs_url=None,  # Swagger's page loads scripts from another site
         redoc_url=None,
-        max_body_size=_LARGEST_BODY,
+        max_body_size=_MAX_BODY,
     )
     app.state.application = application
     app.state.guard = guard
     app.state.provider = signin_oidc.provider(application.settings, guard)
     app.state.collector = health.collector(application)
-    app.state.readiness = health.Readiness(application.queries.answers)
+    app.state.readiness = health.Readiness(application.queries.ping)
     app.state.jobs = Jobs(application.now)
     app.state.rules = ConfiguredRules(application)
     app.state.candidates = CandidateCache(application.reviews)
@@ -65,20 +66,21 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.verification = LastVerification()
     for router in (health.router, signin.router, signin_oidc.router, api_router, pages_router):
         app.include_router(router)
-    app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="static")
+    app.mount(STATIC, StaticFiles(directory=WEB_FOLDER / "static"), name="static")
     app.add_middleware(SafeHeaders, secure=guard.secure)
-    for error, answer in _ANSWERS.items():
-        app.add_exception_handler(error, answer)
+    for error, handler in _HANDLERS.items():
+        app.add_exception_handler(error, handler)
     return app
 
 
 def _not_signed_in(request: Request, error: Exception) -> Response:
-    if _for_script(request):
+    if _wants_json(request):
         return _problem(HTTPStatus.UNAUTHORIZED, str(error), **{"WWW-Authenticate": "Bearer"})
-    at = "/"
-    if request.method in SAFE:  # as it was written: a decoded %2F would be another path
-        at = request.scope["raw_path"].decode("latin-1") + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse(f"{signin.PATH}?{urlencode({'next': at})}", HTTPStatus.SEE_OTHER)
+    destination = "/"
+    if request.method in SAFE_METHODS:  # the raw path: a decoded %2F would be another path
+        query = f"?{request.url.query}" if request.url.query else ""
+        destination = request.scope["raw_path"].decode("latin-1") + query
+    return RedirectResponse(f"{signin.PATH}?{urlencode({'next': destination})}", HTTPStatus.SEE_OTHER)
 
 
 def _forbidden(request: Request, error: Exception) -> Response:
@@ -86,38 +88,38 @@ def _forbidden(request: Request, error: Exception) -> Response:
 
 
 def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  it is what this is registered for
+    error = cast("HTTPException", error)
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["allow"] = _allowed(request)
+        headers["allow"] = _allowed_methods(request)
     return _answer(request, HTTPStatus(error.status_code), str(error.detail), **headers)
 
 
-def _allowed(request: Request) -> str:
-    """The methods of all routes of an address; the framework names those of the first."""
+def _allowed_methods(request: Request) -> str:
+    """The methods of all routes of an address; the framework names only those of the first route."""
     routes = request.app.router.routes
-    found = [
+    methods = [
         method
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
         if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
     ]
-    return ", ".join(["HEAD"] * ("GET" in found) + found)
+    return ", ".join(["HEAD"] * ("GET" in methods) + methods)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101
-    said = "; ".join(f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors())
-    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, said)
+    faults = cast("RequestValidationError", error).errors()
+    message = "; ".join(f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in faults)
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, message)
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _bad_request(request: Request, error: Exception) -> Response:
     return _answer(request, HTTPStatus.BAD_REQUEST, str(error))
 
 
-def _away(request: Request, error: Exception) -> Response:
+def _database_away(request: Request, error: Exception) -> Response:
     log.warning("%s: %s", request.url.path, error)
-    said = "the database is out of reach, or too busy, for now; nothing was changed"
-    return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, said, **{"Retry-After": str(_AGAIN)})
+    message = "the database is out of reach or too busy; nothing was changed, try again in a few seconds"
+    return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, message, **{"Retry-After": str(_RETRY_AFTER)})
 
 
 def _too_long(request: Request, error: Exception) -> Response:
@@ -126,38 +128,39 @@ def _too_long(request: Request, error: Exception) -> Response:
 
 def _failed(request: Request, error: Exception) -> Response:
     log.error("%s: %s", request.url.path, error, exc_info=error)
-    said = "a defect, or a broken installation; the log says more"
-    answer = _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, said)
-    make_safe(answer.headers, secure=request.app.state.guard.secure)  # it is made outside of all middleware
-    return answer
+    message = "this is a defect, or the installation is broken; the log has the details"
+    response = _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, message)
+    make_safe(response.headers, secure=request.app.state.guard.secure)  # this response bypasses all middleware
+    return response
 
 
-_ANSWERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaitable[Response]]] = {
+_HANDLERS: dict[type[Exception], Callable[[Request, Exception], Response | Awaitable[Response]]] = {
     NotSignedIn: _not_signed_in,
     Forbidden: _forbidden,
     HTTPException: _http,
     RequestValidationError: _invalid,
-    WrongSettings: _refused,
+    WrongSettings: _bad_request,
     TakesTooLong: _too_long,
-    Retriable: _away,
+    Retriable: _database_away,
     MonitorError: _failed,
     Exception: _failed,
 }
 
 
-def _for_script(request: Request) -> bool:
+def _wants_json(request: Request) -> bool:
     return request.url.path.startswith(f"{API}/") or bearer(request) is not None
 
 
-def _answer(request: Request, status: HTTPStatus, said: str, **headers: str) -> Response:
-    if _for_script(request):
-        return _problem(status, said, **headers)
-    answer = bare_page("base/error.html", status=status, code=int(status), title=status.phrase, said=said)
-    answer.headers.update(headers)
-    return answer
+def _answer(request: Request, status: HTTPStatus, message: str, **headers: str) -> Response:
+    if _wants_json(request):
+        return _problem(status, message, **headers)
+    sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
+    response = bare_page("base/error.html", status=status, code=int(status), title=status.phrase, message=sentence)
+    response.headers.update(headers)
+    return response
 
 
-def _problem(status: HTTPStatus, said: str, **headers: str) -> Response:
-    """RFC 9457."""
-    body = {"type": "about:blank", "title": status.phrase, "status": int(status), "detail": said}
+def _problem(status: HTTPStatus, message: str, **headers: str) -> Response:
+    """A problem as in RFC 9457."""
+    body = {"type": "about:blank", "title": status.phrase, "status": int(status), "detail": message}
     return JSONResponse(body, status, headers, media_type=MEDIA_TYPE)

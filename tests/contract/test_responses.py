@@ -7,23 +7,23 @@ from dataclasses import replace
 import pytest
 
 from monitor.alert.evaluation.memory import Round, RuleMemory
-from monitor.alert.notify.dispatch import Group
+from monitor.alert.notify.dispatch import AlertGroup
 from monitor.alert.state import State, Transition
 from monitor.core.errors import Retriable
+from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.alert.history import AlertHistory
 from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.alert.responses import PostgresResponses
-from monitor.store.alert.store import PostgresAlertStore
 from monitor.store.database import connect
 from tests.factories.alert import a_silence, an_alert
-from tests.factories.notifications import a_notification, a_told, at
+from tests.factories.notifications import a_notification, a_notified_alert, at
 
 A = an_alert(fingerprint="a" * 32, episode="e" * 31 + "1")
 B = an_alert(fingerprint="b" * 32, episode="e" * 31 + "2", rule="refusal-rate", labels={"app": "shop", "topic": "x"})
 OVER = an_alert(fingerprint="c" * 32, episode="e" * 31 + "3", state=State.RESOLVED, resolved_at=at(1))
-GROUP = Group(
+GROUP = AlertGroup(
     key="g1", receiver="slack", labels={"app": "shop"}, episode="9" * 32, number=1, told_at=at(1), paged_at=at(1),
-    said={its.fingerprint: a_told(fingerprint=its.fingerprint) for its in (A, B, OVER)},
+    said={its.fingerprint: a_notified_alert(fingerprint=its.fingerprint) for its in (A, B, OVER)},
 )  # fmt: skip
 
 
@@ -52,24 +52,24 @@ def store(engine, outbox):
     for receiver, episode in (("slack", GROUP.episode), ("pager", "8" * 32)):
         group = replace(GROUP, receiver=receiver, episode=episode)
         notification = a_notification(receiver=receiver, group="g1", episode=episode, number=0, alerts=told)
-        outbox.tell(group, notification, over=False)
+        outbox.enqueue(group, notification, over=False)
     return store
 
 
 @pytest.mark.usefixtures("store")
 def test_what_an_episode_tells_of_is_what_is_active_of_its_group(responses):
-    labels, alerts = responses.told_of(GROUP.episode)
+    labels, alerts = responses.active_alerts(GROUP.episode)
     assert labels == {"app": "shop"}
     assert sorted(alerts, key=lambda its: its.fingerprint) == [A, B]
-    assert responses.told_of("8" * 32)[0] == {"app": "shop"}
-    assert responses.told_of("nothing") == ({}, [])
+    assert responses.active_alerts("8" * 32)[0] == {"app": "shop"}
+    assert responses.active_alerts("nothing") == ({}, [])
 
 
 def test_of_a_group_that_is_over_nothing_is_told(store, responses, outbox):
     del store
     notification = a_notification(receiver="slack", group="g1", episode=GROUP.episode, number=1)
-    outbox.tell(replace(GROUP, number=2), notification, over=True)
-    assert responses.told_of(GROUP.episode) == ({}, [])
+    outbox.enqueue(replace(GROUP, number=2), notification, over=True)
+    assert responses.active_alerts(GROUP.episode) == ({}, [])
 
 
 def test_what_resolved_long_ago_is_read_only_while_a_group_tells_of_it(store, outbox):
@@ -80,7 +80,7 @@ def test_what_resolved_long_ago_is_read_only_while_a_group_tells_of_it(store, ou
     assert evaluated(1 + 61) == ["a", "b", "c"]
     for receiver, episode in (("slack", GROUP.episode), ("pager", "8" * 32)):
         notification = a_notification(receiver=receiver, group="g1", episode=episode, number=1)
-        outbox.tell(replace(GROUP, receiver=receiver, episode=episode, number=2), notification, over=True)
+        outbox.enqueue(replace(GROUP, receiver=receiver, episode=episode, number=2), notification, over=True)
     assert evaluated(1 + 59) == ["a", "b", "c"]
     assert evaluated(1 + 61) == ["a", "b"]
 
@@ -181,7 +181,7 @@ def test_rules_are_listed_with_what_keeps_them(store, history):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda r: r.told_of("x"),
+        lambda r: r.active_alerts("x"),
         lambda r: r.acknowledge([A], by="ada", now=at(0)),
         lambda r: r.silence(a_silence(), now=at(0)),
         lambda r: r.unsilence("s1", by="ada", now=at(0)),

@@ -20,7 +20,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from http.client import HTTPConnection
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -35,17 +34,17 @@ from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.database import connect
 from tests.factories.answers import NOON
+from tests.rig.installation import ROOT
 from tests.servers.slack import CHANNEL, TOKEN
 from tests.servers.slack.bench import PICTURE, Stepping
 
-ROOT = Path(__file__).parents[2]
 RULES = """
 grouping: {by: [app], wait: 0s, interval: 0s, repeat: 4h}
 rules:
   - {name: negative-rate, signal: {rate: negative}, above: 0.3, min_samples: 4, lateness: 0s, severity: critical}
   - {name: refusal-rate, signal: {rate: refusal}, above: 0.3, min_samples: 4, lateness: 0s}
 """
-# Minutes after noon at which each news is due; tests/integration/test_alert_faults.py stores the answers for that.
+# Minutes after noon at which each news is due; tests/integration/alert/notify/test_faults.py stores the answers for that.
 LIFE = {"firing": 0.0, "changed": 4.0, "repeated": 241.0, "acknowledged": 245.0, "resolved": 270.0}
 _EFFECTS = {
     "store": ("save",),

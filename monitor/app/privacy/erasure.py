@@ -13,7 +13,7 @@ from monitor.core.errors import MonitorError
 from monitor.core.retry import Interrupted, Retry
 from monitor.store.audit.seal import Sealing
 from monitor.store.deadletters.dead_letters import purge
-from monitor.store.privacy.erasure import BATCH, Erasable, Erasure, Wanted
+from monitor.store.privacy.erasure import BATCH, Erasable, Erasure, ErasureTarget
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up
@@ -23,7 +23,7 @@ PATIENCE = 300.0  # seconds of waiting for a database before giving up
 class Found:
     """What is stored: interactions, those among them that were erased before, and dead letters that name them."""
 
-    wanted: Wanted
+    wanted: ErasureTarget
     interactions: tuple[Erasable, ...]
     dead_letters: tuple[int, ...]
 
@@ -33,7 +33,7 @@ class Found:
         return tuple(one for one in self.interactions if not one.erased)
 
 
-def look(application: Application, wanted: Wanted) -> Found:
+def look(application: Application, wanted: ErasureTarget) -> Found:
     """What there is to be erased; may raise `Retriable`."""
     erasure = Erasure(application.engine)
     interactions = erasure.find(wanted)

@@ -10,14 +10,14 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from threading import Event
 
-from monitor.app.background.schedule import repeated
+from monitor.app.background.timers import Timers
 from monitor.app.wiring.application import Application
 from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Keeping, Policy
-from monitor.store.privacy.retention import Due, Retention
+from monitor.store.privacy.retention import DueRows, Retention
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up
@@ -25,20 +25,20 @@ BY = "retention"  # who removes by the clock
 _DAY = 86_400.0
 
 
-def due(retention: Retention, policy: Policy, now: datetime) -> list[Due]:
+def due(retention: Retention, policy: Policy, now: datetime) -> list[DueRows]:
     """What would be removed now."""
     cut_offs = policy.cut_offs(retention.apps(), now)
     return [one for month in retention.parts(cut_offs) for one in _gone(retention.due(month, cut_offs))]
 
 
-def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[Due]:
+def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[DueRows]:
     """Removes it, month by month, and says what it has removed; `again.stop` ends it after the batch in flight.
 
     Raises:
         OutOfReach, Fatal: the database stayed away or refused; what was removed stays so.
     """
     cut_offs = again(lambda: policy.cut_offs(retention.apps(), now))
-    removed: list[Due] = []
+    removed: list[DueRows] = []
     for month in again(lambda: retention.parts(cut_offs)):
         if not again.stop.is_set():
             removed += _of_part(retention, month, cut_offs, by=by, now=now, again=again)
@@ -47,7 +47,7 @@ def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, agai
 
 
 @contextmanager
-def retained_beside(application: Application) -> Iterator[None]:
+def scheduled_retention(application: Application) -> Iterator[None]:
     """Removes what is due once a day while the block runs, in one of all replicas; where anything is to be removed.
 
     Raises:
@@ -60,21 +60,24 @@ def retained_beside(application: Application) -> Iterator[None]:
     stop = Event()
     retention = Retention(application.engine)
 
-    def once(now: datetime) -> None:
+    def remove_due() -> None:
         with retention.holding() as ours, suppress(Interrupted):
             if ours:
-                removed = remove(retention, policy, by=BY, now=now, again=Retry(stop=stop, patience=PATIENCE))
+                removed = remove(
+                    retention, policy, by=BY, now=application.now(), again=Retry(stop=stop, patience=PATIENCE)
+                )
                 if removed:
                     log.info("retention removed %d interactions", sum(one.due for one in removed))
 
-    with repeated(once, interval=_DAY, now=application.now):
+    with Timers() as timers:
+        timers.every(_DAY, remove_due, name="retention")
         try:
             yield
         finally:
             stop.set()
 
 
-def whole_months(parts: Sequence[Due]) -> set[date]:
+def whole_months(parts: Sequence[DueRows]) -> set[date]:
     """The months of which nothing is kept; `parts` has all that is stored of a month of which something goes."""
     kept: Mapping[date | None, int] = Counter()
     for one in parts:
@@ -82,14 +85,14 @@ def whole_months(parts: Sequence[Due]) -> set[date]:
     return {month for month, number in kept.items() if month is not None and not number}
 
 
-def _gone(found: Sequence[Due]) -> list[Due]:
+def _gone(found: Sequence[DueRows]) -> list[DueRows]:
     """All of a part of which something goes: what is kept of it too."""
     return list(found) if any(one.due for one in found) else []
 
 
 def _of_part(
     retention: Retention, month: date | None, cut_offs: Sequence[CutOff], *, by: str, now: datetime, again: Retry
-) -> list[Due]:
+) -> list[DueRows]:
     found = _gone(again(lambda: retention.due(month, cut_offs)))
     if not found:
         return []

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from monitor.alert.notification import Told
+from monitor.alert.notification import NotifiedAlert
 from monitor.alert.notify.actions import AlertActions
 from monitor.alert.notify.deliver import Patience
 from monitor.alert.notify.describe import Describer
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.alert.notify.enqueue import Describe
+    from monitor.store.alert.alerts import PostgresAlertStore
     from monitor.store.alert.explanations import Explanations
     from monitor.store.alert.history import AlertHistory
     from monitor.store.alert.outbox import PostgresOutbox
     from monitor.store.alert.responses import PostgresResponses
-    from monitor.store.alert.store import PostgresAlertStore
 
 
 class Alerting:
@@ -70,7 +70,7 @@ class Alerting:
     @cached_property
     def store(self) -> PostgresAlertStore:
         """What the evaluation reads and writes."""
-        from monitor.store.alert.store import PostgresAlertStore
+        from monitor.store.alert.alerts import PostgresAlertStore
 
         return PostgresAlertStore(self._engine())
 
@@ -158,18 +158,18 @@ class Alerting:
         )
 
     def _describer(self, rules: Sequence[Rule]) -> Describe:
-        from monitor.store.alert.explanation_rows import Changed
+        from monitor.store.alert.explanations import ExplanationRows
 
         return Describer(
             rules=rules,
             counting=self.store,
-            changed=Changed(self._engine()),
+            changed=ExplanationRows(self._engine()),
             kept=self.explanations,
             embed=lambda texts: self._embedder().embed(texts),
             link=self.answer_link,
         )
 
-    def link(self, told: Told) -> str | None:
+    def link(self, told: NotifiedAlert) -> str | None:
         """Where people look at an alert, once the address of this installation is set."""
         return self._address("alerts", told.fingerprint)
 

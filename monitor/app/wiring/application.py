@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from monitor.ingest.decode import Decoder, TopicDecoder
     from monitor.ingest.kafka.span import Span
     from monitor.privacy.redaction.redactor import Redactor
+    from monitor.store.interaction.assessments import AssessmentQueries
     from monitor.store.interaction.overview import OverviewStore
-    from monitor.store.interaction.queries import Queries
     from monitor.store.interaction.writer import Writer
-    from monitor.store.ledger.group import Group
+    from monitor.store.ledger.offsets import ConsumerGroup
     from monitor.store.review.labels import Reviews
 
 
@@ -93,7 +93,7 @@ class Application:
         self.queries.keep_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS
-            from monitor.store.pending.prompts import keep_prompts
+            from monitor.store.pending.finish import keep_prompts
 
             with self.store.transaction() as connection:
                 keep_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
@@ -112,11 +112,11 @@ class Application:
         return writer
 
     @cached_property
-    def queries(self) -> Queries:
+    def queries(self) -> AssessmentQueries:
         """What people ask of the stored rows."""
-        from monitor.store.interaction.queries import Queries
+        from monitor.store.interaction.assessments import AssessmentQueries
 
-        return Queries(self.engine)
+        return AssessmentQueries(self.engine)
 
     @cached_property
     def overview(self) -> OverviewStore:
@@ -253,11 +253,11 @@ class Application:
         return redactor(redaction.kinds, redaction.regions, redaction.patterns)
 
     @cached_property
-    def group(self) -> Group:
+    def group(self) -> ConsumerGroup:
         """What the database knows of the configured consumer group."""
-        from monitor.store.ledger.group import Group
+        from monitor.store.ledger.offsets import ConsumerGroup
 
-        return Group(self.engine, self.settings.kafka.group_id)
+        return ConsumerGroup(self.engine, self.settings.kafka.group_id)
 
     def kafka_source(self, span: Span | None = None) -> Source:
         """Our share of the configured topics, or a span of all of them; raises as `brokers.opened` does."""

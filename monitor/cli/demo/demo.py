@@ -25,7 +25,7 @@ from monitor.app.wiring.application import Application
 from monitor.assess.explain import COLOURS
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import at_work, tell_judgements, with_llm
-from monitor.cli.explain import explanation
+from monitor.cli.explain.panel import explanation
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
@@ -230,9 +230,9 @@ def _conclude(
         console.print(Text(f"Two answers found {verdict.replace('_', '-')}", style="bold"))
         chosen = [t.assessment for t in told if t.assessment.verdict is verdict and t.truth is verdict]
         for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
-            for row in application.queries.explained(assessment.interaction.id, APP):
+            for row in application.queries.with_assessments(assessment.interaction.id, APP):
                 judged = application.queries.judgements(APP, row["id"])
-                console.print(explanation(row, application.profile, judged))
+                console.print(explanation(row, judged))
     own = "env -u MONITOR_DATABASE_URL " if elsewhere else ""
     here = f"{own}MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"

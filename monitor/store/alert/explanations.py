@@ -1,16 +1,118 @@
-"""What was said of what changed, by episode."""
+"""The rows that an explanation of an alert compares: even samples of its window and of its baseline."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any
+from zlib import crc32
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, RowMapping, select, text
 from sqlalchemy.dialects import postgresql
 
+from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.notification import Told
+from monitor.alert.notification import NotifiedAlert
+from monitor.alert.window import MINUTE, Span
+from monitor.core.model import Probabilities, Verdict
 from monitor.store.database import retriable
 from monitor.store.tables.alerts import alert_explanation
+from monitor.store.tables.interactions import OTHER
+
+MOST = 4_000  # rows of a side
+TIMEOUT_MS = 5_000  # of a statement
+SLICES = 400  # of a span that has more rows than are read
+COUNTED = 480  # minutes that tell how many rows a span has; all of a shorter one
+_PASSED = 10  # times the rows of a side: assessments that may be passed over to find those under its labels
+_LONGEST = 2_000  # characters of a text that are read
+_BURST = 4  # times its even share, which a slice may give
+_GOLDEN = 0.6180339887498949  # (√5 - 1) / 2
+
+# The rollup knows how many answers there are without looking at them.
+_COUNT = """
+    SELECT v.app, sum(v.total) FILTER (WHERE v.wanted) AS wanted, sum(v.total) AS passed
+    FROM unnest(CAST(:minutes AS timestamptz[])) AS m (minute)
+    CROSS JOIN LATERAL (
+        SELECT r.app, r.total, true {conditions} AS wanted FROM verdict_minute r
+        WHERE r.minute = m.minute AND (:any_app OR r.app = ANY(CAST(:apps AS text[]))) OFFSET 0
+    ) v
+    GROUP BY v.app
+"""
+_KNOWN_APPS = "SELECT value FROM rollup_label WHERE label = 'app'"
+_ROLLUP_COLUMNS = {"environment": "r.environment", "model": "r.model", "topic": "r.topic"}
+# For each slice of time its assessments, by the index on app, verdict and time (hence all verdicts by name), then each
+# one's interaction by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
+_ROWS = """
+    SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.matches
+    FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
+    CROSS JOIN LATERAL (
+        SELECT a.app, a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated,
+            (CAST(:signal AS text) = 'negative' AND a.verdict <> 'grounded')
+                OR a.verdict = CAST(:signal AS text) OR CAST(:signal AS text) = ANY(a.reasons) AS matches
+        FROM assessment a
+        WHERE a.app = ANY(CAST(:apps AS text[])) AND a.verdict = ANY(CAST(:verdicts AS text[])) AND a.live
+            AND a.occurred_at >= s.start AND a.occurred_at < s.stop
+            AND a.occurred_at >= :first AND a.occurred_at < :last
+        ORDER BY a.occurred_at, a.id LIMIT :of_slice
+    ) a
+    CROSS JOIN LATERAL (
+        SELECT i.id, i.app, i.environment, i.occurred_at, i.model, i.prompt_version, i.tags,
+            jsonb_path_query_array(i.retrieved_documents, '$[*].id') AS documents,
+            CASE WHEN a.matches OR :all_questions THEN left(i.question, :longest) END AS question,
+            CASE WHEN a.matches AND :answers THEN left(i.answer, :longest) END AS answer
+        FROM interaction i
+        WHERE i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at {conditions} OFFSET 0
+    ) i
+"""
+_INTERACTION_COLUMNS = {
+    "environment": "i.environment",
+    "model": "coalesce(i.model, '')",
+    "topic": "coalesce(i.tags ->> 'topic', '')",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """Which answers, and what of them shows: label names to the values allowed."""
+
+    labels: Mapping[str, Sequence[str]]
+    signal: str
+    most: int
+
+
+class ExplanationRows:
+    """Reads; every method may raise `Retriable`, also where a statement takes longer than `TIMEOUT_MS`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def read(
+        self,
+        selector: Mapping[str, tuple[str, ...]],
+        labels: Mapping[str, str],
+        signal: str,
+        window: Span,
+        baseline: Span,
+        *,
+        most: int = MOST,
+    ) -> tuple[list[AnswerRow], list[AnswerRow]]:
+        """The assessed answers of window and baseline under `selector` and `labels`, each with whether it matches.
+
+        A side with more than `most` of them is sampled: in each of 400 equal parts of the span all answers of one thin
+        slice, so that busy hours give more than quiet ones; where the slice lies in its part follows a fixed sequence,
+        so the same rows are read again. How thin is told by the rollup. At most `most` come back, oldest first. Not
+        read are answers whose app is beyond the rollup's cap, and those of apps that have next to none in a long span
+        where no app is named.
+        """
+        allowed = {name: tuple(values) for name, values in selector.items() if values}
+        # what is counted under OTHER is not told apart
+        allowed |= {name: (value,) for name, value in labels.items() if value != OTHER or name == "app"}
+        wanted = _Wanted(labels=allowed, signal=signal, most=most)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(text(f"SET LOCAL statement_timeout = {TIMEOUT_MS}"))
+            return _side(connection, wanted, window, now=True), _side(connection, wanted, baseline, now=False)
 
 
 class Explanations:
@@ -19,7 +121,7 @@ class Explanations:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def explained(self, told: Told, explanation: Explanation, now: datetime) -> None:
+    def save(self, told: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
         """Keeps what was said of an episode; the newest stands."""
         values = {"fingerprint": told.fingerprint, "made_at": now, "explanation": explanation.to_json()}
         write = postgresql.insert(alert_explanation).values(episode=told.episode, **values)
@@ -32,3 +134,96 @@ class Explanations:
         with retriable(), self._engine.connect() as connection:
             stored = connection.scalar(query)
         return None if stored is None else Explanation.from_json(stored)
+
+
+def _side(connection: Connection, wanted: _Wanted, span: Span, *, now: bool) -> list[AnswerRow]:
+    totals = _totals(connection, wanted, span)
+    apps = list(wanted.labels.get("app", totals)) or list(connection.scalars(text(_KNOWN_APPS)))
+    under_labels, passed = (sum(column) for column in zip(*totals.values(), strict=True)) if totals else (0.0, 0.0)
+    fraction = min(wanted.most / max(under_labels, 1), _PASSED * wanted.most / max(passed, 1), 1)
+    slices = thin_slices(span, fraction)
+    conditions, values = _conditions(wanted.labels, _INTERACTION_COLUMNS)
+    rows = connection.execute(
+        text(_ROWS.format(conditions=conditions)),
+        {
+            **values,
+            "starts": [one.start for one in slices],
+            "ends": [one.end for one in slices],
+            "first": span.start,
+            "last": span.end,
+            "apps": apps,
+            "verdicts": [verdict.value for verdict in Verdict],
+            "signal": wanted.signal,
+            "of_slice": ceil(_BURST * max(passed * fraction, wanted.most) / len(slices)),
+            "all_questions": now,
+            "answers": now,
+            "longest": _LONGEST,
+        },
+    ).mappings()
+    chosen = sorted((_answered(row) for row in rows), key=_chance)[: wanted.most]
+    return sorted(chosen, key=lambda row: (row.occurred_at, row.app, row.id))
+
+
+def _totals(connection: Connection, wanted: _Wanted, span: Span) -> dict[str, tuple[float, float]]:
+    """About how many answers of each app the span has, under the labels and in all; exact up to `COUNTED` minutes."""
+    minutes = max(round(span.length / MINUTE), 1)
+    counted = min(minutes, COUNTED)
+    asked = [
+        int((place + (_jitter(place) if counted < minutes else 0)) * minutes / counted) for place in range(counted)
+    ]
+    conditions, values = _conditions(wanted.labels, _ROLLUP_COLUMNS)
+    values["minutes"] = [span.start + place * MINUTE for place in asked]
+    values["any_app"], values["apps"] = "app" not in wanted.labels, list(wanted.labels.get("app", ()))
+    rows = connection.execute(text(_COUNT.format(conditions=conditions)), values)
+    scale = minutes / counted
+    return {app: (float(under_labels or 0) * scale, float(passed) * scale) for app, under_labels, passed in rows}
+
+
+def thin_slices(span: Span, fraction: float) -> list[Span]:
+    """`SLICES` slices that make up `fraction` of the span, one in each of as many equal parts; from 1 on all of it."""
+    if fraction >= 1:
+        return [span]
+    part = span.length / SLICES
+    length = max(part * fraction, timedelta(milliseconds=1))
+    starts = [span.start + part * place + (part - length) * _jitter(place) for place in range(SLICES)]
+    return [Span(start=start, end=start + length) for start in starts]
+
+
+def _jitter(place: int) -> float:
+    """In [0, 1): a fixed sequence that is spread evenly and keeps no beat with traffic that does."""
+    return place * _GOLDEN % 1
+
+
+def _conditions(labels: Mapping[str, Sequence[str]], columns: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    """SQL for the labels that `columns` has, each of which begins with AND, and the values in it."""
+    known = [name for name in columns if name in labels]
+    sql = " ".join(f"AND {columns[name]} = ANY(CAST(:of_{name} AS text[]))" for name in known)
+    return sql, {f"of_{name}": list(labels[name]) for name in known}
+
+
+def _chance(row: AnswerRow) -> tuple[int, str, str]:
+    return crc32(row.id.encode()), row.app, row.id
+
+
+def _answered(row: RowMapping) -> AnswerRow:
+    tags: dict[str, str] = dict(row["tags"])
+    occurred_at: datetime = row["occurred_at"]
+    return AnswerRow(
+        id=row["id"],
+        app=row["app"],
+        environment=row["environment"],
+        occurred_at=occurred_at,
+        matches=row["matches"],
+        verdict=row["verdict"],
+        probabilities=Probabilities(
+            grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"]
+        ),
+        reasons=tuple(row["reasons"]),
+        model=row["model"],
+        prompt_version=row["prompt_version"],
+        topic=tags.pop("topic", None),
+        tags=tags,
+        documents=tuple(row["documents"]),
+        question=row["question"],
+        answer=row["answer"],
+    )

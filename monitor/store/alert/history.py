@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Engine, Select, and_, false, func, or_, se
 
 from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
+from monitor.store.alert.alerts import alert_of
 from monitor.store.alert.outbox import silence_of
-from monitor.store.alert.store import alert_of
 from monitor.store.database import retriable
 from monitor.store.tables.alerts import alert, alert_action, alert_event, notification, rule_state, silence
 

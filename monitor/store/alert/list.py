@@ -12,9 +12,9 @@ from sqlalchemy import Engine, Select, case, func, select
 from monitor.alert.notification import SEVERITIES
 from monitor.alert.silence import Silence, silencing
 from monitor.alert.state import Alert, State
+from monitor.store.alert.alerts import alert_of
 from monitor.store.alert.outbox import silence_of
-from monitor.store.alert.store import alert_of
-from monitor.store.database import quick
+from monitor.store.database import limited_read
 from monitor.store.tables.alerts import alert, alert_event, notification, silence
 
 LATEST = 2_000  # notifications among which those of one alert are looked for: no index leads to them
@@ -25,7 +25,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedAlert:
     """An alert, and the silence that holds over it now."""
 
     alert: Alert
@@ -38,19 +38,19 @@ class AlertBoard:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def active(self, now: datetime, *, most: int) -> list[Listed]:
+    def active(self, now: datetime, *, most: int) -> list[ListedAlert]:
         """What fires, is in error or pends, the worst first, then the newest."""
         rank = {severity: place for place, severity in enumerate(SEVERITIES)}
         order = (_a.state == State.PENDING, case(rank, value=_a.severity), _a.active_since.desc(), _a.fingerprint)
         query = select(alert).where(_a.state.in_([*_ON_FIRE, State.PENDING])).order_by(*order)
         return self._listed(query.limit(most), now)
 
-    def resolved(self, since: datetime, now: datetime, *, most: int) -> list[Listed]:
+    def resolved(self, since: datetime, now: datetime, *, most: int) -> list[ListedAlert]:
         """What has resolved since then, the last first."""
         query = select(alert).where(_a.state == State.RESOLVED, _a.resolved_at >= since)
         return self._listed(query.order_by(_a.resolved_at.desc(), _a.fingerprint).limit(most), now)
 
-    def one(self, fingerprint: str, now: datetime) -> Listed | None:
+    def one(self, fingerprint: str, now: datetime) -> ListedAlert | None:
         """The alert of that fingerprint."""
         return next(iter(self._listed(select(alert).where(_a.fingerprint == fingerprint), now)), None)
 
@@ -58,7 +58,7 @@ class AlertBoard:
         """The fingerprint of the alert that had that episode."""
         now = select(_a.fingerprint).where(_a.episode == episode)
         then = select(alert_event.c.fingerprint).where(alert_event.c.episode == episode).limit(1)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return connection.scalar(now) or connection.scalar(then)
 
     def told(self, fingerprint: str) -> Sequence[Row]:
@@ -67,12 +67,12 @@ class AlertBoard:
         columns = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)
         ours = _n.payload["alerts"].contains([{"fingerprint": fingerprint}])
         query = select(*columns).where(_n.id > newest - LATEST, ours).order_by(_n.id)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def _listed(self, query: Select[Any], now: datetime) -> list[Listed]:
+    def _listed(self, query: Select[Any], now: datetime) -> list[ListedAlert]:
         holding = select(silence).where(silence.c.ends_at > now)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             silences = [silence_of(row) for row in connection.execute(holding)]
             alerts = [alert_of(row) for row in connection.execute(query)]
-        return [Listed(alert=its, silence=silencing(silences, its.matched, now)) for its in alerts]
+        return [ListedAlert(alert=its, silence=silencing(silences, its.matched, now)) for its in alerts]

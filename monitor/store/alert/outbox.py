@@ -13,16 +13,15 @@ from sqlalchemy import Connection, Engine, Row, and_, delete, exists, false, fun
 from sqlalchemy.dialects import postgresql
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify.dispatch import Group
+from monitor.alert.notify.dispatch import AlertGroup
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
-from monitor.store.alert.store import advisory_lock
-from monitor.store.database import retriable
+from monitor.store.database import advisory_lock, retriable
 from monitor.store.tables.alerts import alert_group, notification, silence
 
 DELIVERER_LOCK = 7_305_104
-_GROUP = TypeAdapter(Group)
+_GROUP = TypeAdapter(AlertGroup)
 _n = notification.c
 
 
@@ -32,12 +31,12 @@ class PostgresOutbox:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[AlertGroup]:
         """As the port says."""
         with retriable(), self._engine.connect() as connection:
             return [_group(row) for row in connection.execute(select(alert_group))]
 
-    def behind(self) -> set[tuple[str, str]]:
+    def backlog(self) -> set[tuple[str, str]]:
         """As the port says."""
         query = select(_n.receiver, _n.group_key).where(_WAITING).distinct()
         with retriable(), self._engine.connect() as connection:
@@ -49,7 +48,7 @@ class PostgresOutbox:
         with retriable(), self._engine.connect() as connection:
             return [silence_of(row) for row in connection.execute(query)]
 
-    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+    def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
         """As the port says."""
         with retriable(), self._engine.begin() as connection:
             if not _moved(connection, group, over=over):
@@ -97,7 +96,7 @@ class PostgresOutbox:
                 for number, payload, attempts, in_doubt, previous in connection.execute(query)
             ]
 
-    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+    def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
         """As the port says, in one statement."""
         told = notification.alias()
         reason = (
@@ -127,7 +126,7 @@ class PostgresOutbox:
         with retriable(), self._engine.begin() as connection:
             connection.execute(write)
 
-    def attempting(self, notification: Notification) -> None:
+    def mark_attempt(self, notification: Notification) -> None:
         """As the port says."""
         self._mark(notification, attempted_at=func.now())
 
@@ -198,7 +197,7 @@ def _put(connection: Connection, n: Notification) -> None:
     )  # fmt: skip
 
 
-def _moved(connection: Connection, group: Group, *, over: bool) -> bool:
+def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:
     """Writes the group as it stands now, if it stood where it should have; whether it did."""
     g = alert_group.c
     same = and_(g.receiver == group.receiver, g.key == group.key)
@@ -213,7 +212,7 @@ def _moved(connection: Connection, group: Group, *, over: bool) -> bool:
     return connection.execute(update(alert_group).where(before).values(**values)).rowcount == 1
 
 
-def _group(row: Row[Any]) -> Group:
+def _group(row: Row[Any]) -> AlertGroup:
     return _GROUP.validate_python(dict(row._mapping))  # noqa: SLF001  SQLAlchemy's documented name
 
 

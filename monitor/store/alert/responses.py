@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
 from monitor.audit.record import portable
-from monitor.store.alert.store import alert_of
+from monitor.store.alert.alerts import alert_of
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.alerts import alert, alert_action, alert_group, silence
@@ -26,7 +26,7 @@ class PostgresResponses:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def told_of(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
+    def active_alerts(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
         """As the port says."""
         query = select(alert_group.c.labels, alert_group.c.said).where(alert_group.c.episode == episode).limit(1)
         with retriable(), self._engine.connect() as connection:

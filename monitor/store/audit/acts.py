@@ -16,7 +16,7 @@ from monitor.core.model import Json
 from monitor.store.alert.responses import acknowledge_act, silence_act
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
-from monitor.store.interaction.queries import profile_act
+from monitor.store.interaction.assessments import profile_act
 from monitor.store.review.labels import label_act
 from monitor.store.tables.alerts import alert_action, silence
 from monitor.store.tables.audit import audit_leaf, audit_queue

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 
 from monitor.store.audit.acts import act_body
 from monitor.store.audit_queue import STORED, Kind
-from monitor.store.database import quick
+from monitor.store.database import limited_read
 
 PAGE = 30
 LATEST = 20_000  # the newest leaves, among which the leaves of a day are counted
@@ -72,20 +72,20 @@ class AuditList:
 
     def note(self) -> str | None:
         """The note of the last checkpoint."""
-        with quick(self._engine, _BUSY) as connection:
+        with limited_read(self._engine, _BUSY) as connection:
             note: str | None = connection.scalar(_NOTE)
         return note
 
     def kinds(self, since: datetime) -> Mapping[str, int]:
         """How many of the newest `LATEST` leaves were sealed since then, by kind."""
-        with quick(self._engine, _BUSY) as connection:
+        with limited_read(self._engine, _BUSY) as connection:
             rows = connection.execute(_KINDS, {"since": since, "most": LATEST})
             return {row.kind: row.leaves for row in rows}
 
     def acts(self, *, kind: str | None = None, before: int | None = None) -> ActPage:
         """The acts of one kind or of all; the first page begins with those that wait to be sealed."""
         values = {"kind": kind, "most": PAGE + 1}
-        with quick(self._engine, "name a kind") as connection:
+        with limited_read(self._engine, "name a kind") as connection:
             sealed = connection.execute(_SEALED, {**values, "before": _HIGHEST if before is None else before})
             found = [  # unpacked, because `.index` of a row is a method
                 _listed(index, kind, app, subject, act_body(leaf)) for index, kind, app, subject, leaf in sealed

@@ -37,7 +37,7 @@ _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class LetterFilter:
     """Which dead letters are meant; what is None does not matter.
 
     `problem` is a part of what `path: problem` says, `received_at` is in [since, until), and `open` is False for those
@@ -70,7 +70,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class StoredLetter:
     """An open dead letter as it is stored: the message as it came, and the group whose ledger counts it."""
 
     id: int
@@ -79,7 +79,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
+class LetterCount:
     """How many dead letters there are, how many of them are open, and the highest id among them, 0 of none."""
 
     total: int
@@ -93,20 +93,20 @@ class DeadLetters:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def amount(self, wanted: Wanted) -> Amount:
+    def amount(self, wanted: LetterFilter) -> LetterCount:
         """How many there are of those."""
         is_open = func.count().filter(_d.settled_at.is_(None))
         query = select(func.count(), is_open, func.coalesce(func.max(_d.id), 0)).where(*wanted.conditions())
         with retriable(), self._engine.connect() as connection:
             total, opened, last = connection.execute(query).one()
-        return Amount(total=total, open=opened, last=last)
+        return LetterCount(total=total, open=opened, last=last)
 
     def known(self, ids: Sequence[int]) -> set[int]:
         """Which of these exist."""
         with retriable(), self._engine.connect() as connection:
             return set(connection.scalars(select(_d.id).where(_d.id.in_(ids))))
 
-    def newest(self, wanted: Wanted, most: int) -> list[Mapping[str, Any]]:
+    def newest(self, wanted: LetterFilter, most: int) -> list[Mapping[str, Any]]:
         """The newest of those, each with its first bytes."""
         columns = [_d.id, _d.received_at, _d.group_id, _d.topic, _d.partition, _d.position, _d.path, _d.problem]
         columns += [_d.size, _d.settled_at, _d.outcome]
@@ -121,7 +121,7 @@ class DeadLetters:
             row = connection.execute(select(*_d).where(_d.id == number)).mappings().one_or_none()
         return None if row is None else dict(row)
 
-    def page(self, wanted: Wanted, *, after: int, last: int, most: int, most_bytes: int) -> list[int]:
+    def page(self, wanted: LetterFilter, *, after: int, last: int, most: int, most_bytes: int) -> list[int]:
         """Ids of the next of those in (after, last], oldest first: one or more, within the limits; none at the end."""
         length = func.octet_length(_d.value)
         query = select(_d.id, length).where(*wanted.conditions(), _d.id > after, _d.id <= last)
@@ -134,7 +134,7 @@ class DeadLetters:
                 ids.append(number)
         return ids
 
-    def open_letters(self, ids: Sequence[int]) -> list[Letter]:
+    def open_letters(self, ids: Sequence[int]) -> list[StoredLetter]:
         """Those of `ids` that are open, oldest first."""
         query = select(*_d).where(_d.id.in_(ids), _d.settled_at.is_(None)).order_by(_d.id)
         with retriable(), self._engine.connect() as connection:
@@ -143,8 +143,8 @@ class DeadLetters:
 
 def settle(
     writer: Writer,
-    alive: Sequence[tuple[Letter, Assessment]],
-    dead: Sequence[tuple[Letter, DeadLetter]],
+    alive: Sequence[tuple[StoredLetter, Assessment]],
+    dead: Sequence[tuple[StoredLetter, DeadLetter]],
     now: datetime,
 ) -> Counter[str]:
     """Stores in one transaction what a retry made of open letters; how many are `assessed`, `duplicate`, `dead` now.
@@ -196,19 +196,19 @@ def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
     return len(rows), purged.total()
 
 
-def _account(letter: Letter) -> Account:
+def _account(letter: StoredLetter) -> Account:
     return letter.group, letter.message.position.topic, letter.message.position.partition
 
 
-def _counted(letter: Letter, assessment: Assessment) -> Assessment:
+def _counted(letter: StoredLetter, assessment: Assessment) -> Assessment:
     """Without its position where the letter is in nobody's ledger, as interactions of that time are."""
     if letter.group != NOBODY:
         return assessment
     return replace(assessment, interaction=replace(assessment.interaction, position=None))
 
 
-def _letter(row: RowMapping) -> Letter:
-    return Letter(
+def _letter(row: RowMapping) -> StoredLetter:
+    return StoredLetter(
         id=row["id"],
         group=row["group_id"],
         message=Message(

@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlalchemy import Engine, func, select
 
 from monitor.privacy.masking import redact
-from monitor.store.database import TakesTooLong, quick
-from monitor.store.deadletters.dead_letters import Wanted
+from monitor.store.database import TakesTooLong, limited_read
+from monitor.store.deadletters.dead_letters import LetterFilter
 from monitor.store.tables.interactions import dead_letter
 
 PAGE = 50
@@ -55,7 +55,7 @@ class LetterList:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def page(self, wanted: Wanted, *, before: int | None = None) -> list[ListedLetter]:
+    def page(self, wanted: LetterFilter, *, before: int | None = None) -> list[ListedLetter]:
         """`PAGE` of those with a smaller id than `before`, and one more where there are more.
 
         A part of a problem is looked for in what is left of it when personal data are masked, so that nobody can guess
@@ -70,18 +70,18 @@ class LetterList:
             before = rows[-1].id
         raise TakesTooLong(f"this would take too long: {_NARROW}")
 
-    def _page(self, wanted: Wanted, before: int | None) -> list[ListedLetter]:
+    def _page(self, wanted: LetterFilter, before: int | None) -> list[ListedLetter]:
         columns = [getattr(_d, name) for name in ListedLetter.__slots__ if name != "begins"]
         begins = func.substr(_d.value, 1, _BEGINS).label("begins")
         query = select(*columns, begins).where(*wanted.conditions()).order_by(_d.id.desc()).limit(PAGE + 1)
         if before is not None:
             query = query.where(_d.id < before)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return [
                 ListedLetter(**{**row, "begins": bytes(row["begins"])}) for row in connection.execute(query).mappings()
             ]
 
-    def causes(self, wanted: Wanted, *, most: int = 20) -> list[Cause]:
+    def causes(self, wanted: LetterFilter, *, most: int = 20) -> list[Cause]:
         """What is wrong with the newest `COUNTED` of them, the most frequent first."""
         newest = select(_d.topic, _d.path, _d.problem, _d.settled_at, _d.received_at).where(*wanted.conditions())
         n = newest.order_by(_d.id.desc()).limit(COUNTED).subquery().c
@@ -97,10 +97,10 @@ class LetterList:
             .group_by(n.topic, n.path, n.problem)
             .order_by(func.count().desc(), n.topic, n.path, n.problem)
         )
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             found = [Cause(**row) for row in connection.execute(query).mappings()]
         return [its for its in found if _stands(its, wanted)][:most]
 
 
-def _stands(its: ListedLetter | Cause, wanted: Wanted) -> bool:
+def _stands(its: ListedLetter | Cause, wanted: LetterFilter) -> bool:
     return wanted.problem is None or wanted.problem.lower() in redact(f"{its.path}: {its.problem}").lower()

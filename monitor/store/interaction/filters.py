@@ -17,7 +17,7 @@ class Labelled(StrEnum):
     WRONG = "wrong"  # somebody's newest label is another verdict
 
 
-class RefusalKnown(StrEnum):
+class RefusalCorrectness(StrEnum):
     """Whether a refusal was right."""
 
     CORRECT = "correct"
@@ -25,7 +25,7 @@ class RefusalKnown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class MetricRange:
     """Values of one metric (`sdq`, `sdrd`, `sda`, `qrd`, `qa`), both bounds included; None is open."""
 
     metric: str
@@ -45,8 +45,8 @@ class Filters:
     topic: str | None = None
     verdicts: frozenset[Verdict] = frozenset()  # none: all
     reason: Reason | None = None
-    refusal: RefusalKnown | None = None
-    metric: Range | None = None
+    refusal: RefusalCorrectness | None = None
+    metric: MetricRange | None = None
     labelled: Labelled | None = None
     words: str | None = None
 
@@ -58,7 +58,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PagePosition:
     """Where a page begins: behind this row, in the order of the list."""
 
     occurred_at: datetime
@@ -67,7 +67,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedInteraction:
     """One row. Texts are as they are stored: mask them before anybody sees them."""
 
     app: str
@@ -98,13 +98,13 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class InteractionPage:
     """A page, newest first. `older` and `newer` are where the next pages begin, None where there is none.
 
     `reached` is set where looking ended there, before the end of the span: `older` (or `newer`) goes on from it.
     """
 
-    rows: tuple[Listed, ...]
-    older: Place | None
-    newer: Place | None
+    rows: tuple[ListedInteraction, ...]
+    older: PagePosition | None
+    newer: PagePosition | None
     reached: datetime | None = None

@@ -33,9 +33,16 @@ from sqlalchemy import (
 
 from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact
-from monitor.store.database import TakesTooLong, quick
-from monitor.store.interaction.filters import Filters, Labelled, Listed, Listing, Place, RefusalKnown
-from monitor.store.interaction.presence import Counted, Pieces, hours, pieces
+from monitor.store.database import TakesTooLong, limited_read
+from monitor.store.interaction.filters import (
+    Filters,
+    InteractionPage,
+    Labelled,
+    ListedInteraction,
+    PagePosition,
+    RefusalCorrectness,
+)
+from monitor.store.interaction.presence import OccupiedSpans, RollupFilter, hours, pieces
 from monitor.store.interaction.search import Terms, terms
 from monitor.store.tables.interactions import METRICS, assessment, interaction
 from monitor.store.tables.review import review
@@ -51,7 +58,7 @@ _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC
 _a, _i, _r = assessment.c, interaction.c, review.c
 
 
-class Browse:
+class InteractionList:
     """Reads. Safe to use from several threads; may raise `Retriable`, and `TakesTooLong` which says what to narrow.
 
     A search finds only what still stands there when personal data are masked, so that nobody can guess them by it.
@@ -61,8 +68,13 @@ class Browse:
         self._engine = engine
 
     def page(
-        self, filters: Filters, *, older_than: Place | None = None, newer_than: Place | None = None, most: int = PAGE
-    ) -> Listing:
+        self,
+        filters: Filters,
+        *,
+        older_than: PagePosition | None = None,
+        newer_than: PagePosition | None = None,
+        most: int = PAGE,
+    ) -> InteractionPage:
         """The newest that match, or those next to a place: at most one of the two is given."""
         searched = terms(filters.words or "")
         forward = newer_than is not None
@@ -71,7 +83,7 @@ class Browse:
         if place is not None:
             behind = place.occurred_at + timedelta(microseconds=1)  # the place's own moment is looked at again
             start, end = (max(start, place.occurred_at), end) if forward else (start, min(end, behind))
-        with quick(self._engine, NARROW) as connection:
+        with limited_read(self._engine, NARROW) as connection:
             found = _Looked(rows=(), through=None)
             if start < end:
                 found = _standing(
@@ -80,14 +92,14 @@ class Browse:
         rows = tuple(found.rows[:most])
         more = len(found.rows) > most
         ended = rows[-1] if more else None
-        far = _place(ended) if ended else None if found.through is None else Place(occurred_at=found.through)
+        far = _place(ended) if ended else None if found.through is None else PagePosition(occurred_at=found.through)
         near = _place(rows[0]) if rows else place
         if forward:
-            return Listing(rows=rows[::-1], older=near, newer=far, reached=None if more else found.through)
+            return InteractionPage(rows=rows[::-1], older=near, newer=far, reached=None if more else found.through)
         newer = near if place is not None else None
-        return Listing(rows=rows, older=far, newer=newer, reached=None if more else found.through)
+        return InteractionPage(rows=rows, older=far, newer=newer, reached=None if more else found.through)
 
-    def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[Listed]:
+    def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[ListedInteraction]:
         """Up to `most` that match, newest first, however far one has to look; a transaction for each page of them."""
         place, left = None, most
         while left > 0:
@@ -102,7 +114,7 @@ class Browse:
 class _Looked:
     """What was found, one more than asked for where there are more, in the order of looking; and how far it came."""
 
-    rows: Sequence[Listed]
+    rows: Sequence[ListedInteraction]
     through: datetime | None
 
 
@@ -113,7 +125,7 @@ def _standing(
     *,
     start: datetime,
     end: datetime,
-    place: Place | None,
+    place: PagePosition | None,
     forward: bool,
     most: int,
 ) -> _Looked:
@@ -122,7 +134,7 @@ def _standing(
     Raises:
         TakesTooLong: so many of those found do not stand.
     """
-    rows, through = list[Listed](), None
+    rows, through = list[ListedInteraction](), None
     for number in range(_MOST_LOOKS):
         found = _looked(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
         if number == 0 and (through := found.through) is not None:
@@ -141,7 +153,7 @@ def _looked(
     *,
     start: datetime,
     end: datetime,
-    place: Place | None,
+    place: PagePosition | None,
     forward: bool,
     most: int,
 ) -> _Looked:
@@ -153,11 +165,11 @@ def _looked(
     conditions = [*of_texts, *of_assessment, *_of_app(filters, by)]
     if by is assessment:
         conditions.append(_a.live)
-    counted = Counted(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
+    counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
     reach = READ if alone else LOOKED_UP
-    spans: Pieces | None = None
+    spans: OccupiedSpans | None = None
     through = None
-    if counted != Counted():
+    if counted != RollupFilter():
         exact = not (searched.wanted or searched.unwanted or filters.refusal or filters.metric or filters.labelled)
         if exact:
             spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
@@ -215,7 +227,7 @@ def _of_assessment(filters: Filters) -> list[ColumnElement[bool]]:
     if filters.reason is not None:
         found.append(literal(filters.reason.value) == any_(_a.reasons))
     if filters.refusal is not None:
-        found.append(_a.refusal_correct.is_(filters.refusal is RefusalKnown.CORRECT))
+        found.append(_a.refusal_correct.is_(filters.refusal is RefusalCorrectness.CORRECT))
     if (wanted := filters.metric) is not None:
         column = _a[wanted.metric]
         found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
@@ -262,7 +274,7 @@ def _bound(
     return moment  # type: ignore[no-any-return]
 
 
-def _within(found: Pieces) -> Any:
+def _within(found: OccupiedSpans) -> Any:
     """The spans as a table."""
     times = ARRAY(DateTime(timezone=True))
     starts, ends = ([span[place] for span in found.spans] for place in (0, 1))
@@ -298,17 +310,17 @@ def _listed(keys: Any, *, forward: bool) -> Select[Any]:
     return select(*k, *i.c, *a.c).select_from(keys.join(i, true()).join(a, true())).order_by(*order)
 
 
-def _row(row: Any) -> Listed:
+def _row(row: Any) -> ListedInteraction:
     found = dict(row)
     known = {"verdict": Verdict(found["verdict"]), "rule_verdict": Verdict(found["rule_verdict"])}
-    return Listed(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
+    return ListedInteraction(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
 
 
-def _stands(row: Listed, searched: Terms) -> bool:
+def _stands(row: ListedInteraction, searched: Terms) -> bool:
     if not searched.wanted and not searched.unwanted:
         return True
     return searched.match(redact(row.question), redact(row.answer))
 
 
-def _place(row: Listed) -> Place:
-    return Place(occurred_at=row.occurred_at, app=row.app, id=row.id)
+def _place(row: ListedInteraction) -> PagePosition:
+    return PagePosition(occurred_at=row.occurred_at, app=row.app, id=row.id)

@@ -11,7 +11,7 @@ from threading import Lock
 from sqlalchemy import Engine, func, literal, select
 
 from monitor.core.model import Verdict
-from monitor.store.database import quick
+from monitor.store.database import limited_read
 from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
 from monitor.store.tables.signals import verdict_hour
@@ -39,7 +39,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
+class LastCheckpoint:
     """The last checkpoint of the audit trail: how many leaves it holds, and when it was made."""
 
     size: int
@@ -87,7 +87,7 @@ class OverviewStore:
         query = select(binned, c.app, c.environment, c.model, *sums).where(at >= start, at < end)
         if app is not None:
             query = query.where(c.app == app)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             rows = connection.execute(query.group_by(binned, c.app, c.environment, c.model))
             return [
                 Cell(
@@ -100,7 +100,7 @@ class OverviewStore:
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
         """The first values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
         c = rollup_label.c
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return {
                 name: list(
                     connection.scalars(
@@ -110,9 +110,9 @@ class OverviewStore:
                 for name in names
             }
 
-    def sealed(self) -> Sealed | None:
+    def sealed(self) -> LastCheckpoint | None:
         """The last checkpoint, None where nothing was sealed yet."""
         c = audit_checkpoint.c
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             row = connection.execute(select(c.size, c.made_at).order_by(c.size.desc()).limit(1)).one_or_none()
-        return None if row is None else Sealed(size=row.size, made_at=row.made_at)
+        return None if row is None else LastCheckpoint(size=row.size, made_at=row.made_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
 PARTITIONED = ("interaction", "assessment", "judgement")
 PARTITION_LOCK = 7_305_102
+_NEW_KEYS = """
+    INSERT INTO interaction_key (app, id, month)
+    SELECT * FROM unnest(%s::text[], %s::text[], %s::date[]) AS wanted (app, id, month)
+    WHERE NOT EXISTS (SELECT FROM retention_month d WHERE d.app = wanted.app AND d.month = wanted.month)
+    ON CONFLICT DO NOTHING RETURNING app, id
+"""
+# A key that retention was deleting has been waited for, and its month may be dropped by now.
+_DROPPED = """
+    SELECT app, month FROM retention_month
+    JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::date[]) AS made (app, month)) AS made USING (app, month)
+"""
+_UNCLAIM = "DELETE FROM interaction_key WHERE (app, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
 
 
 def month_of(moment: datetime) -> date:
@@ -65,3 +77,30 @@ def _create(connection: psycopg.Connection, table: str, month: date) -> None:
         "ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({start}) TO ({end})",
     ):
         connection.execute(sql.SQL(statement).format(**parts))
+
+
+def claim_keys(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+    """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
+    if not its:
+        return []
+    months = {(it.app, it.id): month_of(it.occurred_at) for it in reversed(its)}  # of several, the first one's
+    rows = connection.execute(
+        _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
+    ).fetchall()
+    unclaimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
+    new = []
+    for it in its:
+        if (it.app, it.id) in unclaimed:
+            unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
+            new.append(it)
+    return new
+
+
+def _dropped(connection: psycopg.Connection, made: Mapping[tuple[str, str], date]) -> set[tuple[str, str]]:
+    """Those of the keys that were made in a month of their app which is dropped; they are taken back."""
+    months = ([app for app, _ in made], list(made.values()))
+    gone = set(connection.execute(_DROPPED, months).fetchall()) if made else set()
+    late = {place for place, month in made.items() if (place[0], month) in gone}
+    if late:
+        connection.execute(_UNCLAIM, ([app for app, _ in late], [id_ for _, id_ in late]))
+    return late

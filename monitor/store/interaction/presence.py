@@ -25,7 +25,7 @@ _WINDOWS = tuple(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class RollupFilter:
     """What the rollups are asked for: labels by name, and the verdicts or the reason that count."""
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -34,7 +34,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pieces:
+class OccupiedSpans:
     """Spans [start, end) beside which nothing is, in the order of the list; up to `through`, None: to its end."""
 
     spans: tuple[tuple[datetime, datetime], ...]
@@ -42,8 +42,8 @@ class Pieces:
 
 
 def pieces(
-    connection: Connection, counted: Counted, start: datetime, end: datetime, *, forward: bool, most: int
-) -> Pieces:
+    connection: Connection, counted: RollupFilter, start: datetime, end: datetime, *, forward: bool, most: int
+) -> OccupiedSpans:
     """The minutes of [start, end) that hold `most` of what is counted: next to its end, or `forward` to its start.
 
     A label that the rollups no longer tell from others may lead to more spans, never to less.
@@ -63,14 +63,14 @@ def pieces(
 
 def hours(
     connection: Connection,
-    counted: Counted,
+    counted: RollupFilter,
     start: datetime,
     end: datetime,
     *,
     forward: bool,
     most: int,
     most_read: int,
-) -> Pieces:
+) -> OccupiedSpans:
     """The hours of [start, end) that hold `most` of what is counted, or of which `most_read` answers are to be read."""
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     limits = _Limits(near=start if forward else end, forward=forward, counted=most, read=most_read)
@@ -104,13 +104,17 @@ class _Limits:
         return rows[-1][0] + (unit if self.forward else timedelta())
 
 
-def _found(rows: Sequence[_Row], unit: timedelta, start: datetime, end: datetime, through: datetime | None) -> Pieces:
+def _found(
+    rows: Sequence[_Row], unit: timedelta, start: datetime, end: datetime, through: datetime | None
+) -> OccupiedSpans:
     spans = tuple((max(at, start), min(at + unit, end)) for at, _, _ in rows)
-    return Pieces(spans=_joined(spans), through=through if through is not None and start < through < end else None)
+    return OccupiedSpans(
+        spans=_joined(spans), through=through if through is not None and start < through < end else None
+    )
 
 
 def _hours(
-    connection: Connection, counted: Counted, start: datetime, end: datetime, limits: _Limits
+    connection: Connection, counted: RollupFilter, start: datetime, end: datetime, limits: _Limits
 ) -> tuple[list[_Row], bool]:
     """The hours next to the near end that are enough, and whether they are; the nearest are read first."""
     first, last = _floor(start, HOUR), _floor(end + HOUR - _SMALLEST, HOUR)
@@ -128,7 +132,7 @@ def _hours(
 def _counts(
     connection: Connection,
     table: Table,
-    counted: Counted,
+    counted: RollupFilter,
     spans: Sequence[tuple[datetime, datetime]],
     limits: _Limits,
 ) -> list[_Row]:
@@ -160,7 +164,7 @@ def _counts(
     return [(moment, int(n), int(read)) for moment, n, read in connection.execute(query)]
 
 
-def _number(table: Table, counted: Counted) -> ColumnElement[int]:
+def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:
     """At most so many of a row may be wanted."""
     if counted.reason is not None:
         return table.c[counted.reason.value]

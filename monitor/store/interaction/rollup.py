@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.store.ledger.source import source_of
+from monitor.store.ledger.ledger import source_of
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class CountedAssessment:
     """What of an assessment the rollup counts."""
 
     interaction: Interaction
@@ -47,7 +47,7 @@ class Minute:
         self.squares = [0.0] * len(METRICS)
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
 
-    def add(self, assessment: Assessment | Counted, sign: int = 1) -> None:
+    def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
         """Counts one assessment in, or out again with a `sign` of -1: by what its row holds, so that both are one."""
         counts = self.counts
         counts[0] += sign
@@ -116,10 +116,10 @@ def prepare(connection: psycopg.Connection) -> None:
 
 def write_rollup(
     connection: psycopg.Connection,
-    assessments: Iterable[Assessment | Counted],
+    assessments: Iterable[Assessment | CountedAssessment],
     cap: LabelCap,
     *,
-    instead_of: Iterable[Counted] = (),
+    instead_of: Iterable[CountedAssessment] = (),
 ) -> None:
     """Adds `assessments` to the rollup, and takes out what they stand `instead_of`.
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
-from monitor.core.model import Assessment, Document, Interaction, Metrics, Scores
+from monitor.core.message import Position
+from monitor.core.model import (
+    Assessment,
+    Document,
+    Interaction,
+    Mark,
+    Metrics,
+    Scores,
+    SupportingDocument,
+    TokenUsage,
+)
 from monitor.store.tables.interactions import METRICS
 
 INTERACTION_COLUMNS = (
@@ -33,6 +44,37 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         _array(sorted(it.marks)),
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
     )  # fmt: skip
+
+
+def interaction_of(row: Mapping[str, Any]) -> Interaction:
+    """The interaction that `rows.interaction_row` made this row of, by the names of its columns."""
+    support, usage = row["supporting_documents"], (row["input_tokens"], row["output_tokens"])
+    position = None
+    if row["source_topic"] is not None:
+        position = Position(
+            topic=row["source_topic"], partition=row["source_partition"], offset=row["source_offset"]
+        )  # fmt: skip
+    return Interaction(
+        id=row["id"],
+        app=row["app"],
+        occurred_at=row["occurred_at"].astimezone(UTC),
+        question=row["question"],
+        answer=row["answer"],
+        retrieved_documents=tuple(Document(**document) for document in row["retrieved_documents"]),
+        supporting_documents=None if support is None else tuple(SupportingDocument(**piece) for piece in support),
+        environment=row["environment"],
+        conversation_id=row["conversation_id"],
+        turn=row["turn"],
+        reference_answer=row["reference_answer"],
+        model=row["model"],
+        prompt_version=row["prompt_version"],
+        tags=row["tags"],
+        trace_id=row["trace_id"],
+        latency_ms=row["latency_ms"],
+        usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),
+        marks=frozenset(map(Mark, row["marks"])),
+        position=position,
+    )
 
 
 def assessment_row(a: Assessment) -> tuple[object, ...]:

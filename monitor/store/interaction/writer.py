@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date, datetime
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 
 import psycopg
 
@@ -17,10 +17,9 @@ from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
 from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
-from monitor.store.interaction.follow_ups import FollowUps, enqueue
-from monitor.store.interaction.partitions import Partitions, month_of
+from monitor.store.interaction.partitions import Partitions, claim_keys
 from monitor.store.interaction.rescore import add_assessments
-from monitor.store.interaction.rollup import Counted, LabelCap, prepare, write_ingest, write_rollup
+from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, key
 from monitor.store.ledger.offsets import advance, count, reached
 
@@ -32,24 +31,24 @@ _PATIENCE: dict[str, Any] = {
                " -c idle_in_transaction_session_timeout=10s",
 }  # fmt: skip
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
-_NEW_KEYS = """
-    INSERT INTO interaction_key (app, id, month)
-    SELECT * FROM unnest(%s::text[], %s::text[], %s::date[]) AS wanted (app, id, month)
-    WHERE NOT EXISTS (SELECT FROM retention_month d WHERE d.app = wanted.app AND d.month = wanted.month)
-    ON CONFLICT DO NOTHING RETURNING app, id
+_ENQUEUE = """
+    INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
+    SELECT kind, app, id, occurred_at, %(group)s, %(now)s, %(now)s
+    FROM unnest(%(kinds)s::text[], %(apps)s::text[], %(ids)s::text[], %(times)s::timestamptz[])
+      AS wanted (kind, app, id, occurred_at)
+    WHERE kind <> 'judge' OR NOT EXISTS (
+        SELECT FROM judgement j WHERE j.app = wanted.app AND j.id = wanted.id AND j.occurred_at = wanted.occurred_at
+    )
+    ON CONFLICT DO NOTHING
 """
-# A key that retention was deleting has been waited for, and its month may be dropped by now.
-_DROPPED = """
-    SELECT app, month FROM retention_month
-    JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::date[]) AS made (app, month)) AS made USING (app, month)
-"""
-_UNCLAIM = "DELETE FROM interaction_key WHERE (app, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem, group_id)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (topic, partition, position, digest) DO NOTHING RETURNING id
 """
+
+FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
 
 
 class Writer:
@@ -215,7 +214,9 @@ class Writer:
             [(work, a.interaction) for a in assessments for work in self._follow_ups(a)],
         )
 
-    def recount(self, connection: psycopg.Connection, before: Sequence[Counted], after: Sequence[Assessment]) -> None:
+    def recount(
+        self, connection: psycopg.Connection, before: Sequence[CountedAssessment], after: Sequence[Assessment]
+    ) -> None:
         """Counts assessments in the rollup in the place of those that they replace."""
         write_rollup(connection, after, self._labels, instead_of=before)
 
@@ -226,7 +227,7 @@ class Writer:
         return new
 
     def _keep_new(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
-        new = _only_new(connection, sorted(its, key=lambda it: (it.app, it.id)))
+        new = claim_keys(connection, sorted(its, key=lambda it: (it.app, it.id)))
         if new:
             self._partitions.ensure(connection, new)
             stored_at = self._now()
@@ -234,35 +235,21 @@ class Writer:
         return new
 
 
+def enqueue(
+    connection: psycopg.Connection, group: str, now: datetime, wanted: Sequence[tuple[Work, Interaction]]
+) -> None:
+    """Queues work, each kind once for each interaction; one that was judged is not judged again."""
+    if not wanted:
+        return
+    its = [it for _, it in wanted]
+    connection.execute(_ENQUEUE, {
+        "group": group, "now": now, "kinds": [str(kind) for kind, _ in wanted], "apps": [it.app for it in its],
+        "ids": [it.id for it in its], "times": [it.occurred_at for it in its],
+    })  # fmt: skip
+
+
 def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
     return *key(assessment), assessment.profile_hash
-
-
-def _only_new(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
-    """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
-    if not its:
-        return []
-    months = {(it.app, it.id): month_of(it.occurred_at) for it in reversed(its)}  # of several, the first one's
-    rows = connection.execute(
-        _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
-    ).fetchall()
-    unclaimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
-    new = []
-    for it in its:
-        if (it.app, it.id) in unclaimed:
-            unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
-            new.append(it)
-    return new
-
-
-def _dropped(connection: psycopg.Connection, made: Mapping[tuple[str, str], date]) -> set[tuple[str, str]]:
-    """Those of the keys that were made in a month of their app which is dropped; they are taken back."""
-    months = ([app for app, _ in made], list(made.values()))
-    gone = set(connection.execute(_DROPPED, months).fetchall()) if made else set()
-    late = {place for place, month in made.items() if (place[0], month) in gone}
-    if late:
-        connection.execute(_UNCLAIM, ([app for app, _ in late], [id_ for _, id_ in late]))
-    return late
 
 
 def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:

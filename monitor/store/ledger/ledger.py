@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Text, func, or_, select, text
 
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import LEDGER, consumer_offset
+from monitor.store.tables.interactions import LEDGER, OTHER, consumer_offset
+
+LONGEST_SOURCE = 400
+_FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what the topic of a followed file has behind its path
 
 # An interaction counts where its message stood, with its assessment or still without; a dead letter where its group's
 # ledger counts it, '' is nobody's.
@@ -115,6 +119,12 @@ class Ledger:
             rows = [_row(found) for found in connection.execute(query).mappings()]
             recounted = _recounted(connection, {(row.topic, row.partition) for row in rows}) if recount else []
         return rows, recounted
+
+
+def source_of(topic: str) -> str:
+    """What messages of a topic are counted under: the Kafka topic, or the path of the followed file."""
+    path = _FILE.sub("", topic)
+    return path if len(path) <= LONGEST_SOURCE else OTHER
 
 
 def of_topic(column: Column[str], topic: str) -> ColumnElement[bool]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from monitor.core.errors import Fenced
-from monitor.core.message import Offset, Position, Skip
+from sqlalchemy import Engine, select
+from sqlalchemy.dialects import postgresql
+
+from monitor.core.errors import Fenced, WrongSettings
+from monitor.core.message import Offset, Position, Skip, StoredOffset
+from monitor.store.database import retriable
+from monitor.store.tables.interactions import consumer_offset
 
 if TYPE_CHECKING:
     import psycopg
@@ -35,6 +40,7 @@ _LEDGERS = """
     ORDER BY group_id COLLATE "C", topic COLLATE "C", partition FOR NO KEY UPDATE OF consumer_offset
 """
 Account: TypeAlias = tuple[str, str, int]  # group, topic, partition
+_o = consumer_offset.c
 
 
 def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, profile_hash: str = "") -> None:
@@ -100,3 +106,45 @@ def lock_ledgers(connection: psycopg.Connection, accounts: Iterable[Account]) ->
     """Locks the rows of these accounts, as far as there are such rows, before they are changed."""
     columns = list(zip(*sorted(set(accounts)), strict=True)) or [(), (), ()]
     connection.execute(_LEDGERS, [list(column) for column in columns])
+
+
+class ConsumerGroup:
+    """The `GroupOffsets` port on PostgreSQL; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine, group: str) -> None:
+        self._engine = engine
+        self._group = group
+
+    def stored(self) -> Mapping[tuple[str, int], StoredOffset]:
+        """See `GroupOffsets.stored`."""
+        query = select(_o.topic, _o.partition, _o.next_offset, _o.topic_id).where(_o.group_id == self._group)
+        with retriable(), self._engine.connect() as connection:
+            return {
+                (topic, partition): StoredOffset(next=reached, topic_id=topic_id)
+                for topic, partition, reached, topic_id in connection.execute(query)
+            }
+
+    def pin(self, offsets: Sequence[Offset]) -> None:
+        """See `GroupOffsets.pin`."""
+        rows = [
+            {"group_id": self._group, "topic": o.topic, "partition": o.partition, "next_offset": o.next,
+             "topic_id": o.topic_id}
+            for o in offsets
+        ]  # fmt: skip
+        if not rows:
+            return
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(postgresql.insert(consumer_offset).values(rows).on_conflict_do_nothing())
+
+    def check(self, *, profile_hash: str = "") -> None:
+        """Sees to it that the group is used for one thing only: live verdicts, or a rescore under one profile.
+
+        Raises:
+            WrongSettings: it has been used for another.
+        """
+        query = select(_o.topic, _o.profile_hash).where(_o.group_id == self._group, _o.profile_hash != profile_hash)
+        with retriable(), self._engine.connect() as connection:
+            other = connection.execute(query.limit(1)).one_or_none()
+        if other is not None:
+            used = f"a rescore under the profile {other.profile_hash}" if other.profile_hash else "live verdicts"
+            raise WrongSettings(f"the group {self._group} was used for {used} of {other.topic}; name another --group")

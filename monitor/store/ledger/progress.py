@@ -12,8 +12,7 @@ from sqlalchemy.dialects import postgresql
 from monitor.alert.window import Count, Counts
 from monitor.core.message import Progress
 from monitor.store.database import bounded, retriable
-from monitor.store.ledger.ledger import Ledger, of_topic
-from monitor.store.ledger.source import source_of
+from monitor.store.ledger.ledger import Ledger, of_topic, source_of
 from monitor.store.tables.signals import reading
 
 FORGOTTEN = timedelta(days=1)

@@ -6,20 +6,20 @@ Claims that have passed to another worker meanwhile are left out of everything h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monitor.assess.judge.metric import Judgement
+from monitor.assess.llm.exchange import Prompt, prompts_hash
 from monitor.core.assessment_json import encode
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.audit_queue import Kind, judgement_part, queue_rows
 from monitor.store.interaction.partitions import Partitions
-from monitor.store.interaction.rollup import Counted
+from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.pending.prompts import keep_prompts
 from monitor.store.pending.queue import Claim, forget, still_ours
 from monitor.store.tables.interactions import METRICS
 
@@ -48,6 +48,9 @@ _JUDGED = """
                            calls, input_tokens, output_tokens, cost, judged_at)
     VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
+
+
+_PROMPT = "INSERT INTO prompt (hash, prompts, stored_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 
 
 def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) -> int:
@@ -116,6 +119,18 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
         forget(connection, ours)
 
 
+def keep_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt[Any]]], now: datetime) -> None:
+    """Stores each sequence of prompts under its hash, once: names, texts and schemas of the answers."""
+    by_hash = {prompts_hash(prompts): prompts for prompts in asked if prompts}
+    rows = [
+        (hash_, encode([{"name": p.name, "text": p.text, "schema": p.schema} for p in prompts]), now)
+        for hash_, prompts in sorted(by_hash.items())
+    ]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_PROMPT, rows)
+
+
 def _to_seal(claim: Claim, judgement: Judgement) -> tuple[str, str, str]:
     part = judgement_part(judgement.metric, judgement.model, judgement.prompt_hash)
     return claim.interaction.app, claim.interaction.id, part
@@ -125,12 +140,12 @@ def _place(a: Assessment) -> tuple[object, ...]:
     return a.interaction.app, a.interaction.id, a.interaction.occurred_at, a.profile_hash
 
 
-def _before(connection: psycopg.Connection, made: Assessment) -> Counted | None:
+def _before(connection: psycopg.Connection, made: Assessment) -> CountedAssessment | None:
     row = connection.execute(_BEFORE, _place(made)).fetchone()
     if row is None:
         return None
     verdict, reasons, *metrics = row
-    return Counted(
+    return CountedAssessment(
         interaction=made.interaction,
         verdict=Verdict(verdict),
         reasons=[Reason(reason) for reason in reasons],

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, and_, func, select, text, tuple_, update
 from monitor.core.assessment_json import storable
 from monitor.core.model import Interaction, Reason, Work
 from monitor.store.database import retriable
-from monitor.store.interaction.read import interaction_of
+from monitor.store.interaction.rows import interaction_of
 from monitor.store.tables.interactions import assessment, interaction, pending
 
 if TYPE_CHECKING:

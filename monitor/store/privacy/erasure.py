@@ -64,7 +64,7 @@ _LETTERS = text("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ErasureTarget:
     """Whose interactions of `app` are meant: of a conversation, of these ids, or with a tag of this name and value."""
 
     app: str
@@ -100,7 +100,7 @@ class Erasure:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def find(self, wanted: Wanted) -> list[Erasable]:
+    def find(self, wanted: ErasureTarget) -> list[Erasable]:
         """Those that are stored, oldest first. Once erased they are found by their ids only."""
         query = select(_i.id, _i.occurred_at, _i.marks).where(*wanted.conditions()).order_by(_i.occurred_at, _i.id)
         with retriable(), self._engine.connect() as connection:
@@ -109,7 +109,7 @@ class Erasure:
                 for row in connection.execute(query)
             ]
 
-    def dead_letters(self, wanted: Wanted, found: Sequence[Erasable]) -> list[int]:
+    def dead_letters(self, wanted: ErasureTarget, found: Sequence[Erasable]) -> list[int]:
         """Ids of the dead letters whose bytes, key or headers hold the conversation's id or one of an interaction.
 
         A short id counts only where it stands in double quotes, as in JSON.

@@ -14,7 +14,7 @@ from sqlalchemy import Column, Connection, Table, and_, func, select, text, upda
 
 from monitor.alert.explain.sentences import plain
 from monitor.privacy.masking import redact
-from monitor.store.alert.store import EVALUATOR_LOCK
+from monitor.store.alert.alerts import EVALUATOR_LOCK
 from monitor.store.tables.alerts import alert_explanation, alert_group, notification, outbox
 
 ERASED = "(erased)"

@@ -20,9 +20,8 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.core.model import Mark, Verdict
 from monitor.privacy.retention import CutOff
-from monitor.store.alert.store import advisory_lock
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
-from monitor.store.database import retriable
+from monitor.store.database import advisory_lock, retriable
 from monitor.store.interaction.partitions import PARTITIONED
 from monitor.store.privacy.quotations import blank_gone, hold_alerting
 from monitor.store.report.reports import blank_reported
@@ -106,7 +105,7 @@ _OF_MONTH = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueRows:
     """Of the `stored` interactions of an app and verdict in one part of the table, how many are `due` to go.
 
     `month` is None for the part of those times that belong to no month; `verdict` for what is not assessed;
@@ -146,12 +145,12 @@ class Retention:
         months = sorted(_month(name) for name in names if name != DEFAULT)
         return [*(month for month in months if _start(month) < latest), None]
 
-    def due(self, month: date | None, cut_offs: Sequence[CutOff]) -> list[Due]:
+    def due(self, month: date | None, cut_offs: Sequence[CutOff]) -> list[DueRows]:
         """What is stored of a month, and how much of it is due."""
         with retriable(), self._engine.connect() as connection:
             return _due(connection, month, cut_offs)
 
-    def drop(self, month: date, cut_offs: Sequence[CutOff], *, by: str, now: datetime) -> list[Due]:
+    def drop(self, month: date, cut_offs: Sequence[CutOff], *, by: str, now: datetime) -> list[DueRows]:
         """Drops the whole month in one transaction, if all that is stored of it is due; what that was, else nothing."""
         part = _name(month)
         with retriable(), self._engine.begin() as connection:
@@ -174,7 +173,7 @@ class Retention:
 
     def remove(
         self, month: date | None, cut_offs: Sequence[CutOff], after: tuple[str, str], *, by: str, now: datetime
-    ) -> tuple[list[Due], tuple[str, str]]:
+    ) -> tuple[list[DueRows], tuple[str, str]]:
         """Removes the next `BATCH` of those that are due, by app and id; what that was, and the last one's key.
 
         In one transaction; `after` is the last one's of the batch before, or two empty strings.
@@ -199,7 +198,7 @@ class Retention:
             _count_removed(connection, ((row.source_topic, row.source_partition) for row in rows))
             numbers = Counter((row.app, row.verdict, row.before) for row in rows)
             found = [
-                Due(app=app, verdict=_verdict(verdict), month=month, before=before, stored=number, due=number)
+                DueRows(app=app, verdict=_verdict(verdict), month=month, before=before, stored=number, due=number)
                 for (app, verdict, before), number in numbers.items()
             ]
             _queue_acts(connection, found, cut_offs, by=by, now=now)
@@ -215,12 +214,12 @@ class Retention:
                 blank_reported(connection, app, {id_ for of, id_ in missing if of == app})
 
 
-def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff]) -> list[Due]:
+def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff]) -> list[DueRows]:
     part = DEFAULT if month is None else _name(month)
     if not _tables(connection, part):
         return []
     return [
-        Due(
+        DueRows(
             app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
         )
         for row in connection.execute(text(_COUNT.format(part=part)), _cuts(cut_offs))
@@ -238,7 +237,7 @@ def _tables(connection: Connection, part: str) -> dict[str, str]:
 
 
 def _queue_acts(
-    connection: Connection, found: Iterable[Due], cut_offs: Sequence[CutOff], *, by: str, now: datetime
+    connection: Connection, found: Iterable[DueRows], cut_offs: Sequence[CutOff], *, by: str, now: datetime
 ) -> None:
     """One for each app, verdict and cut-off; "" is not assessed, None any, of an app whose verdicts share one."""
     cuts: dict[str, set[datetime]] = {}

@@ -13,8 +13,7 @@ from monitor.alert.state import State
 from monitor.core.model import Tally
 from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, Judged, Quiet, Usage
 from monitor.report.weekly.week import Week
-from monitor.store.ledger.ledger import Ledger
-from monitor.store.ledger.source import source_of
+from monitor.store.ledger.ledger import Ledger, source_of
 
 _PROBLEMS = 10  # of dead letters, the most frequent
 _ACTIVE = [state.value for state in State if state.active]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, select, text, update
+from sqlalchemy import Connection, Engine, Row, and_, or_, select, text, update
 from sqlalchemy.dialects import postgresql
 
 from monitor.core.model import Json
 from monitor.report.weekly.content import digest
-from monitor.store.alert.store import advisory_lock
-from monitor.store.database import retriable
+from monitor.store.database import advisory_lock, limited_read, retriable
 from monitor.store.tables.audit import report
 
 WEEKLY = "weekly"
+PAGE = 30
 REPORTER_LOCK = 7_305_107
 _EXAMPLES = ("worst", "over_refusals")  # sections of a report that quote interactions
 _PAGE = 20  # reports that are in memory at a time
@@ -47,7 +47,7 @@ class StoredReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedReport:
     """A report without its content, for a list."""
 
     app: str
@@ -56,6 +56,17 @@ class Listed:
     made_at: datetime
     digest: str
     sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """One report; `verdicts` is that section of its content."""
+
+    app: str
+    start: datetime
+    made_at: datetime
+    sent_at: datetime | None
+    verdicts: Mapping[str, Any]
 
 
 class Reports:
@@ -68,7 +79,7 @@ class Reports:
         """Whether this process is the one that reports while the block runs, see `advisory_lock`."""
         return advisory_lock(self._engine, REPORTER_LOCK)
 
-    def listed(self, *, app: str | None = None, limit: int = 100) -> list[Listed]:
+    def listed(self, *, app: str | None = None, limit: int = 100) -> list[ListedReport]:
         """The newest weeks first, then by app."""
         columns = (_r.app, _r.period_start, _r.period_end, _r.made_at, _r.digest, _r.sent_at)
         query = select(*columns).where(_r.kind == WEEKLY).order_by(_r.period_start.desc(), _r.app).limit(limit)
@@ -76,7 +87,7 @@ class Reports:
             query = query.where(_r.app == app)
         with retriable(), self._engine.connect() as connection:
             return [
-                Listed(
+                ListedReport(
                     app=row.app, start=row.period_start, end=row.period_end, made_at=row.made_at, digest=row.digest,
                     sent_at=row.sent_at,
                 )
@@ -114,6 +125,27 @@ class Reports:
         which = (_r.kind == WEEKLY, _r.app == app, _r.period_start == start)
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(report).where(*which).values(sent_at=now))
+
+
+def headlines(
+    engine: Engine, *, app: str | None = None, behind: tuple[datetime, str] | None = None
+) -> Sequence[Headline]:
+    """`PAGE` reports and one more where there are more: the newest weeks first, then by app.
+
+    `behind` is the week's start and the app of the last one of the page before.
+
+    Raises:
+        Retriable: the database is out of reach, or this takes too long.
+    """
+    columns = (_r.app, _r.period_start.label("start"), _r.made_at, _r.sent_at, _r.content["verdicts"].label("verdicts"))
+    query = select(*columns).where(_r.kind == WEEKLY).order_by(_r.period_start.desc(), _r.app).limit(PAGE + 1)
+    if app is not None:
+        query = query.where(_r.app == app)
+    if behind is not None:
+        start, last = behind
+        query = query.where(or_(_r.period_start < start, and_(_r.period_start == start, _r.app > last)))
+    with limited_read(engine, "name an app") as connection:
+        return [Headline(**row) for row in connection.execute(query).mappings()]
 
 
 def blank_reported(connection: Connection, app: str, ids: Collection[str]) -> int:

@@ -16,7 +16,7 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import Both, DocumentUse, Read
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS
 from monitor.report.weekly.week import Week
-from monitor.store.alert.explanation_rows import thin_slices
+from monitor.store.alert.explanations import thin_slices
 
 MOST = 100_000
 # A sentence whose passage scores that much is carried at least in part: what `monitor explain` calls `partly`.

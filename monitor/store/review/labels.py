@@ -14,7 +14,7 @@ from monitor.review.draw import Candidate, Offer
 from monitor.review.label import Drawn, Label, Opinion, Standing
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import bounded, retriable
-from monitor.store.interaction.read import interaction_of
+from monitor.store.interaction.rows import interaction_of
 from monitor.store.tables.review import review, review_offer
 
 CANDIDATES = 2_000  # besides those labelled already; among so many there are enough that teach

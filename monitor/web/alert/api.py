@@ -10,12 +10,12 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
-from monitor.store.alert.list import AlertBoard, Listed
+from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiRequest, ApiResponse, masked, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Limit, Moment, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
-from monitor.web.base.shape import Answer, Question, masked, rounded
 
 router = APIRouter(tags=["alerts"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -24,7 +24,7 @@ Fingerprint = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 WEEK = timedelta(days=7)
 
 
-class Alert(Answer):
+class Alert(ApiResponse):
     """One combination of labels under one rule, as of its last evaluation."""
 
     fingerprint: str
@@ -55,13 +55,13 @@ class Alert(Answer):
     note: str | None
 
 
-class Alerts(Answer):
+class Alerts(ApiResponse):
     """Active ones the worst first, resolved ones the last first."""
 
     items: list[Alert]
 
 
-class Event(Answer):
+class Event(ApiResponse):
     """A change of state."""
 
     at: datetime
@@ -72,7 +72,7 @@ class Event(Answer):
     note: str | None
 
 
-class Action(Answer):
+class Action(ApiResponse):
     """What somebody did."""
 
     at: datetime
@@ -89,13 +89,13 @@ class History(Alert):
     changed: list[str] = Field(description="what was found to have changed when it fired, in sentences")
 
 
-class Comment(Question):
+class Comment(ApiRequest):
     """Why."""
 
     comment: Text = ""
 
 
-class Done(Answer):
+class Done(ApiResponse):
     """Whether it was new, and who is at it."""
 
     acknowledged: bool
@@ -159,14 +159,14 @@ def acknowledge(request: Request, who: Actor, fingerprint: Fingerprint, said: Co
     return Done(acknowledged=done == 1, acknowledged_by=after.acknowledged_by or who.name)
 
 
-def _found(application: Application, fingerprint: str) -> Listed:
+def _found(application: Application, fingerprint: str) -> ListedAlert:
     its = AlertBoard(application.engine).one(fingerprint, application.now())
     if its is None:
         raise HTTPException(NOT_FOUND, "no such alert was ever pending")
     return its
 
 
-def _alert(its: Listed) -> Alert:
+def _alert(its: ListedAlert) -> Alert:
     """Foreign texts and comments masked, as on the pages."""
     a = its.alert
     names = (

@@ -18,7 +18,7 @@ from monitor.alert.wording import UNWATCHED
 from monitor.app.wiring.application import Application
 from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
-from monitor.store.alert.list import AlertBoard, Listed
+from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.alert.rule_figures import Latest, latest
@@ -31,7 +31,7 @@ MOST, MOST_RESOLVED = 200, 50  # alerts of a list
 LOOKED_BACK = timedelta(days=7)
 SENDING = timedelta(minutes=2)  # for which a message may wait before it is worth an alarm
 LENGTHS = ("1h", "4h", "1d", "7d")
-SAID = {
+NOTICES = {
     "silenced": "Silenced: nobody is told of what matches.",
     "unsilenced": "The silence has ended.",
     "over": "That silence had ended already.",
@@ -85,7 +85,7 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
         request,
         "alert/alerts.html",
         who,
-        said=SAID.get(said),
+        said=NOTICES.get(said),
         view=alert_view,
         active=active,
         number=len(active),
@@ -141,7 +141,7 @@ def silence(
     if found.silence is None:
         raise WrongSettings(f"not silenced: {found.wrong}")
     application.alerting.responses.silence(found.silence, now=now)
-    return RedirectResponse("/alerts?said=silenced", 303)
+    return RedirectResponse("/alerts?notice=silenced", 303)
 
 
 @router.post("/alerts/silences/{silence_id}/end")
@@ -152,7 +152,7 @@ def unsilence(
     application: Application = request.app.state.application
     ended = application.alerting.responses.unsilence(silence_id, by=who.name, now=application.now())
     path = f"/alerts/{back}" if back.isalnum() else "/alerts"
-    return RedirectResponse(f"{path}?said={'unsilenced' if ended else 'over'}", 303)
+    return RedirectResponse(f"{path}?notice={'unsilenced' if ended else 'over'}", 303)
 
 
 def draft(matchers: str, length: str, comment: str, *, by: str, now: datetime) -> Draft:
@@ -169,7 +169,7 @@ def draft(matchers: str, length: str, comment: str, *, by: str, now: datetime) -
     return replace(written, silence=made)
 
 
-def caught(found: Draft, active: Sequence[Listed], now: datetime) -> list[Listed]:
+def caught(found: Draft, active: Sequence[ListedAlert], now: datetime) -> list[ListedAlert]:
     """Those of `active` that the silence would keep quiet."""
     if found.silence is None:
         return []

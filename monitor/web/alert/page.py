@@ -17,7 +17,7 @@ from monitor.alert.wording import facts, labels_of
 from monitor.app.wiring.application import Application
 from monitor.core.duration import parse_duration
 from monitor.core.errors import Retriable, WrongSettings
-from monitor.store.alert.list import AlertBoard, Listed
+from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.base.access import Identity, Permission
@@ -26,7 +26,7 @@ from monitor.web.base.page import page
 
 router = APIRouter()
 QUICK = ("1h", "4h", "1d")
-SAID = {
+NOTICES = {
     "acknowledged": "Acknowledged: it is not repeated any more.",
     "already": "Somebody had acknowledged it already.",
     "ended": "This is over: it does not fire any more.",
@@ -62,7 +62,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, said: str = "") -> HT
         request,
         "alert/alert.html",
         who,
-        said=SAID.get(said),
+        said=NOTICES.get(said),
         view=alert_view,
         alert=its.alert,
         silence=its.silence,
@@ -94,7 +94,7 @@ def acknowledge(
     its = _listed(AlertBoard(application.engine), fingerprint, now).alert
     done = application.alerting.responses.acknowledge([its], by=who.name, now=now, comment=comment.strip())
     said = "acknowledged" if done else "already" if its.state.active else "ended"
-    return RedirectResponse(f"/alerts/{its.fingerprint}?said={said}", 303)
+    return RedirectResponse(f"/alerts/{its.fingerprint}?notice={said}", 303)
 
 
 @router.post("/alerts/{fingerprint}/silence")
@@ -118,17 +118,17 @@ def silence(
     except ValueError as error:
         raise WrongSettings(f"not silenced: {error}") from None
     application.alerting.responses.silence(made, now=now)
-    return RedirectResponse(f"/alerts/{its.fingerprint}?said=silenced", 303)
+    return RedirectResponse(f"/alerts/{its.fingerprint}?notice=silenced", 303)
 
 
-def _listed(board: AlertBoard, fingerprint: str, now: datetime) -> Listed:
+def _listed(board: AlertBoard, fingerprint: str, now: datetime) -> ListedAlert:
     its = board.one(fingerprint, now)
     if its is None:
         raise HTTPException(404, "There is no such alert. It may be of a rule that measured something else.")
     return its
 
 
-def _course(application: Application, rule: Rule | None, its: Listed, now: datetime) -> Course | None:
+def _course(application: Application, rule: Rule | None, its: ListedAlert, now: datetime) -> Course | None:
     """Up to now, or some time after its end; None where there is none, or it takes too long to count."""
     if rule is None:
         return None

@@ -1,4 +1,7 @@
-"""A place in a list as one opaque word of an address. It is not signed: it opens nothing that a filter would not."""
+"""Encodes a place in a list as an opaque word for an address.
+
+The word is not signed: it gives access to nothing that a filter would not.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,29 @@ from datetime import datetime
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
-from monitor.store.interaction.filters import Place
+from monitor.store.interaction.filters import PagePosition
 
-_LONGEST = 4_000
+_MAX_CHARS = 4_000
 
 
-def to_cursor(place: Place) -> str:
-    """The word."""
+def to_cursor(place: PagePosition) -> str:
     fields = json.dumps([place.occurred_at.isoformat(), place.app, place.id], separators=(",", ":"))
     return urlsafe_b64encode(fields.encode()).decode().rstrip("=")
 
 
-def from_cursor(word: str) -> Place:
-    """The place.
+def from_cursor(cursor: str) -> PagePosition:
+    """The place that `to_cursor` encoded.
 
     Raises:
-        WrongSettings: it is no word of ours.
+        WrongSettings: `to_cursor` never made this word.
     """
     place = None
     try:
-        at, app, id_ = json.loads(urlsafe_b64decode(word[:_LONGEST] + "=" * (-len(word) % 4)))
-        place = Place(occurred_at=datetime.fromisoformat(at), app=app, id=id_)
-        ours = place.occurred_at.tzinfo is not None and storable(app + id_) == app + id_
-    except (ValueError, TypeError, RecursionError):  # the last one: brackets in brackets
-        ours = False
-    if place is None or not ours:
-        raise WrongSettings("this place in the list is none of ours: begin at its newest end")
+        at, app, id_ = json.loads(urlsafe_b64decode(cursor[:_MAX_CHARS] + "=" * (-len(cursor) % 4)))
+        place = PagePosition(occurred_at=datetime.fromisoformat(at), app=app, id=id_)
+        valid = place.occurred_at.tzinfo is not None and storable(app + id_) == app + id_
+    except (ValueError, TypeError, RecursionError):  # RecursionError: deeply nested brackets
+        valid = False
+    if place is None or not valid:
+        raise WrongSettings("this place in the list is not valid: start again from the newest entry")
     return place

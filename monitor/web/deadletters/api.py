@@ -14,16 +14,16 @@ from pydantic import Field
 from monitor.app.deadletters import retry
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
-from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter
 from monitor.store.deadletters.list import PAGE, LetterList, ListedLetter
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse
+from monitor.web.base.disclosure import Clear, record_look, require_unmask
+from monitor.web.base.escape import decode_escapes
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Jobs
-from monitor.web.base.looks import Clear, check_may_look, keep_look
 from monitor.web.base.parameters import Flag, Id, Moment, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, problems
-from monitor.web.base.shape import Answer
-from monitor.web.base.visible import unescaped
 from monitor.web.deadletters.page import JOB
 
 router = APIRouter(tags=["dead letters"])
@@ -31,7 +31,7 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Resolver = Annotated[Identity, Depends(Needs(Permission.RESOLVE))]
 
 
-class Letter(Answer):
+class Letter(ApiResponse):
     """A dead letter in the list."""
 
     id: int
@@ -46,14 +46,14 @@ class Letter(Answer):
     outcome: str | None
 
 
-class Letters(Answer):
+class Letters(ApiResponse):
     """The newest first; `next` is the `before` of the next page."""
 
     items: list[Letter]
     next: int | None
 
 
-class Header(Answer):
+class Header(ApiResponse):
     """One of the message's."""
 
     name: str
@@ -71,7 +71,7 @@ class WholeLetter(Letter):
     clear: bool
 
 
-class Begun(Answer):
+class Begun(ApiResponse):
     """Work has begun; the letter says what came of it."""
 
     begun: bool
@@ -94,7 +94,7 @@ def dead_letters(  # noqa: PLR0917  FastAPI calls it by name
     """In pages of 50."""
     application: Application = request.app.state.application
     opened = None if settled is None else not settled
-    wanted = Wanted(topic=topic, problem=problem, since=since, until=until, open=opened)
+    wanted = LetterFilter(topic=topic, problem=problem, since=since, until=until, open=opened)
     rows = LetterList(application.engine).page(wanted, before=before)
     shown = rows[:PAGE]
     return Letters(items=[_letter(row) for row in shown], next=shown[-1].id if len(rows) > PAGE else None)
@@ -113,12 +113,12 @@ def dead_letter(
     """Personal data is masked unless `clear`."""
     application: Application = request.app.state.application
     if clear:
-        check_may_look(request, who)
+        require_unmask(request, who)
     row = DeadLetters(application.engine).whole(id)
     if row is None:
         raise HTTPException(NOT_FOUND, "no such dead letter is stored")
     if clear:
-        keep_look(request, who, app="", subject=f"dead letter {id}", fields=("value", "key", "headers"))
+        record_look(request, who, app="", subject=f"dead letter {id}", fields=("value", "key", "headers"))
     return _whole(row, clear=clear)
 
 
@@ -136,7 +136,7 @@ def retry_dead_letter(request: Request, who: Resolver, id: Annotated[Id, Path()]
         raise HTTPException(CONFLICT, f"a retry has settled it: {row['outcome']}")
 
     def work(_: Any, stop: Event) -> str:
-        done = retry(application, Wanted(ids=(id,)), app=None, dialect=None, stop=stop)
+        done = retry(application, LetterFilter(ids=(id,)), app=None, dialect=None, stop=stop)
         return f"{done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
 
     jobs: Jobs = request.app.state.jobs
@@ -175,4 +175,4 @@ def _read(value: bytes) -> str:
 
 
 def _masked(value: bytes) -> str:
-    return redact(unescaped(_read(value)))
+    return redact(decode_escapes(_read(value)))

@@ -20,13 +20,13 @@ from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind, keep_act
 from monitor.store.database import TakesTooLong
-from monitor.store.deadletters.dead_letters import DeadLetters, Wanted
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter
 from monitor.store.deadletters.list import COUNTED, PAGE, LetterList
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.escape import decode_escapes, decode_head, escape_invisible
 from monitor.web.base.guard import Needs
-from monitor.web.base.jobs import Jobs, Report
+from monitor.web.base.jobs import Jobs, Progress
 from monitor.web.base.page import page
-from monitor.web.base.visible import unescaped, visible, visible_bytes
 
 router = APIRouter()
 JOB = "dead letters"  # of which one is at work at a time
@@ -36,7 +36,7 @@ _BEGINS = 100  # characters of one in the list
 _LONGEST = 1_000  # characters of a field
 _HIGHEST = 2**63 - 1  # that Postgres takes for an id
 STATES = {"open": True, "settled": False, "all": None}
-SAID = {
+NOTICES = {
     "begun": "They are read once more, in the background.",
     "busy": "Others are being read once more: wait for that to end.",
 }
@@ -58,13 +58,13 @@ class Filter:
     until: str = ""
     state: str = "open"
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> LetterFilter:
         """The letters that are meant.
 
         Raises:
             InvalidMessage: a time is none.
         """
-        return Wanted(
+        return LetterFilter(
             topic=self.topic or None,
             problem=self.problem or None,
             since=_time(self.since, "from"),
@@ -114,18 +114,18 @@ def dead_letters(
         request,
         "deadletters/dead_letters.html",
         who,
-        said=SAID.get(said),
+        said=NOTICES.get(said),
         asked=asked,
         states=STATES,
         wrong=wrong,
         letters=rows[:PAGE],
-        begins=lambda value: visible(redact_head(unescaped(visible_bytes(value, len(value))[0]), _BEGINS)),
+        begins=lambda value: escape_invisible(redact_head(decode_escapes(decode_head(value, len(value))[0]), _BEGINS)),
         older=asked.path(before=rows[PAGE - 1].id) if len(rows) > PAGE else None,
         newest=asked.path() if before is not None else None,
         causes=causes,
         cause_path=lambda its: replace(asked, topic=its.topic, problem=findable(f"{its.path}: {its.problem}")).path(),
         counted=COUNTED,
-        job=request.app.state.jobs.of(JOB),
+        job=request.app.state.jobs.latest(JOB),
         place=place,
     )
 
@@ -168,15 +168,15 @@ def retry_several(
         wanted = asked.wanted()
     except InvalidMessage as error:
         raise HTTPException(422, str(error)) from None
-    return RedirectResponse(asked.path(said=_begin(request, who, wanted)), 303)
+    return RedirectResponse(asked.path(notice=_begin(request, who, wanted)), 303)
 
 
 @router.post("/dead-letters/{number}/retry")
 def retry_one(request: Request, who: Resolver, number: Number) -> Response:
     """The same of one."""
     _whole(request, number)
-    said = _begin(request, who, Wanted(ids=(number,)))
-    return RedirectResponse(Filter().path(said=said), 303)
+    said = _begin(request, who, LetterFilter(ids=(number,)))
+    return RedirectResponse(Filter().path(notice=said), 303)
 
 
 def place(topic: str, partition: int, position: int) -> str:
@@ -188,15 +188,15 @@ def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
     """Key, headers and value of a whole letter with nothing hidden in them; personal data masked unless `clear`."""
     named = [("Key", row["key"])] if row["key"] is not None else []
     named += [
-        (f"Header {visible(name)}", value)
+        (f"Header {escape_invisible(name)}", value)
         for name, value in zip(row["header_names"], row["header_values"], strict=True)
     ]
     for name, value in (*named, ("Message", row["value"])):
-        text, more = visible_bytes(bytes(value), SHOWN)
+        text, more = decode_head(bytes(value), SHOWN)
         if not clear:  # with what stands behind it, which tells what the end has cut in two
-            whole, _ = visible_bytes(bytes(value), SHOWN + _BEHIND)
-            text = redact_head(unescaped(whole), len(unescaped(text)))
-        yield Shown(name=name, text=visible(text), more=more)
+            whole, _ = decode_head(bytes(value), SHOWN + _BEHIND)
+            text = redact_head(decode_escapes(whole), len(decode_escapes(text)))
+        yield Shown(name=name, text=escape_invisible(text), more=more)
 
 
 def findable(problem: str) -> str:
@@ -205,10 +205,10 @@ def findable(problem: str) -> str:
     return "".join(character for character, _ in same)[:_LONGEST]
 
 
-def _begin(request: Request, who: Identity, wanted: Wanted) -> str:
+def _begin(request: Request, who: Identity, wanted: LetterFilter) -> str:
     application: Application = request.app.state.application
 
-    def work(_: Report, stop: Event) -> str:
+    def work(_: Progress, stop: Event) -> str:
         done = retry(application, wanted, app=None, dialect=None, stop=stop)
         if not done.asked:
             return "no open dead letter was among them"
@@ -236,7 +236,7 @@ def _letter(request: Request, who: Identity, row: Mapping[str, Any], *, clear: b
         kept_bytes=len(row["value"]),
         clear=clear,
         place=place(row["topic"], row["partition"], row["position"]),
-        job=request.app.state.jobs.of(JOB),
+        job=request.app.state.jobs.latest(JOB),
     )
 
 

@@ -12,27 +12,27 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact, redact_head
-from monitor.store.interaction.filters import Filters, Labelled, Listed, Range, RefusalKnown
-from monitor.store.interaction.list import Browse
+from monitor.store.interaction.filters import Filters, Labelled, ListedInteraction, MetricRange, RefusalCorrectness
+from monitor.store.interaction.list import InteractionList
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.cursor import from_cursor, to_cursor
-from monitor.web.base.guard import Needs
-from monitor.web.base.looks import Clear, check_may_look, keep_look
-from monitor.web.base.parameters import Cursor, Limit, Moment, Named, Text
-from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.base.shape import (
-    Answer,
+from monitor.web.base.api_model import (
+    ApiResponse,
     Metrics,
     Probabilities,
     Profile,
     Refusal,
-    foreign,
     masked,
+    masked_support,
+    masked_throughout,
     metrics,
-    pieces,
     probabilities,
 )
+from monitor.web.base.cursor import from_cursor, to_cursor
+from monitor.web.base.disclosure import Clear, record_look, require_unmask
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import AppAndId, Cursor, Limit, Moment, Text
+from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.interaction.api_assessment import Assessment, assessment
 
 router = APIRouter(tags=["interactions"])
@@ -44,7 +44,7 @@ _IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgemen
 _METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
 
 
-class Row(Answer):
+class Row(ApiResponse):
     """An interaction in the list, under its live assessment."""
 
     app: str
@@ -65,7 +65,7 @@ class Row(Answer):
     profile: Profile
 
 
-class Page(Answer):
+class Page(ApiResponse):
     """The newest first. `reached`: a search looked no further back than that; `next` goes on from there."""
 
     items: list[Row]
@@ -73,7 +73,7 @@ class Page(Answer):
     reached: datetime | None
 
 
-class Judgement(Answer):
+class Judgement(ApiResponse):
     """One metric of the judge, a language model."""
 
     metric: str
@@ -85,7 +85,7 @@ class Judgement(Answer):
     parts: Any
 
 
-class Said(Answer):
+class Said(ApiResponse):
     """The newest label of one person."""
 
     label: str
@@ -94,7 +94,7 @@ class Said(Answer):
     note: str | None
 
 
-class Whole(Answer):
+class Whole(ApiResponse):
     """An interaction with its live assessment, and those under other profiles."""
 
     id: str
@@ -137,7 +137,7 @@ def asked(
     topic: Annotated[Text | None, Query()] = None,
     verdict: Annotated[list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these.")] = None,
     reason: Annotated[Reason | None, Query()] = None,
-    refusal: Annotated[RefusalKnown | None, Query(description="Correct refusals, or over-refusals.")] = None,
+    refusal: Annotated[RefusalCorrectness | None, Query(description="Correct refusals, or over-refusals.")] = None,
     metric: Annotated[
         str | None, Query(pattern=f"^{_METRIC}$", description="As `sda:0.1..0.5`; either bound may be left out.")
     ] = None,
@@ -173,7 +173,7 @@ def interactions(
     """Personal data is masked, for everybody. A search that would take too long is refused with what to narrow."""
     application: Application = request.app.state.application
     place = None if cursor is None else from_cursor(cursor)
-    found = Browse(application.engine).page(filters, older_than=place, most=limit)
+    found = InteractionList(application.engine).page(filters, older_than=place, most=limit)
     return Page(
         items=[_row(its) for its in found.rows],
         next=None if found.older is None else to_cursor(found.older),
@@ -188,22 +188,22 @@ def interactions(
 def interaction(
     request: Request,
     who: Viewer,
-    named: Annotated[tuple[str, str], Depends(Named(PREFIX))],
+    named: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
     clear: Clear = False,  # noqa: FBT002
 ) -> Whole:
     """Personal data is masked unless `clear`. Offsets are always those of the texts in clear."""
     application: Application = request.app.state.application
     app, id_ = named
     if clear:
-        check_may_look(request, who)
-    rows = application.queries.explained(id_, app)
+        require_unmask(request, who)
+    rows = application.queries.with_assessments(id_, app)
     if not rows:
         waits = any(row["app"] == app for row in application.queries.unassessed(id_))
         raise HTTPException(
             NOT_FOUND, "it is stored, and not assessed yet" if waits else "no such interaction is stored"
         )
     if clear:
-        keep_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
+        record_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
     return whole(rows, judgements, labels, clear=clear)
@@ -224,9 +224,9 @@ def whole(
     )
     texts: dict[str, Any] = {name: first[name] if clear else masked(first[name]) for name in names}
     if not clear:
-        texts["tags"] = foreign(first["tags"])
+        texts["tags"] = masked_throughout(first["tags"])
         if first["supporting_documents"] is not None:
-            texts["supporting_documents"] = pieces(first["supporting_documents"], first["retrieved_documents"])
+            texts["supporting_documents"] = masked_support(first["supporting_documents"], first["retrieved_documents"])
     plain = {name: first[name] for name in Whole.model_fields if name not in names and name in first}
     assessed = [assessment(row, clear=clear) for row in rows]
     return Whole(
@@ -254,8 +254,8 @@ def _text(text: str | None, *, clear: bool) -> str | None:
     return text if clear or text is None else redact(text)
 
 
-def _row(its: Listed) -> Row:
-    values = {name: getattr(its, name) for name in Listed.__slots__}
+def _row(its: ListedInteraction) -> Row:
+    values = {name: getattr(its, name) for name in ListedInteraction.__slots__}
     return Row(
         **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
         topic=_text(its.topic, clear=False),
@@ -275,7 +275,7 @@ def _begins(text: str) -> str:
     return redact_head(text, _BEGINS)
 
 
-def _range(text: str) -> Range:
+def _range(text: str) -> MetricRange:
     name, _, bounds = text.partition(":")
     low, _, high = bounds.partition("..")
-    return Range(metric=name, low=float(low) if low else None, high=float(high) if high else None)
+    return MetricRange(metric=name, low=float(low) if low else None, high=float(high) if high else None)

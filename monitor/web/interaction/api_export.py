@@ -10,10 +10,10 @@ from fastapi.responses import StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.store.interaction.filters import Filters
-from monitor.store.interaction.list import Browse
+from monitor.store.interaction.list import InteractionList
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs
-from monitor.web.base.looks import keep_export
 from monitor.web.base.problem import problems
 from monitor.web.interaction.api import asked
 from monitor.web.interaction.export import MOST, as_csv, as_json_lines
@@ -39,9 +39,9 @@ def export(
 ) -> StreamingResponse:
     """Newest first, whole texts; personal data is masked, for everybody. The audit trail has that it was taken."""
     application: Application = request.app.state.application
-    rows = Browse(application.engine).every(filters, MOST)
+    rows = InteractionList(application.engine).every(filters, MOST)
     first = next(rows, None)  # what is wrong from the beginning is a problem, not a line
-    keep_export(request, who, app=filters.app, form=format)
+    record_export(request, who, app=filters.app, form=format)
     found = chain(() if first is None else (first,), rows)
     if format == "csv":
         return StreamingResponse(as_csv(found), media_type=_CSV)

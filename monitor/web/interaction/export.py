@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError
 from monitor.privacy.masking import redact
-from monitor.store.interaction.filters import Listed
+from monitor.store.interaction.filters import ListedInteraction
 from monitor.store.tables.interactions import METRICS
 
 MOST = 100_000  # rows
@@ -22,7 +22,7 @@ COLUMNS = (
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
-def as_csv(rows: Iterable[Listed]) -> Iterator[str]:
+def as_csv(rows: Iterable[ListedInteraction]) -> Iterator[str]:
     """Lines of CSV with a head; a text that a spreadsheet would run has an apostrophe before it.
 
     Where something stops it before its end, the last line says what.
@@ -37,7 +37,7 @@ def as_csv(rows: Iterable[Listed]) -> Iterator[str]:
         yield _line([f"# ends here: {error}"])
 
 
-def as_json_lines(rows: Iterable[Listed]) -> Iterator[str]:
+def as_json_lines(rows: Iterable[ListedInteraction]) -> Iterator[str]:
     """An object a line. Where something stops it before its end, the last is `{"ends_here": why}`."""
     try:
         for number, row in enumerate(rows, 1):
@@ -48,7 +48,7 @@ def as_json_lines(rows: Iterable[Listed]) -> Iterator[str]:
         yield encode({"ends_here": str(error)}) + "\n"
 
 
-def fields(row: Listed) -> dict[str, object]:
+def fields(row: ListedInteraction) -> dict[str, object]:
     """By the names of COLUMNS; texts are masked."""
     found: dict[str, object] = {name: getattr(row, name) for name in COLUMNS}
     told = {name: redact(getattr(row, name)) for name in ("question", "answer")}

@@ -11,7 +11,7 @@ from typing import TypeVar
 from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
 from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.filters import Filters, Labelled, Range, RefusalKnown
+from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
 from monitor.store.tables.interactions import METRICS
 from monitor.web.interaction.overview_figures import SPANS, USUAL
 
@@ -23,7 +23,7 @@ VERDICTS: Mapping[str, str] = {
     Verdict.REFUSAL: "refusal",
     Verdict.SELF_GENERATED: "self-generated",
 }
-REFUSALS: Mapping[str, str] = {RefusalKnown.CORRECT: "correct refusal", RefusalKnown.OVER: "over-refusal"}
+REFUSALS: Mapping[str, str] = {RefusalCorrectness.CORRECT: "correct refusal", RefusalCorrectness.OVER: "over-refusal"}
 LABELLED: Mapping[str, str] = {
     Labelled.NO: "not labelled", Labelled.YES: "labelled", Labelled.WRONG: "labelled as another verdict",
 }  # fmt: skip
@@ -100,8 +100,8 @@ def asked(pairs: Iterable[tuple[str, str]], now: datetime) -> Asked:
         topic=fields.get("topic"),
         verdicts=_verdicts(verdict),
         reason=read("reason", "Reason", Reason),
-        refusal=read("refusal", "Refusal", RefusalKnown),
-        metric=Range(metric=metric, low=low, high=high) if metric and not low is high is None else None,
+        refusal=read("refusal", "Refusal", RefusalCorrectness),
+        metric=MetricRange(metric=metric, low=low, high=high) if metric and not low is high is None else None,
         labelled=read("labelled", "Labels", Labelled),
         words=fields.get("words"),
     )
@@ -124,7 +124,7 @@ def _chips(its: Asked) -> Iterator[Chip]:
         yield Chip(text=text, without={other: told for other, told in its.fields.items() if other not in gone})
 
 
-def _bounds(metric: Range) -> str:
+def _bounds(metric: MetricRange) -> str:
     if metric.low is None:
         return f"at most {metric.high:g}"
     return f"at least {metric.low:g}" if metric.high is None else f"{metric.low:g} to {metric.high:g}"

@@ -14,12 +14,12 @@ from monitor.app.wiring.application import Application
 from monitor.assess.explain import REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
-from monitor.store.interaction.filters import Listed, Listing
-from monitor.store.interaction.list import READ, Browse
+from monitor.store.interaction.filters import InteractionPage, ListedInteraction
+from monitor.store.interaction.list import READ, InteractionList
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
+from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs
-from monitor.web.base.looks import keep_export
 from monitor.web.base.page import page
 from monitor.web.interaction import filters as forms
 from monitor.web.interaction.export import MOST, as_csv, as_json_lines
@@ -27,7 +27,7 @@ from monitor.web.interaction.filters import Asked, asked
 from monitor.web.interaction.overview_figures import SPANS
 
 router = APIRouter()
-_FORMS: Mapping[str, tuple[Callable[[Iterable[Listed]], Iterator[str]], str]] = {
+_FORMS: Mapping[str, tuple[Callable[[Iterable[ListedInteraction]], Iterator[str]], str]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "jsonl": (as_json_lines, "application/jsonl"),
 }
@@ -42,9 +42,9 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     older, newer = (request.query_params.get(name) for name in ("older", "newer"))
     older_than = from_cursor(older) if older else None
     newer_than = from_cursor(newer) if newer and not older else None
-    listing, too_long = Listing(rows=(), older=None, newer=None), ""
+    listing, too_long = InteractionPage(rows=(), older=None, newer=None), ""
     try:
-        listing = Browse(application.engine).page(its.filters, older_than=older_than, newer_than=newer_than)
+        listing = InteractionList(application.engine).page(its.filters, older_than=older_than, newer_than=newer_than)
     except TakesTooLong as error:
         too_long = str(error)
     return page(
@@ -83,16 +83,16 @@ def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(P
         raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no list as {form}: take csv or jsonl")
     application: Application = request.app.state.application
     its = asked(request.query_params.multi_items(), application.now())
-    rows = Browse(application.engine).every(its.filters, MOST)
+    rows = InteractionList(application.engine).every(its.filters, MOST)
     first = next(rows, None)
-    keep_export(request, who, app=its.filters.app, form=form)
+    record_export(request, who, app=its.filters.app, form=form)
     lines, media = _FORMS[form]
     found = lines(() if first is None else chain([first], rows))
     name = f"interactions-{its.filters.until:%Y%m%dT%H%MZ}.{form}"
     return StreamingResponse(found, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def _on(its: Asked, direction: str, listing: Listing) -> Mapping[str, str] | None:
+def _on(its: Asked, direction: str, listing: InteractionPage) -> Mapping[str, str] | None:
     """The query of the next page that way."""
     place = listing.older if direction == "older" else listing.newer
     return None if place is None else {**its.fields, direction: to_cursor(place)}

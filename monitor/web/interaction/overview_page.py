@@ -14,9 +14,8 @@ from monitor.app.wiring.application import Application
 from monitor.report.charts.rates import answers_chart, rates_chart
 from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell
-from monitor.store.ledger.ledger import Ledger
+from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.ledger.source import source_of
 from monitor.store.pending.queue import Pending
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs

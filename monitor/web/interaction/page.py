@@ -16,7 +16,7 @@ from monitor.assess.judge.judgement_text import judgement_text
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.store.interaction.conversation import Beside
+from monitor.store.interaction.context import InteractionContext
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_look
@@ -50,7 +50,7 @@ def in_clear(
     """The same in clear, once the look at it is queued for the audit trail."""
     application: Application = request.app.state.application
     app, id_ = _named(request, app, id, "/clear")
-    if not application.queries.explained(id_, app):
+    if not application.queries.with_assessments(id_, app):
         raise _unknown(application, app, id_)
     record_look(request, who, app=app, subject=id_, fields=_FIELDS)
     return _page(request, who, app, id_, clear=True, said=None)
@@ -79,13 +79,13 @@ def label_it(
 
 def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, said: str | None) -> HTMLResponse:
     application: Application = request.app.state.application
-    rows = application.queries.explained(id_, app)
+    rows = application.queries.with_assessments(id_, app)
     if not rows:
         raise _unknown(application, app, id_)
     row = rows[0]
     profiles = {its["profile_hash"]: application.queries.profile(its["profile_hash"]) for its in rows}
     profile = profiles[row["profile_hash"]]
-    beside = Beside(application.engine)
+    beside = InteractionContext(application.engine)
     sentences = reading.shown_sentences(row, clear=clear)
     conversation = row["conversation_id"]
     return page(

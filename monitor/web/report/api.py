@@ -11,15 +11,14 @@ from pydantic import Field
 from monitor.app.report import Format, Written, reporting
 from monitor.app.wiring.application import Application
 from monitor.report.weekly.week import Week, week_named
-from monitor.store.interaction.filters import Place
-from monitor.store.report.list import PAGE, headlines
-from monitor.store.report.reports import Reports
+from monitor.store.interaction.filters import PagePosition
+from monitor.store.report.reports import PAGE, Reports, headlines
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Cursor, Name, Text
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.base.shape import Answer
 from monitor.web.report.page import POLICY
 
 router = APIRouter(tags=["reports"])
@@ -27,7 +26,7 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 _TYPES = {Format.JSON: "application/json", Format.HTML: "text/html", Format.MD: "text/markdown"}
 
 
-class Report(Answer):
+class Report(ApiResponse):
     """A weekly report of one app."""
 
     app: str
@@ -37,7 +36,7 @@ class Report(Answer):
     sent_at: datetime | None
 
 
-class ReportList(Answer):
+class ReportList(ApiResponse):
     """The newest weeks first, then by app."""
 
     items: list[Report]
@@ -65,7 +64,7 @@ def reports(
             )
             for its in shown
         ],
-        next=None if last is None else to_cursor(Place(occurred_at=last.start, app=last.app)),
+        next=None if last is None else to_cursor(PagePosition(occurred_at=last.start, app=last.app)),
     )  # fmt: skip
 
 

@@ -15,11 +15,10 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.ingest.times import instant
 from monitor.report.weekly.week import Week, last_week, week_named
-from monitor.store.report.list import PAGE, headlines
-from monitor.store.report.reports import Reports
+from monitor.store.report.reports import PAGE, Reports, headlines
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.jobs import Jobs, Report
+from monitor.web.base.jobs import Jobs, Progress
 from monitor.web.base.page import page
 from monitor.web.report.rendered import RenderedReports
 
@@ -31,7 +30,7 @@ POLICY = (
     "form-action 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 )
 TYPES = {Format.HTML: "text/html", Format.MD: "text/markdown", Format.JSON: "application/json"}
-SAID = {"begun": "The reports are being written.", "busy": "They are being written already."}
+NOTICES = {"begun": "The reports are being written.", "busy": "They are being written already."}
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Reporter = Annotated[Identity, Depends(Needs(Permission.REPORT))]
 Asked = Annotated[str, Query(max_length=1_000)]
@@ -50,12 +49,12 @@ def reports(
         request,
         "report/reports.html",
         who,
-        said=SAID.get(said),
+        said=NOTICES.get(said),
         app=app,
         reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
         older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
         last_week=last_week(application.now()).name,
-        job=request.app.state.jobs.of(JOB),
+        job=request.app.state.jobs.latest(JOB),
     )
 
 
@@ -64,7 +63,7 @@ def make(request: Request, who: Reporter) -> Response:
     """Writes those of last week that are not there yet, of every app, in the background."""
     application: Application = request.app.state.application
 
-    def work(report: Report, stop: Event) -> str:
+    def work(report: Progress, stop: Event) -> str:
         writer, week = reporting(application), last_week(application.now())
         apps, skipped = writer.apps(week), 0
         for place, app in enumerate(apps, 1):
@@ -80,7 +79,7 @@ def make(request: Request, who: Reporter) -> Response:
 
     jobs: Jobs = request.app.state.jobs
     said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
-    return RedirectResponse(f"/reports?said={said}", 303)
+    return RedirectResponse(f"/reports?notice={said}", 303)
 
 
 @router.get("/reports/weekly/{app:path}/{name}")

@@ -13,7 +13,7 @@ from monitor.core.model import Verdict
 from monitor.report.charts.drawing import reliability_chart, roc_chart
 from monitor.review.agreement import Agreement, agreement
 from monitor.review.evaluate.profile_agreement import Row, Standing, enough, standing
-from monitor.store.review.profile_use import Both, Judged
+from monitor.store.review.profiles import LabelledVerdict, VerdictPair
 
 CHANGED = 50  # interactions with another verdict that are listed
 
@@ -52,11 +52,11 @@ class Compared:
     total: int
     counts: Mapping[tuple[Verdict, Verdict], int]
     agreement: Agreement
-    changed: tuple[Both, ...]
+    changed: tuple[VerdictPair, ...]
     number_changed: int
 
 
-def measured(judged: Sequence[Judged]) -> Measured:
+def measured(judged: Sequence[LabelledVerdict]) -> Measured:
     """The figures and charts of what people labelled."""
     random = [its for its in judged if its.at_random]
     unbiased = enough(len(random), sum(its.label.negative for its in random))
@@ -93,7 +93,7 @@ def weights(profile: Profile) -> list[Weight]:
     return sorted(found, key=lambda its: -abs(its.weight))
 
 
-def compared(both: Sequence[Both]) -> Compared:
+def compared(both: Sequence[VerdictPair]) -> Compared:
     """What two profiles make of the same interactions."""
     changed = [its for its in both if its.first is not its.second]
     return Compared(

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from monitor.simulate.fakes.alerts import MemoryAlertStore
-from monitor.store.alert.store import PostgresAlertStore
+from monitor.store.alert.alerts import PostgresAlertStore
 from tests.factories.answers import a_batch
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import event, text
 from monitor.alert.signal import Signal, SignalKind
 from monitor.core.errors import Retriable
 from monitor.store import database
-from monitor.store.alert.store import PostgresAlertStore
+from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.database import connect
 from tests.factories.answers import NOON
 from tests.factories.stored_alerts import ALL, DIGEST, FIRING, PENDING, change, rate, save

@@ -13,7 +13,7 @@ from monitor.core.errors import Retriable, WrongSettings
 from monitor.report.weekly.content import content, digest
 from monitor.report.weekly.week import Week
 from monitor.store.database import connect
-from monitor.store.privacy.erasure import Erasure, Wanted
+from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.report.reports import Reports, blank_reported
 from monitor.store.report.weekly import Weekly
 from tests.factories.answers import a_batch, an_assessment
@@ -106,7 +106,7 @@ def facts_of(engine):
 
 def erase(engine, id_):
     erasure = Erasure(engine)
-    erasure.erase(APP, erasure.find(Wanted(app=APP, ids=(id_,))), by="eve", reason_given=False, now=MONDAY_SIX)
+    erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=(id_,))), by="eve", reason_given=False, now=MONDAY_SIX)
 
 
 def test_the_week_is_chosen_by_name_or_by_its_last_day():

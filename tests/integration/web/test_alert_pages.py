@@ -8,12 +8,12 @@ import pytest
 
 from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.explain.finding import Telling
+from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.core.model import Verdict
+from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.alert.explanations import Explanations
-from monitor.store.alert.store import PostgresAlertStore
 from monitor.web.alert.view import told
 from tests.factories.alert import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
@@ -114,14 +114,14 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
 
 def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, engine):
     save(FIRING)
-    its = Telling(
+    its = ExampleAnswer(
         id="a/b", app="shop", question=HOSTILE, answer=HOSTILE, verdict="refusal", reasons=("refusal_wording",),
         probability=0.9,
     )  # fmt: skip
     explanation = Explanation(
         signal="negative", answers=9, matching=3, before_answers=90, before_matching=3, looked_at=1, telling=(its,)
     )
-    Explanations(engine).explained(told(FIRING, None), explanation, NOON)
+    Explanations(engine).save(told(FIRING, None), explanation, NOON)
     text = site.by_token("operator").get(f"/alerts/{FIRING.fingerprint}").text
     assert '<a href="/interactions/shop/a%2Fb">&lt;script&gt;alert(1)&lt;/script&gt; [e-mail]</a>' in text
     assert "<script>alert" not in text
@@ -142,7 +142,7 @@ def test_the_first_who_acknowledges_is_named_and_the_trail_has_it(site, save, ro
     (ada, hers), (grace, his) = site.signed_in("operator"), site.signed_in("admin")
     path = f"/alerts/{FIRING.fingerprint}"
     answer = ada.post(f"{path}/acknowledge", data={"csrf": hers, "comment": "<i>on it</i>"})
-    assert (answer.status_code, answer.headers["location"]) == (303, f"{path}?said=acknowledged")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{path}?notice=acknowledged")
     text = ada.get(answer.headers["location"]).text
     assert "Acknowledged: it is not repeated any more." in text
     assert "(&lt;i&gt;on it&lt;/i&gt;)" in text
@@ -173,17 +173,17 @@ def test_silenced_for_as_long_as_was_chosen_and_ended_again(site, save, rows, fo
     client, csrf = site.signed_in("operator")
     path = f"/alerts/{FIRING.fingerprint}"
     answer = client.post(f"{path}/silence", data={"csrf": csrf, **form})
-    assert answer.headers["location"] == f"{path}?said=silenced"
+    assert answer.headers["location"] == f"{path}?notice=silenced"
     ((silence, matchers, ends),) = rows("SELECT id, matchers, ends_at FROM silence")
     assert matchers == ['rule="negative-rate"', 'app="shop"']
     assert ends == NOON + length
     assert "Silenced until" in client.get(path).text
     assert "silenced until" in client.get("/alerts").text
     ended = client.post(f"/alerts/silences/{silence}/end", data={"csrf": csrf, "back": FIRING.fingerprint})
-    assert ended.headers["location"] == f"{path}?said=unsilenced"
+    assert ended.headers["location"] == f"{path}?notice=unsilenced"
     assert "Silenced until" not in client.get(path).text
     twice = client.post(f"/alerts/silences/{silence}/end", data={"csrf": csrf, "back": "//evil.example"})
-    assert twice.headers["location"] == "/alerts?said=over"
+    assert twice.headers["location"] == "/alerts?notice=over"
 
 
 @pytest.mark.parametrize("form", [{}, {"length": "soon"}, {"own": "1000d"}, {"length": "0s"}])
@@ -205,7 +205,9 @@ def test_a_silence_is_shown_for_what_it_does_before_it_is_made(site, save, rows)
     assert "negative-rate, shop" in text
     assert "negative-rate, help" not in text
     assert rows("SELECT id FROM silence") == []
-    assert client.post("/alerts/silences", data={"csrf": csrf, **asked}).headers["location"] == "/alerts?said=silenced"
+    assert (
+        client.post("/alerts/silences", data={"csrf": csrf, **asked}).headers["location"] == "/alerts?notice=silenced"
+    )
     assert rows("SELECT matchers, comment FROM silence") == [(['app=~"sh.*"', 'severity!="info"'], "known")]
 
 

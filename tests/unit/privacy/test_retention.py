@@ -12,7 +12,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Policy
-from monitor.store.privacy.retention import Due
+from monitor.store.privacy.retention import DueRows
 from tests.factories.answers import NOON
 
 DAY = timedelta(days=1)
@@ -89,7 +89,7 @@ def test_what_is_no_length_is_named(given, said):
 
 def a_due(**over):
     known = {"app": "shop", "verdict": Verdict.GROUNDED, "month": NOON.date().replace(day=1), "before": NOON}
-    return Due(**{**known, "stored": 3, "due": 3, **over})
+    return DueRows(**{**known, "stored": 3, "due": 3, **over})
 
 
 def test_a_month_goes_as_a_whole_only_where_nothing_of_it_is_kept():

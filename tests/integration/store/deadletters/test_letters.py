@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.core.message import Skip
-from monitor.store.deadletters.dead_letters import Amount, Wanted, purge
+from monitor.store.deadletters.dead_letters import LetterCount, LetterFilter, purge
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import a_batch, a_dead_letter, a_message, at, clock
 from tests.rig.dead_letters import (
@@ -28,10 +28,10 @@ def test_letters_are_found_by_topic_problem_time_and_state(writer, letters, rows
     for n, (topic, problem) in enumerate([("a", "is 100% WRONG"), ("/x/a#b.jsonl#7-ff", "is wrong"), ("b", "is 100x")]):
         letter = a_dead_letter(b"%d" % n, topic=topic, received_at=at(n), problem=problem, path="answer")
         writer.write(a_batch(dead_letters=(letter,)))
-    first, second, third = (row["id"] for row in reversed(letters.newest(Wanted(), 9)))
+    first, second, third = (row["id"] for row in reversed(letters.newest(LetterFilter(), 9)))
 
     def found(**wanted):
-        return [row["id"] for row in letters.newest(Wanted(**wanted), 9)]
+        return [row["id"] for row in letters.newest(LetterFilter(**wanted), 9)]
 
     assert found() == [third, second, first]
     assert found(topic="a") == [first]
@@ -45,22 +45,22 @@ def test_letters_are_found_by_topic_problem_time_and_state(writer, letters, rows
     rows("UPDATE dead_letter SET settled_at = now(), outcome = 'assessed' WHERE id = %s", second)
     assert found(open=True) == [third, first]
     assert found(open=False) == [second]
-    assert letters.amount(Wanted()) == Amount(total=3, open=2, last=third)
-    assert letters.amount(Wanted(topic="nothing")) == Amount(total=0, open=0, last=0)
-    assert [row["id"] for row in letters.newest(Wanted(), 2)] == [third, second]
+    assert letters.amount(LetterFilter()) == LetterCount(total=3, open=2, last=third)
+    assert letters.amount(LetterFilter(topic="nothing")) == LetterCount(total=0, open=0, last=0)
+    assert [row["id"] for row in letters.newest(LetterFilter(), 2)] == [third, second]
 
 
 def test_a_page_keeps_to_its_limits_but_is_never_empty_before_the_end(writer, letters):
     writer.write(a_batch(dead_letters=tuple(a_dead_letter(b"x" * 100, offset=n) for n in range(5))))
     ids = ids_of(letters)
     everything = {"last": ids[-1], "most": 10, "most_bytes": 10_000}
-    assert letters.page(Wanted(), after=0, **everything) == ids
-    assert letters.page(Wanted(), after=ids[1], **everything) == ids[2:]
-    assert letters.page(Wanted(), after=0, **{**everything, "last": ids[2]}) == ids[:3]
-    assert letters.page(Wanted(), after=0, **{**everything, "most": 2}) == ids[:2]
-    assert letters.page(Wanted(), after=0, **{**everything, "most_bytes": 250}) == ids[:2]
-    assert letters.page(Wanted(), after=0, **{**everything, "most_bytes": 1}) == ids[:1]
-    assert letters.page(Wanted(), after=ids[-1], **everything) == []
+    assert letters.page(LetterFilter(), after=0, **everything) == ids
+    assert letters.page(LetterFilter(), after=ids[1], **everything) == ids[2:]
+    assert letters.page(LetterFilter(), after=0, **{**everything, "last": ids[2]}) == ids[:3]
+    assert letters.page(LetterFilter(), after=0, **{**everything, "most": 2}) == ids[:2]
+    assert letters.page(LetterFilter(), after=0, **{**everything, "most_bytes": 250}) == ids[:2]
+    assert letters.page(LetterFilter(), after=0, **{**everything, "most_bytes": 1}) == ids[:1]
+    assert letters.page(LetterFilter(), after=ids[-1], **everything) == []
 
 
 def test_a_letter_comes_back_as_the_message_that_it_was(writer, letters):

@@ -11,7 +11,7 @@ import pytest
 from monitor.core.errors import Retriable
 from monitor.core.message import Skip
 from monitor.ingest.decode import Decoder
-from monitor.store.deadletters.dead_letters import DeadLetters, Wanted, purge, settle
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, purge, settle
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, a_message, clock
 from tests.rig.dead_letters import (
@@ -177,7 +177,11 @@ def test_a_reader_a_retry_and_a_purge_at_once_do_not_wait_in_a_circle(database, 
             own, letters = Writer(database, clock), DeadLetters(engine)
             for _ in range(rounds):
                 meet()
-                handle(own, letters, letters.page(Wanted(open=True), after=0, last=2**62, most=each, most_bytes=2**30))
+                handle(
+                    own,
+                    letters,
+                    letters.page(LetterFilter(open=True), after=0, last=2**62, most=each, most_bytes=2**30),
+                )
             own.close()
 
         return work

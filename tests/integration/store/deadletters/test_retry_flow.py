@@ -13,7 +13,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
 from monitor.ingest.decode import Decoder
-from monitor.store.deadletters.dead_letters import Wanted
+from monitor.store.deadletters.dead_letters import LetterFilter
 from tests.factories.answers import NOON, clock
 from tests.rig.dead_letters import TOPIC, consume, ids_of, in_balance, mendable
 
@@ -25,7 +25,7 @@ def application(database):
 
 
 def run(application, wanted=None, **over):
-    return retry(application, wanted or Wanted(), **{"app": None, "dialect": None, "stop": Event(), **over})
+    return retry(application, wanted or LetterFilter(), **{"app": None, "dialect": None, "stop": Event(), **over})
 
 
 def test_a_retry_goes_through_the_whole_flow_in_batches(writer, application, engine, rows):
@@ -51,23 +51,23 @@ def test_a_retry_or_purge_that_is_stopped_does_nothing_more(writer, application,
     stop = Event()
     stop.set()
     assert run(application, stop=stop) == Retried()
-    assert purge_all(application, Wanted(), last=10**9, stop=stop).total == 0
+    assert purge_all(application, LetterFilter(), last=10**9, stop=stop).total == 0
     assert rows("SELECT count(*) FROM dead_letter WHERE settled_at IS NULL") == [(1,)]
 
 
 def test_letters_that_came_since_are_not_purged(writer, application, letters):
     consume(writer, [b"x"])
-    last = letters.amount(Wanted()).last
+    last = letters.amount(LetterFilter()).last
     consume(writer, [b"y"], first=1, expected=1)
-    assert purge_all(application, Wanted(until=NOON + timedelta(days=1)), last=last, stop=Event()).total == 1
-    assert letters.amount(Wanted()).total == 1
+    assert purge_all(application, LetterFilter(until=NOON + timedelta(days=1)), last=last, stop=Event()).total == 1
+    assert letters.amount(LetterFilter()).total == 1
 
 
 def test_an_id_that_is_none_is_named_before_anything_is_done(writer, application, letters, rows):
     consume(writer, [mendable("1")])
     (known,) = ids_of(letters)
-    check_known(letters, Wanted(ids=(known,)))
-    check_known(letters, Wanted())
+    check_known(letters, LetterFilter(ids=(known,)))
+    check_known(letters, LetterFilter())
     with pytest.raises(WrongSettings, match=f"no dead letter {known + 1}, {known + 7};"):
-        run(application, Wanted(ids=(known + 7, known, known + 1)))
+        run(application, LetterFilter(ids=(known + 7, known, known + 1)))
     assert rows("SELECT count(*) FROM interaction") == [(0,)]

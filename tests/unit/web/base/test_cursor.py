@@ -5,14 +5,14 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from monitor.core.errors import WrongSettings
-from monitor.store.interaction.filters import Place
+from monitor.store.interaction.filters import PagePosition
 from monitor.web.base.cursor import from_cursor, to_cursor
 from tests.factories.answers import NOON
 
 
 @pytest.mark.parametrize("name", ["q-1", "", "über/42?&", '"', "\u2028"])
 def test_a_place_comes_back_from_its_word(name):
-    place = Place(occurred_at=NOON, app="support", id=name)
+    place = PagePosition(occurred_at=NOON, app="support", id=name)
     word = to_cursor(place)
     assert word.replace("-", "").replace("_", "").isalnum()
     assert from_cursor(word) == place
@@ -31,5 +31,5 @@ def test_a_place_comes_back_from_its_word(name):
     ],
 )  # fmt: skip
 def test_any_other_word_is_refused(word):
-    with pytest.raises(WrongSettings, match="none of ours"):
+    with pytest.raises(WrongSettings, match="not valid"):
         from_cursor(word)

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.core.errors import Retriable
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.filters import Listed
+from monitor.store.interaction.filters import ListedInteraction
 from monitor.web.interaction import export as listing_export
 from monitor.web.interaction.export import COLUMNS, as_csv, as_json_lines
 from tests.factories.answers import NOON
@@ -23,7 +23,7 @@ def a_row(**over):
         "p_grounded": 0.1, "p_refusal": 0.8, "p_self_generated": 0.1, "uncalibrated": True, "sdq": -0.25, "sdrd": None,
         "sda": 0.30000001192, "qrd": 0.5, "qa": 0.5, "profile_name": "minilm", "profile_hash": "0123",
     }  # fmt: skip
-    return Listed(**{**known, **over})
+    return ListedInteraction(**{**known, **over})
 
 
 def read(lines):

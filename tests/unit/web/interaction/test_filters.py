@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.filters import Labelled, Range, RefusalKnown
+from monitor.store.interaction.filters import Labelled, MetricRange, RefusalCorrectness
 from monitor.web.interaction.filters import asked
 from tests.factories.answers import NOON
 
@@ -30,8 +30,8 @@ def test_every_field_is_read():
     f = its.filters
     assert f.since == NOON - timedelta(days=7)
     assert (f.app, f.environment, f.model, f.topic) == ("shop", "staging", "large", "billing")
-    assert (f.verdicts, f.reason, f.refusal) == ({Verdict.REFUSAL}, Reason.MISSING_FACT, RefusalKnown.OVER)
-    assert (f.metric, f.labelled) == (Range(metric="sdq", low=0.25, high=0.5), Labelled.WRONG)
+    assert (f.verdicts, f.reason, f.refusal) == ({Verdict.REFUSAL}, Reason.MISSING_FACT, RefusalCorrectness.OVER)
+    assert (f.metric, f.labelled) == (MetricRange(metric="sdq", low=0.25, high=0.5), Labelled.WRONG)
     assert (f.words, its.faults) == ("refund -urgent", ())
 
 

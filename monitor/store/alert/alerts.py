@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
-from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import SeriesMemory, Round, RuleMemory
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Counts, Span
 from monitor.core.errors import Retriable
 from monitor.store.alert.counts import SpanCounts
-from monitor.store.database import bounded, retriable
+from monitor.store.database import advisory_lock, bounded
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state
 
 EVALUATOR_LOCK = 7_305_103
 RESOLVED_KEPT = timedelta(hours=1)
 _OVER = (State.INACTIVE, State.RESOLVED)  # from which an episode may begin that starts from nothing known
-# The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
-_SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 # Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
 _PLAIN = (
     *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
@@ -145,25 +143,6 @@ class PostgresAlertStore:
             connection.execute(delete(alert_memory).where(alert_memory.c.rule_digest.in_(gone)))
 
 
-@contextmanager
-def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
-    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
-
-    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word,
-    which the server learns by keepalives. A proxy between them answers those itself: then its own time limits count.
-    """
-    with retriable():
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    try:
-        with retriable():
-            connection.execute(_SIGNS_OF_LIFE)
-            ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
-        yield ours
-    finally:
-        connection.invalidate()  # closes the session, and with it the lock
-        connection.close()
-
-
 def alert_of(row: Row[Any]) -> Alert:
     """The alert that a row of its table holds."""
     values = {name: getattr(row, name) for name in _PLAIN}
@@ -230,7 +209,7 @@ def _save_rule(connection: Connection, done: Round) -> None:
     connection.execute(write.on_conflict_do_update(index_elements=["rule_digest"], set_={**fresh, **kept}))
 
 
-def _memory_row(rule_digest: str, identity: str, its: Remembered) -> dict[str, Any]:
+def _memory_row(rule_digest: str, identity: str, its: SeriesMemory) -> dict[str, Any]:
     return {
         "fingerprint": identity,
         "rule_digest": rule_digest,
@@ -241,6 +220,6 @@ def _memory_row(rule_digest: str, identity: str, its: Remembered) -> dict[str, A
     }
 
 
-def _remembered(row: Row[Any]) -> Remembered:
+def _remembered(row: Row[Any]) -> SeriesMemory:
     baseline = None if row.baseline is None else Baseline.from_json(row.baseline)
-    return Remembered(labels=row.labels, seen_at=row.seen_at, memory=row.memory, baseline=baseline)
+    return SeriesMemory(labels=row.labels, seen_at=row.seen_at, memory=row.memory, baseline=baseline)

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, true
 
 from monitor.core.model import Verdict
 from monitor.store.audit_queue import STORED
-from monitor.store.database import quick
+from monitor.store.database import limited_read
 from monitor.store.tables.audit import audit_leaf
 from monitor.store.tables.interactions import assessment, interaction
 
@@ -40,7 +40,7 @@ class Leaf:
     sealed_at: datetime
 
 
-class Beside:
+class InteractionContext:
     """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
 
     def __init__(self, engine: Engine) -> None:
@@ -64,7 +64,7 @@ class Beside:
         )
         query = select(*t, live.c.verdict).select_from(turns.outerjoin(live, true()))
         query = query.order_by(t.turn.asc().nulls_last(), t.occurred_at, t.id)
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return [
                 Turn(
                     id=row.id, turn=row.turn, occurred_at=row.occurred_at, question=row.question,
@@ -81,5 +81,5 @@ class Beside:
             .order_by(_l.index)
             .limit(_MOST_LEAVES)
         )
-        with quick(self._engine, _NARROW) as connection:
+        with limited_read(self._engine, _NARROW) as connection:
             return [Leaf(**row) for row in connection.execute(query).mappings()]

@@ -26,18 +26,18 @@ _JOINED = and_(
 )
 
 
-class Queries:
+class AssessmentQueries:
     """Reads; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def answers(self) -> None:
+    def ping(self) -> None:
         """Asks the database for nothing; raises where it does not answer."""
         with retriable(), self._engine.connect() as connection:
             connection.execute(select(1))
 
-    def explained(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
+    def with_assessments(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
         """The interaction with each of its assessments as one flat mapping; several where apps share the id."""
         hidden = {assessment.c.app, assessment.c.id, assessment.c.occurred_at}
         columns = [*interaction.c, *(column for column in assessment.c if column not in hidden)]

@@ -1,0 +1,72 @@
+"""The command `monitor explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, print_json
+from monitor.core.errors import WrongSettings
+
+if TYPE_CHECKING:
+    from monitor.store.interaction.assessments import AssessmentQueries
+
+
+def explain(
+    interaction_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the interaction.")],
+    *,
+    app_name: Annotated[str | None, typer.Option("--app", help="The app, where several share the id.")] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the figures too: scores, thresholds, features, log-odds.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Explain one answer: the verdict, what the documents carry and what they do not, and where to look next."""
+    from monitor.assess.explain import findings_json
+    from monitor.cli.explain.details import details_panel
+    from monitor.cli.explain.panel import explanation
+
+    with opened() as application:
+        queries = application.queries
+        rows = queries.with_assessments(interaction_id, app_name)
+        if not rows:
+            _fail_without_assessment(queries, interaction_id, app_name)
+        judgements = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
+        profiles = [queries.profile(row["profile_hash"]) for row in rows]
+    if as_json:
+        explained = zip(rows, profiles, strict=True)
+        print_json(
+            [
+                {**row, "judgements": judgements[row["app"]], "explanation": findings_json(row, profile)}
+                for row, profile in explained
+            ]
+        )
+        return
+    console = Console()
+    for row, profile in zip(rows, profiles, strict=True):
+        console.print(explanation(row, judgements[row["app"]] if row["live"] else ()))
+        if details:
+            console.print(details_panel(row, profile))
+    if not details:
+        console.print("[dim]--details shows the figures behind this[/]")
+
+
+def _fail_without_assessment(queries: AssessmentQueries, interaction_id: str, app_name: str | None) -> None:
+    """Says why there is nothing to explain.
+
+    Raises:
+        WrongSettings: no such interaction is stored.
+        typer.Exit: it is stored and waits for its assessment.
+    """
+    waiting: Sequence[Mapping[str, Any]] = [
+        row for row in queries.unassessed(interaction_id) if app_name in {None, row["app"]}
+    ]
+    if not waiting:
+        raise WrongSettings(f"no interaction {interaction_id!r} is stored")
+    why = waiting[0]["last_error"] or "it waits for a worker"
+    typer.echo(f"{interaction_id} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
+    raise typer.Exit(1)

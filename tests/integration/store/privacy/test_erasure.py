@@ -1,0 +1,246 @@
+"""Erasing on a real server: what goes, what stays, and what tells of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import psycopg
+import pytest
+
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.explain.finding import Cluster, ExampleAnswer
+from monitor.alert.notification import Notification
+from monitor.assess.explain import findings_json
+from monitor.cli.explain.panel import explanation
+from monitor.core.model import Mark, Verdict, Work
+from monitor.privacy.masking import redact
+from monitor.store.interaction.assessments import AssessmentQueries
+from monitor.store.interaction.rows import interaction_of
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.finish import finish_assessed
+from monitor.store.pending.queue import Pending
+from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
+from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
+from tests.factories.notifications import a_notification, an_example
+from tests.rig.privacy import APP, SECRET, everything, surround, told
+
+OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
+
+
+@pytest.fixture
+def erasure(engine):
+    return Erasure(engine)
+
+
+def erase(erasure, wanted=OF_CONVERSATION):
+    those = erasure.find(wanted)
+    erasure.erase(wanted.app, those, by="eve", reason_given=True, now=NOON)
+    return those
+
+
+def test_nothing_of_what_was_said_is_left_in_any_table(database, writer, erasure):
+    writer.write(a_batch(told("q-1", NOON), told("q-2", NOON)))
+    for id_ in ("q-1", "q-2"):
+        surround(database, id_, NOON)
+    assert everything(database).count(SECRET) > 10
+    assert [(one.id, one.erased) for one in erase(erasure)] == [("q-1", False), ("q-2", False)]
+    left = everything(database)
+    for said in (SECRET, "Jane", "jane", "conversation-7", "4bf92f35", "audit_secret:", "pending:"):
+        assert said not in left
+
+
+def test_verdict_figures_and_times_stay_and_the_row_is_still_an_interaction(database, writer, erasure, rows, engine):
+    assessment = told("q-1", NOON, verdict=Verdict.SELF_GENERATED)
+    writer.write(a_batch(assessment))
+    surround(database, "q-1", NOON)
+    figures = "SELECT verdict, p_grounded, sda, features, evidence -> 'features' FROM assessment"
+    before = rows(figures)
+    erase(erasure)
+    assert rows(figures) == before
+    assert rows("SELECT score, parts, reason FROM judgement") == [(0.5, {}, None)]
+    assert rows("SELECT label, note FROM review") == [("grounded", None)]
+    (row,) = AssessmentQueries(engine).with_assessments("q-1", APP)
+    it = interaction_of(row)
+    assert it.marks == {Mark.ERASED}
+    assert (it.question, it.answer, it.retrieved_documents, it.occurred_at) == ("", "", (), NOON)
+    assert row["support"] == {"origin": "extractive", "documents": []}
+
+
+def test_others_keep_what_they_say(database, writer, erasure, rows):
+    others = [told("q-2", NOON, conversation_id="conversation-8"), told("q-1", NOON, app="other-bot")]
+    writer.write(a_batch(told("q-1", NOON), *others))
+    surround(database, "q-2", NOON)
+    erase(erasure)
+    assert rows("SELECT app, id FROM interaction WHERE question <> '' ORDER BY 1, 2") == [
+        ("other-bot", "q-1"),
+        (APP, "q-2"),
+    ]
+    assert rows("SELECT note FROM review") == [(SECRET,)]
+    assert rows("SELECT id FROM audit_secret") == [("q-2",)]
+
+
+def test_each_is_told_to_the_audit_trail_without_its_words(writer, erasure, rows):
+    writer.write(a_batch(told("q-1", NOON), told("q-2", NOON)))
+    erase(erasure)
+    acts = rows("SELECT app, subject, body FROM audit_queue WHERE kind = 'erasure' ORDER BY seq")
+    assert [(app, subject) for app, subject, _ in acts] == [(APP, "q-1"), (APP, "q-2")]
+    assert acts[0][2] == {"by": "eve", "at": NOON.isoformat(), "fields": list(FIELDS), "reason_given": True}
+
+
+def test_erasing_again_finds_it_erased_by_its_id_and_nothing_by_its_conversation(writer, erasure):
+    writer.write(a_batch(told("q-1", NOON)))
+    erase(erasure)
+    assert erasure.find(OF_CONVERSATION) == []
+    (one,) = erasure.find(ErasureTarget(app=APP, ids=("q-1",)))
+    assert one.erased
+    erase(erasure, ErasureTarget(app=APP, ids=("q-1",)))  # does no harm
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (ErasureTarget(app=APP, tag=("user", "jane")), ["q-1"]),
+        (ErasureTarget(app=APP, tag=("user", "joe")), ["q-2"]),
+        (ErasureTarget(app=APP, ids=("q-2", "q-3")), ["q-2"]),
+        (ErasureTarget(app="other", ids=("q-2",)), []),
+    ],
+)
+def test_interactions_are_found_by_id_and_by_tag(writer, erasure, wanted, expected):
+    writer.write(a_batch(told("q-1", NOON), told("q-2", NOON, tags={"user": "joe"})))
+    assert [one.id for one in erasure.find(wanted)] == expected
+
+
+def test_the_same_event_again_stays_a_duplicate(writer, erasure, rows):
+    writer.write(a_batch(told("q-1", NOON)))
+    erase(erasure)
+    tally = writer.write(a_batch(told("q-1", NOON)))
+    assert tally.duplicate == 1
+    assert rows("SELECT question FROM interaction") == [("",)]
+
+
+def test_a_rescore_brings_nothing_back(database, writer, erasure, rows):
+    writer.write(a_batch(told("q-1", NOON)))
+    erase(erasure)
+    again = Writer(database, clock, group="rescore", rescore="fedcba9876543210")
+    tally = again.write(a_batch(told("q-1", NOON, profile_hash="fedcba9876543210")))
+    again.close()
+    assert (tally.duplicate, tally.pending) == (1, 0)
+    assert rows("SELECT count(*) FROM assessment") == [(1,)]
+
+
+# --- what quotes it ---
+
+
+def quoted(question):
+    example = redact(question)[:200]
+    return Explanation(
+        signal="negative",
+        answers=10,
+        matching=5,
+        before_answers=10,
+        before_matching=1,
+        looked_at=3,
+        clusters=(Cluster(words=("snapshots",), questions=3, share=0.6, before_share=None, example=example),),
+        telling=(told_of("q-1", question, SECRET), told_of("q-9", "Why?", "So.")),
+    )
+
+
+def told_of(id_, question, answer):
+    return ExampleAnswer(id=id_, app=APP, question=question, answer=answer, verdict="refusal", reasons=(), probability=0.9)
+
+
+def put(database, table, column, content, **over):
+    values = {column: json.dumps(content), **over}
+    with psycopg.connect(database) as connection:
+        names, marks = ", ".join(values), ", ".join(["%s"] * len(values))
+        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+
+
+def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, rows):
+    assessment = told("q-1", NOON)
+    writer.write(a_batch(assessment))
+    said = quoted(assessment.interaction.question)
+    put(database, "alert_explanation", "explanation", said.to_json(), episode="e", fingerprint="f", made_at=NOON)
+    example = an_example(id="q-1", question=SECRET, answer=SECRET)
+    notification = a_notification(changes=tuple(said.sentences()), examples=(example,)).to_json()
+    put(
+        database, "notification", "payload", notification, receiver="slack", group_key="g", episode="e", number=0,
+        news="firing", made_at=NOON,
+    )  # fmt: skip
+    erase(erasure)
+    ((stored,),) = rows("SELECT explanation FROM alert_explanation")
+    left = Explanation.from_json(stored)
+    assert [(one.id, one.question, one.answer) for one in left.telling] == [("q-1", "", ""), ("q-9", "Why?", "So.")]
+    assert left.clusters[0].example == ""
+    assert (left.findings, left.clusters[0].words) == (said.findings, said.clusters[0].words)
+    ((payload,),) = rows("SELECT payload FROM notification")
+    assert SECRET not in json.dumps(payload)
+    assert Notification.from_json(payload).examples[0].id == "q-1"
+    assert any("snapshots" in change and "(erased)" in change for change in payload["changes"])
+
+
+def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, rows):
+    assessment = told("q-1", NOON)
+    writer.write(a_batch(assessment))
+    said = quoted(assessment.interaction.question).to_json() | {"telling": []}
+    put(database, "alert_explanation", "explanation", said, episode="e", fingerprint="f", made_at=NOON)
+    erase(erasure)
+    assert SECRET not in str(rows("SELECT explanation FROM alert_explanation"))
+
+
+@pytest.mark.parametrize("question", ["I am Jane", "Is “Jane” a name that ”Jane Doe” may have in a shop?"])
+def test_a_quotation_goes_whole_however_short_and_whatever_signs_it_has(database, writer, erasure, rows, question):
+    writer.write(a_batch(told("q-1", NOON, question=question)))
+    said = quoted(question)
+    put(database, "alert_explanation", "explanation", said.to_json() | {"telling": []}, episode="e", fingerprint="f",
+        made_at=NOON)  # fmt: skip
+    notification = a_notification(changes=tuple(said.sentences())).to_json()
+    put(
+        database, "notification", "payload", notification, receiver="slack", group_key="g", episode="e", number=0,
+        news="firing", made_at=NOON,
+    )  # fmt: skip
+    erase(erasure)
+    left = str(rows("SELECT explanation FROM alert_explanation") + rows("SELECT payload FROM notification"))
+    assert "Jane" not in left
+    assert "(erased)" in left
+
+
+# --- dead letters ---
+
+
+def test_dead_letters_that_name_it_are_found(writer, erasure, rows):
+    writer.write(a_batch(told("q-1", NOON)))
+    letters = (
+        b'{"conversation_id": "conversation-7"}',
+        b'{"id": "q-1"',
+        b"conversation-7 without any JSON",
+        b'{"id": "q-10"}',
+        b"q-1 without quotes is too short to be sure",
+        b"\xff\xfe",
+    )
+    dead = tuple(a_dead_letter(value, offset=i) for i, value in enumerate(letters, start=10))
+    keyed = a_dead_letter(b"nothing", offset=20, key=b"conversation-7")
+    headed = a_dead_letter(b"nothing", offset=21, headers=(("conversation", b"conversation-7"),))
+    writer.write(a_batch(dead_letters=(*dead, keyed, headed)))
+    found = erasure.dead_letters(OF_CONVERSATION, erasure.find(OF_CONVERSATION))
+    assert rows("SELECT position FROM dead_letter WHERE id = ANY(%s) ORDER BY 1", found) == [
+        (10,), (11,), (12,), (20,), (21,),
+    ]  # fmt: skip
+
+
+def test_an_erased_interaction_can_be_explained(writer, erasure, engine):
+    writer.write(a_batch(told("q-1", NOON)))
+    erase(erasure)
+    (row,) = AssessmentQueries(engine).with_assessments("q-1", APP)
+    assert findings_json(row, None)["sentences"] == []
+    assert explanation(row)
+
+
+def test_a_worker_that_is_at_it_stores_nothing_afterwards(writer, erasure, engine, rows):
+    it = told("q-1", NOON).interaction
+    writer.write(a_batch(pending=(it,)))
+    (claim,) = Pending(engine).claim([Work.ASSESS], NOON, most=1, lease=timedelta(minutes=5))
+    erase(erasure)
+    finish_assessed(writer, [(claim, an_assessment(interaction=it))])
+    assert rows("SELECT count(*) FROM assessment") == [(0,)]
