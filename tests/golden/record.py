@@ -12,7 +12,7 @@ import json
 import sys
 
 from monitor.core.settings.load import load_settings
-from tests.golden.assessing import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
+from tests.rig.golden import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
 from tests.golden.test_verdicts import BLIND_SPOTS
 
 

@@ -139,7 +139,7 @@ def slack_bot(slack: str) -> SlackBot:
 def alert_loop(
     engine: Any, receivers: dict[str, Any], steps: Steps | None = None, *, told: Sequence[str] = (), **over: Any
 ) -> AlertLoop:
-    """The loop as `monitor.app.wiring.alert` wires it, without an embedder; `told` are the receivers that the rules name."""
+    """The loop as `monitor.app.wiring.alert` wires it, without an embedder. `told` are the receivers that the rules name."""
     store: Any = PostgresAlertStore(engine)
     outbox: Any = PostgresOutbox(engine)
     if steps is not None:

@@ -1,0 +1,120 @@
+"""`monitor calibrate`: labels in, a profile out, and verdicts given under it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.factories.labelled import HOLDS, INVENTED
+from tests.rig.installation import Installation
+
+
+@pytest.fixture
+def offline(tmp_path):
+    """The hash embedder, and a database that nobody answers for: whoever asks it fails."""
+    return Installation(
+        tmp_path,
+        STATE_DIR=str(tmp_path / "state"),
+        EMBEDDING__PROVIDER="hash",
+        DATABASE_URL="postgresql://127.0.0.1:1/nothing",
+    )
+
+
+def labels(count=80):
+    """Grounded answers copy their documents, the others mostly do not; two rows share a source."""
+    rows = []
+    for i in range(count):
+        made_up = i % 2 == 1
+        answer = INVENTED if made_up and i % 10 != 9 else HOLDS[i // 2 % 2]
+        rows.append(
+            {
+                "id": f"q-{i}",
+                "question": f"Question {i // 2}?",
+                "retrieved_documents": HOLDS,
+                "answer": f"{answer} ({i} of many.)" if made_up else answer,
+                "label": "self_generated" if made_up else "grounded",
+            }
+        )
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
+    (tmp_path / "labels.jsonl").write_text(labels())
+    made = offline.json("calibrate", "labels.jsonl", "--out", "mine.toml", "--objective", "f2")
+    assert made["rows"] == 80
+    assert made["self_generated"] == 40
+    assert made["groups"] == 40
+    assert made["objective"] == "f2"
+    assert 0.5 < made["figures"]["auc"] <= 1
+    low, high = made["intervals"]["f2"]
+    assert low <= made["figures"]["f2"] <= high
+
+    evaluated = offline.json("evaluate", "labels.jsonl", "--profile", "mine.toml")
+    assert evaluated["profile"] == {
+        "name": "mine", "hash": made["hash"], "embedding_model": "hash/64", "calibrated": True,
+        "on_its_own_labels": True,
+    }  # fmt: skip
+    assert any("fitted to these very labels" in note for note in evaluated["notes"])
+    assert evaluated["all"]["confusion"]["verdict"]["grounded"]["grounded"] >= 35
+
+    said = offline.run("calibrate", "labels.jsonl", "--out", "again.toml", "--name", "mine", "--objective", "f2")
+    assert said.returncode == 0, said.stderr
+    assert "about 240 more answers that can be used would make the intervals half as wide" in said.stdout
+    assert "grounding" in said.stdout
+    assert "MONITOR_PROFILE=again.toml" in said.stderr
+    assert (tmp_path / "again.toml").read_text() == (tmp_path / "mine.toml").read_text()
+
+
+def test_a_profile_is_not_written_over_and_not_taken_for_another_model(offline, tmp_path):
+    (tmp_path / "labels.jsonl").write_text(labels())
+    assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml").returncode == 0
+    kept = (tmp_path / "mine.toml").read_text()
+    again = offline.run("calibrate", "labels.jsonl", "--out", "mine.toml")
+    assert again.returncode == 2
+    assert "mine.toml is there already" in again.stderr
+    assert (tmp_path / "mine.toml").read_text() == kept
+    assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml", "--force").returncode == 0
+
+    (tmp_path / "other.toml").write_text(kept.replace('token_model = "hash/64"', 'token_model = "another"'))
+    other = offline.run("evaluate", "labels.jsonl", "--profile", "other.toml")
+    assert other.returncode == 2
+    assert "was made for tokens of 'another'" in other.stderr
+    (tmp_path / "old.toml").write_text(kept.replace("features_version = 1", "features_version = 0"))
+    old = offline.run("evaluate", "labels.jsonl", "--profile", "old.toml")
+    assert old.returncode == 2
+    assert "calibrate anew" in old.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["labels.jsonl", "--out", "mine.toml", "--objective", "accuracy"], "--objective must be f1, f2 or recall@P"),
+        (["labels.jsonl", "--out", "nowhere/mine.toml"], "there is no folder nowhere"),
+        (["few.jsonl", "--out", "mine.toml"], "20 answers of either kind at the least"),
+        (["missing.jsonl", "--out", "mine.toml"], "missing.jsonl"),
+    ],
+)
+def test_what_cannot_be_done_is_said(offline, tmp_path, arguments, words):
+    (tmp_path / "labels.jsonl").write_text(labels())
+    (tmp_path / "few.jsonl").write_text(labels(30))
+    ended = offline.run("calibrate", *arguments)
+    assert ended.returncode == 2, ended.stdout
+    assert words in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "mine.toml").exists()
+
+
+def test_profiles_are_listed_and_shown(offline, tmp_path):
+    (tmp_path / "labels.jsonl").write_text(labels())
+    assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml").returncode == 0
+    listed = {p["name"]: p for p in offline.json("profiles")}
+    assert {"hash", "minilm", "text-embedding-3-small"} <= set(listed)
+    assert not any(p["calibrated"] or p["configured"] for p in listed.values())
+    shown = offline.run("profiles", "mine.toml")
+    assert "80 labelled answers from 40 sources" in shown.stdout
+    assert offline.json("profiles", "mine.toml")["calibration"]["rows"] == 80
+    assert offline.run("profiles", "nowhere").returncode == 2
+    listed = {p["name"]: p for p in offline.json("profiles", PROFILE="mine.toml")}
+    assert listed["mine.toml"]["configured"]
+    assert "on 80 labels" in offline.run("profiles", PROFILE="mine.toml").stdout

@@ -1,0 +1,120 @@
+"""The smaller commands, and the demo."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_the_doctor_finds_a_fresh_installation_well_before_and_after_its_migration(fresh):
+    findings = {f["check"]: f for f in fresh.json("doctor")}
+    assert all(finding["good"] for finding in findings.values())
+    assert "none yet" in findings["migrations"]["detail"]
+    assert fresh.run("migrate").returncode == 0
+    ended = fresh.run("doctor")
+    assert ended.returncode == 0
+    assert "fails" not in ended.stdout
+    assert "PostgreSQL 18" in ended.stdout
+    assert "embedded" in ended.stdout
+
+
+def test_the_doctor_goes_on_where_one_check_fails(monitor):
+    findings = monitor.json("doctor", code=1, DATABASE_URL="postgresql://127.0.0.1:1/nothing", RULES="nowhere.yaml")
+    failed = [f["check"] for f in findings if not f["good"]]
+    assert failed == ["database", "migrations", "alert rules", "audit"]
+    assert all(f["mended_by"] for f in findings if not f["good"])
+
+
+def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, event):
+    line = event("q [1]", question="How long are [deleted] snapshots kept?")
+    monitor.run("replay", "-", stdin=(line + event("q [1]", app="other")).encode())
+    ended = monitor.run("explain", "q [1]", "--app", "support-bot")
+    assert ended.returncode == 0
+    parts = (
+        "grounded, ",
+        "How long are [deleted] snapshots kept?",
+        "Deleted snapshots are kept for 30 days.",
+        "support-bot / q [1]",
+        "uncalibrated",
+        "carried by",
+        "the documents carry sentence 1",
+    )
+    for part in parts:
+        assert part in ended.stdout
+    for figure in ("SDQ", "log-odds"):
+        assert figure not in ended.stdout
+    detailed = monitor.run("explain", "q [1]", "--app", "support-bot", "--details").stdout
+    for part in (*parts, "SDQ", "log-odds", "threshold of self-generated"):
+        assert part in detailed
+    rows = monitor.json("explain", "q [1]")
+    assert sorted(row["app"] for row in rows) == ["other", "support-bot"]
+    assert rows[0]["verdict"] == "grounded"
+    (sentence,) = rows[0]["explanation"]["sentences"]
+    assert (sentence["text"], sentence["carried"]) == ("Deleted snapshots are kept for 30 days.", "carried")
+    assert sentence["passage"]["text"]
+    assert rows[0]["explanation"]["thresholds"]["self_generated"] > 0
+    missing = monitor.run("explain", "nothing")
+    assert missing.returncode == 2
+    assert "nothing" in missing.stderr
+
+
+def test_no_alert_is_listed_at_first(monitor):
+    nothing = {"alerts": [], "rules": [], "unsent": [], "silences": [], "rules_problem": None}
+    assert monitor.json("alerts", "list") == nothing
+    assert monitor.run("alerts", "list").stdout == "no alert was ever pending\n"
+
+
+def test_settings_are_shown_and_secrets_masked(monitor):
+    secrets = {
+        "DATABASE_URL": "postgresql://me:TOPSECRET2@db.example/x",
+        "SLACK__BOT_TOKEN": "TOPSECRET3",
+        "LLM__API_KEY": "TOPSECRET4",
+        "EMBEDDING__API_KEY": "TOPSECRET5",
+        "SLACK__WEBHOOK_URL": "https://hooks.example/TOPSECRET1",
+    }
+    shown = monitor.json("settings", **secrets, SLACK__CHANNEL="#alerts")
+    assert shown["slack"]["channel"] == "#alerts"
+    assert shown["slack"]["webhook_url"] == shown["llm"]["api_key"] == "**********"
+    text = monitor.run("settings", **secrets).stdout + json.dumps(shown)
+    assert "MONITOR_SLACK__CHANNEL" in text
+    assert "TOPSECRET" not in text
+
+
+def test_a_wrong_setting_is_two_and_its_value_is_not_repeated(monitor):
+    ended = monitor.run("settings", SLACK__TOKEN="TOPSECRET", EVALUATION_INTERVAL="-1")
+    assert ended.returncode == 2
+    assert "slack.token" in ended.stderr
+    assert "evaluation_interval" in ended.stderr
+    assert "TOPSECRET" not in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["replay", "--no-such-option", "x"]], ids=" ".join)
+def test_wrong_arguments_are_two(monitor, arguments):
+    assert monitor.run(*arguments).returncode == 2
+
+
+def test_help_names_every_command(monitor):
+    ended = monitor.run("--help")
+    assert ended.returncode == 0
+    for command in ("replay", "run", "demo", "doctor", "migrate", "explain", "settings", "alerts", "rules"):
+        assert command in ended.stdout
+
+
+def test_the_demo_shows_an_alert_come_and_go_and_its_seed_repeats_it(fresh):
+    def verdicts(text):
+        return text[text.index("Verdicts") : text.index("verdicts are what")]
+
+    first = fresh.run("demo", "--seed", "7", "--plain")
+    assert first.returncode == 0, first.stderr
+    states = [first.stdout.index(words) for words in ("inactive → pending", "pending → firing", "firing → resolved")]
+    assert states == sorted(states)
+    assert first.stdout.count("Slack would receive") == 2
+    assert "\x1b" not in first.stdout
+    second = fresh.run("demo", "--seed", "7", "--plain")
+    assert second.returncode == 0
+    assert verdicts(second.stdout) == verdicts(first.stdout)
+    demo = {"STATE_DIR": f"{fresh.settings['STATE_DIR']}/demo"}
+    assert [alert["state"] for alert in fresh.json("alerts", "list", **demo)["alerts"]] == [
+        "resolved"
+    ]  # as the demo says

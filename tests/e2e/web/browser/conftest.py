@@ -1,0 +1,103 @@
+"""The dashboard as people use it: real headless Chromium on a real server with 100,000 stored interactions.
+
+Screenshots are kept below `MONITOR_TEST_SCREENSHOTS` (default `build/screenshots`).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from monitor.alert.rules.file import load_rules
+from monitor.app.wiring.application import Application
+from monitor.core.settings.load import Settings
+from tests.conftest import missing
+from tests.rig.browser import DESKTOP, Site, Visit
+from tests.rig.browser_stock import APP, RULES, events, multiply
+from tests.rig.installation import installed
+from tests.rig.waiting import until
+
+
+@pytest.fixture(scope="session")
+def site(
+    encoder_cache: Path,
+    postgres: str,  # noqa: ARG001  skips where that one does
+    new_database: Callable[..., str],
+    migrated_template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Site]:
+    """A stocked installation that serves, open to this machine."""
+    folder = tmp_path_factory.mktemp("site")
+    database = new_database(migrated_template)
+    installation = installed(encoder_cache, folder, DATABASE_URL=database)
+    log = folder / "answers.jsonl"
+    log.write_text("".join(events(datetime.now(UTC))), encoding="utf-8")
+    assert installation.run("replay", log).returncode == 0
+    (folder / "rules.yaml").write_text(RULES, encoding="utf-8")
+    with Application(Settings(database_url=database, state_dir=folder / "state", rules=folder / "rules.yaml")) as its:
+        rules = load_rules(folder / "rules.yaml", receivers=("console",))
+        its.alerting.loop(rules=lambda: rules).evaluate(its.now())
+    assert installation.run("audit", "seal").returncode == 0
+    multiply(database)
+    for week in ("last", "this"):
+        made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
+        assert made.returncode == 0, made.stderr
+    server = installation.start("serve", WEB__PORT="0", RULES=str(folder / "rules.yaml"))
+    found = until("the dashboard serves", lambda: re.search(r"http://127\.0\.0\.1:\d+", server.err))
+    yield Site(found.group(), database, installation)
+    assert server.terminate() == 0
+    installation.close()
+
+
+@pytest.fixture(scope="session")
+def places(site: Site) -> dict[str, str]:
+    """What the addresses of pages leave open."""
+    with psycopg.connect(site.database) as connection:
+
+        def one(query: str) -> str:
+            return str(connection.execute(query).fetchone()[0])
+
+        return {
+            "app": APP,
+            "fingerprint": one("SELECT fingerprint FROM alert WHERE state = 'firing'"),
+            "profile": one("SELECT hash FROM profile"),
+            "letter": one("SELECT max(id) FROM dead_letter"),
+            "week": f"{datetime.now(UTC) - timedelta(days=7):%G-W%V}",
+        }
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    found = shutil.which("chromium")
+    if found is None:
+        missing("Chromium is needed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
+    """Opens pages in a context of their own; at the end nothing was complained of and nobody else was asked."""
+    opened: list[tuple[BrowserContext, Visit]] = []
+
+    def begin(size: tuple[int, int] = DESKTOP, **context: Any) -> Visit:
+        its = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        opened.append((its, Visit(its, site)))
+        return opened[-1][1]
+
+    yield begin
+    for context, its in opened:
+        context.close()
+        assert its.errors == []
+        assert its.strangers == []

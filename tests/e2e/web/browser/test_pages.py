@@ -1,0 +1,129 @@
+"""Every page, large and small, light and dark: it is whole, it can be used by everybody, and it asks nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.rig.browser import DESKTOP, PHONE, Visit
+from tests.rig.browser_stock import APP, HOSTILE, INTERACTIONS
+
+PAGES = {
+    "overview": "/",
+    "interactions": "/interactions?verdict=refusal&span=7d&words=documents",
+    "interaction": "/interactions/{app}/demo-00160",
+    "alerts": "/alerts",
+    "alert": "/alerts/{fingerprint}",
+    "review": "/review",
+    "reports": "/reports",
+    "report": "/reports/weekly/{app}/{week}",
+    "profiles": "/profiles",
+    "profile": "/profiles/{profile}",
+    "dead-letters": "/dead-letters",
+    "dead-letter": "/dead-letters/{letter}",
+    "audit": "/audit",
+    "api": "/api",
+}
+SERIOUS = {"serious", "critical"}
+
+
+def test_there_is_a_lot_to_show(site):
+    with psycopg.connect(site.database) as connection:
+        ((interactions,),) = connection.execute("SELECT count(*) FROM interaction").fetchall()
+        ((assessments,),) = connection.execute("SELECT count(*) FROM assessment WHERE live").fetchall()
+    assert interactions == assessments >= INTERACTIONS * 0.99
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name, visit: Callable[..., Visit], places):
+    path = PAGES[name].format(**places)
+    for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
+        its = visit(size, color_scheme=scheme)
+        answer = its.goto(path)
+        assert answer.status == 200
+        assert its.page.locator("h1").count() == 1
+        assert its.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"too wide for {size}"
+        its.keep(f"{name}-{'phone' if size == PHONE else 'desktop'}-{scheme}")
+        # what the phone shows differs by its layout and its colours; the elements are those that were looked at before
+        options = None if scheme == "light" else {"runOnly": ["color-contrast", "target-size"]}
+        faults = Axe().run(its.page, options=options).response["violations"]
+        assert [(f["id"], [n["html"] for n in f["nodes"]]) for f in faults if f["impact"] in SERIOUS] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in {"report", "api"}])
+def test_page_without_script(name, visit, places):
+    its = visit(java_script_enabled=False)
+    assert its.goto(PAGES[name].format(**places)).status == 200
+    assert its.page.locator("main h1").is_visible()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/interactions?span=1h",
+        "/dead-letters",
+        "/alerts/{fingerprint}",
+        "/",
+        "/review",
+        *(f"/interactions/{APP}/hostile%2F{number}%3F%3Cb%3E%26%23" for number in range(len(HOSTILE))),
+    ],
+)
+def test_what_a_chatbot_says_is_text(path, visit, places):
+    its = visit()
+    assert its.goto(path.format(**places)).status == 200
+    its.page.wait_for_load_state("networkidle")
+    for element in its.page.locator("details").all():
+        element.evaluate("its => { its.open = true }")
+    assert its.page.evaluate("window.ran") is None
+    assert its.page.locator("main").is_visible()
+    assert its.page.locator("main :is(script, iframe, base, link, style, object, embed)").count() == 0
+    assert its.page.locator("main [href^='javascript:'], main [href^='http:']").count() == 0
+    handlers = (
+        "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes]).filter(a => /^on/.test(a.name)).length"
+    )
+    assert its.page.evaluate(handlers) == 0
+
+
+# --- at three in the morning, on a phone, with the keyboard ---
+
+
+def tab_to(its: Visit, selector: str) -> None:
+    """Presses Tab until what is wanted has the focus."""
+    for _ in range(150):
+        its.page.keyboard.press("Tab")
+        if its.page.evaluate("s => document.activeElement.matches(s)", selector):
+            return
+    raise AssertionError(f"no key leads to {selector}")
+
+
+def test_from_slack_to_the_acknowledgement(visit, site, places):
+    its = visit(PHONE)
+    its.goto(f"/alerts/{places['fingerprint']}")
+    assert "negative-rate" in its.page.locator("h1").inner_text()
+    its.keep("on-call-1-alert")
+
+    tab_to(its, "main a[href^='/interactions/']")
+    its.page.keyboard.press("Enter")
+    its.page.wait_for_url("**/interactions/**")
+    tab_to(its, "[data-sentence]")
+    passage = its.page.locator("[data-passage]:visible")
+    if passage.count() == 0:  # the first sentence that is not carried is open from the beginning
+        its.page.keyboard.press("Enter")
+    passage.first.wait_for()
+    assert passage.first.inner_text().strip()
+    its.keep("on-call-2-answer")
+
+    its.page.go_back()
+    its.page.wait_for_url("**/alerts/**")
+    tab_to(its, "form[action$='/acknowledge'] [name=comment]")
+    its.page.keyboard.type("looking at it")
+    its.page.keyboard.press("Enter")
+    its.page.wait_for_load_state("load")
+    assert "local (looking at it)" in its.page.locator("main").inner_text()
+    its.keep("on-call-3-acknowledged")
+    with psycopg.connect(site.database) as connection:
+        query = "SELECT acknowledged_by FROM alert WHERE fingerprint = %s"
+        assert connection.execute(query, [places["fingerprint"]]).fetchone() == ("local (looking at it)",)

@@ -1,0 +1,73 @@
+"""`monitor serve` as a process: what it says, where it listens, and that it ends when it is told to."""
+
+from __future__ import annotations
+
+import socket
+
+import httpx2
+import pytest
+
+from tests.rig.installation import Installation
+from tests.rig.waiting import until
+
+
+@pytest.fixture
+def installation(database, tmp_path):
+    installation = Installation(tmp_path, DATABASE_URL=database, STATE_DIR=str(tmp_path / "state"), WEB__PORT="0")
+    yield installation
+    installation.close()
+
+
+def serving(installation, **settings):
+    running = installation.start("serve", **settings)
+    until(f"it serves; it said\n{running.err}", lambda: "dashboard: http" in running.err)
+    return running, running.err.partition("dashboard: ")[2].split("/\n")[0]
+
+
+def test_it_serves_this_machine_until_it_is_told_to_stop(installation):
+    running, url = serving(installation)
+    assert url.startswith("http://127.0.0.1:")
+    assert httpx2.get(f"{url}/readyz").text == "ready\n"
+    assert "local, admin" in httpx2.get(url).text
+    assert httpx2.get(url, headers={"Host": "rebound.example.org"}).status_code == 403
+    head = httpx2.head(url)
+    assert (head.status_code, head.content) == (200, b"")
+    assert running.terminate() == 0
+    assert "Traceback" not in running.err
+
+
+def test_other_machines_are_served_only_once_somebody_could_sign_in(installation):
+    refused = installation.run("serve", WEB__HOST="0.0.0.0")
+    assert refused.returncode == 2
+    assert "monitor tokens create" in refused.stderr
+    token = installation.run("tokens", "create", "ada", "--role", "viewer").stdout.strip()
+    running, url = serving(installation, WEB__HOST="0.0.0.0")
+    url = url.replace("0.0.0.0", "127.0.0.1")
+    assert httpx2.get(url, follow_redirects=False).status_code == 303
+    answer = httpx2.get(f"{url}/api/v1/ledger", headers={"Authorization": f"Bearer {token}"})
+    assert answer.json()["balanced"] is True
+    assert running.terminate() == 0
+
+
+def test_behind_a_proxy_on_this_machine_people_sign_in_too(installation):
+    """What a proxy sends looks like this machine's own user; the public address says that others come."""
+    running, url = serving(installation, PUBLIC_URL="https://monitor.example.org")
+    answer = httpx2.get(url, follow_redirects=False)
+    assert answer.headers["location"].startswith("/signin")
+    assert "max-age" in answer.headers["strict-transport-security"]
+    assert running.terminate() == 0
+
+
+def test_a_port_that_is_taken_is_said(installation):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = installation.run("serve", WEB__PORT=str(taken.getsockname()[1]))
+    assert refused.returncode == 2
+    assert "cannot listen" in refused.stderr
+
+
+def test_with_the_embedded_database_what_is_done_here_is_sealed_here(fresh):
+    running, _ = serving(fresh, WEB__PORT="0", AUDIT__EVERY="0.2")
+    assert fresh.run("tokens", "create", "ada", "--role", "admin").returncode == 0
+    until("the making of the token is sealed", lambda: fresh.json("audit", "status")["signed"])
+    assert running.terminate() == 0
+    assert fresh.run("audit", "verify").returncode == 0

@@ -1,0 +1,300 @@
+"""The budget for calls of language models on a real server: what threads and processes may use of it together."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from threading import Barrier, Event
+
+import pytest
+from sqlalchemy import create_engine
+
+from monitor.app.pending.workers import work_off
+from monitor.app.wiring.application import Application
+from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
+from monitor.core.errors import Retriable
+from monitor.core.model import Work
+from monitor.core.settings.load import load_settings
+from monitor.store.interaction.writer import Writer
+from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
+from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, clock
+from tests.rig.installation import ROOT
+from tests.servers.llm import CHAT_MODEL, KEY, llm_server
+
+SIDECAR, JUDGE = Purpose.SIDECAR, Purpose.JUDGE
+START = datetime(2025, 11, 21, 22, 59, 59, tzinfo=UTC)
+ONE_OF = {"calls": Spend(), "tokens": Spend(input_tokens=3, output_tokens=1), "cost": Spend(cost=0.25)}
+AMOUNT = {"calls": 1.0, "tokens": 4.0, "cost": 0.25}
+
+
+@dataclass
+class Clock:
+    now: datetime = START
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def time():
+    return Clock()
+
+
+@pytest.fixture
+def budget(engine, time):
+    """One with these limits, given as `calls_per_day=3`, and shares."""
+
+    def made(shares=None, on=engine, **limits):
+        found = [Limit(what=name.split("_")[0], per=name.split("_")[2], most=most) for name, most in limits.items()]
+        return PostgresBudget(on, time, limits=found, shares=shares)
+
+    return made
+
+
+def call(budget, purpose=SIDECAR, spend=ONE_OF["tokens"], model="gpt-test"):
+    budget.take(purpose, model)
+    budget.count(purpose, model, spend)
+
+
+def calls_until_spent(budget, purpose=SIDECAR, spend=ONE_OF["tokens"]):
+    made = 0
+    while made < 1000:
+        try:
+            call(budget, purpose, spend)
+        except BudgetSpent:
+            return made
+        made += 1
+    raise AssertionError
+
+
+def test_without_limits_everything_is_counted_all_the_same(budget, engine, time):
+    unlimited = budget()
+    for purpose, model in ((SIDECAR, "a"), (JUDGE, "a"), (JUDGE, "b"), (JUDGE, "a")):
+        call(unlimited, purpose, Spend(calls=9, input_tokens=10, output_tokens=2, cost=0.5), model)
+    time.now += timedelta(hours=1)
+    unlimited.take(SIDECAR, "a", calls=5)
+    unlimited.count(SIDECAR, "a", Spend(input_tokens=1))
+    assert [tuple(row) for row in usage_since(engine, START)] == [
+        ("judge", "a", 2, 20, 4, 1.0), ("judge", "b", 1, 10, 2, 0.5), ("sidecar", "a", 6, 11, 2, 0.5),
+    ]  # fmt: skip
+    assert [tuple(row) for row in usage_since(engine, time.now)] == [("sidecar", "a", 5, 1, 0, 0.0)]
+    assert list(usage_since(engine, time.now + timedelta(hours=1))) == []
+
+
+@pytest.mark.parametrize("per", ["hour", "day"])
+@pytest.mark.parametrize("what", ["calls", "tokens", "cost"])
+def test_no_more_is_taken_than_the_limit_until_the_next_hour_or_day(budget, time, what, per):
+    limited = budget(**{f"{what}_per_{per}": 3 * AMOUNT[what]})
+    assert calls_until_spent(limited, spend=ONE_OF[what]) == 3
+    with pytest.raises(BudgetSpent, match=rf"of [0-9.]+ {what} per {per} is spent") as raised:
+        limited.take(JUDGE, "another")  # whoever it is for
+    assert raised.value.retry_after == (1 if per == "hour" else 3601)
+    time.now += timedelta(seconds=1)  # 23:00
+    assert calls_until_spent(limited, spend=ONE_OF[what]) == (3 if per == "hour" else 0)
+    time.now += timedelta(hours=1)  # midnight
+    assert calls_until_spent(limited, spend=ONE_OF[what]) == 3
+
+
+def test_of_several_limits_the_first_that_is_reached_holds(budget, time):
+    limited = budget(calls_per_hour=2, calls_per_day=3, tokens_per_day=1000)
+    assert calls_until_spent(limited) == 2
+    time.now += timedelta(seconds=1)
+    assert calls_until_spent(limited) == 1
+    with pytest.raises(BudgetSpent, match="3 calls per day") as raised:
+        limited.take(SIDECAR, "gpt-test")
+    assert raised.value.retry_after == 3600
+
+
+@pytest.mark.parametrize("what", ["calls", "tokens", "cost"])
+def test_a_limit_of_nothing_lets_nothing_through(budget, rows, what):
+    with pytest.raises(BudgetSpent):
+        budget(**{f"{what}_per_day": 0}).take(SIDECAR, "gpt-test")
+    assert rows("SELECT * FROM llm_usage") == []
+
+
+def test_several_calls_are_taken_together_or_not_at_all(budget, engine, time):
+    limited = budget(calls_per_day=10)
+    limited.take(JUDGE, "gpt-test", calls=8)
+    with pytest.raises(BudgetSpent):
+        limited.take(JUDGE, "gpt-test", calls=3)
+    time.now += timedelta(seconds=30)
+    limited.take(JUDGE, "gpt-test", calls=2)
+    assert [row.calls for row in usage_since(engine, START.replace(hour=0))] == [10]
+
+
+def test_the_share_of_the_judge_leaves_the_rest_to_the_sidecar(budget):
+    shared = budget(shares={JUDGE: 0.5}, calls_per_day=10)
+    assert calls_until_spent(shared, JUDGE) == 5
+    with pytest.raises(BudgetSpent, match="50% of it for the judge"):
+        shared.take(JUDGE, "gpt-test")
+    assert calls_until_spent(shared, SIDECAR) == 5
+
+
+def test_what_the_sidecar_has_used_counts_for_the_share_of_the_judge(budget):
+    shared = budget(shares={JUDGE: 0.5}, tokens_per_day=40)
+    for _ in range(4):
+        call(shared)
+    assert calls_until_spent(shared, JUDGE) == 1
+    assert calls_until_spent(shared, SIDECAR) == 5
+
+
+def test_a_share_of_nothing_lets_the_judge_do_nothing(budget):
+    shared = budget(shares={JUDGE: 0.0}, calls_per_day=10)
+    assert calls_until_spent(shared, JUDGE) == 0
+    assert calls_until_spent(shared, SIDECAR) == 10
+
+
+def test_that_it_is_spent_is_remembered_for_seconds_only_and_for_this_purpose(budget, rows, time):
+    limited = budget(shares={JUDGE: 0.5}, calls_per_day=2)
+    assert calls_until_spent(limited, JUDGE) == 1
+    rows("ALTER TABLE llm_usage RENAME TO hidden")
+    for _ in range(3):
+        with pytest.raises(BudgetSpent):  # nobody is asked
+            limited.take(JUDGE, "gpt-test")
+    rows("ALTER TABLE hidden RENAME TO llm_usage")
+    limited.take(SIDECAR, "gpt-test")
+    rows("DELETE FROM llm_usage")  # as if somebody had raised the limit
+    with pytest.raises(BudgetSpent):
+        limited.take(JUDGE, "gpt-test")
+    time.now += timedelta(seconds=10)
+    limited.take(JUDGE, "gpt-test")
+
+
+def test_it_is_remembered_no_longer_than_the_hour_lasts(budget, time):
+    limited = budget(calls_per_hour=1)
+    assert calls_until_spent(limited) == 1
+    time.now += timedelta(seconds=1)
+    limited.take(SIDECAR, "gpt-test")
+
+
+def test_a_refusal_that_is_remembered_does_not_grow(budget):
+    """An exception that is raised again keeps the frames of every time before."""
+    limited, depths = budget(calls_per_day=0), []
+    for _ in range(50):
+        try:
+            limited.take(SIDECAR, "gpt-test")
+        except BudgetSpent as error:
+            depths.append(len(traceback.extract_tb(error.__traceback__)))
+    assert max(depths[1:]) == depths[1]
+
+
+def test_a_database_that_is_away_is_retriable(time):
+    away = create_engine("postgresql+psycopg://127.0.0.1:1/nothing")
+    for limits in ((), (Limit(what="calls", per="day", most=1),)):
+        nowhere = PostgresBudget(away, time, limits=limits)
+        for attempt in (lambda b: b.take(SIDECAR, "gpt-test"), lambda b: b.count(SIDECAR, "gpt-test", Spend())):
+            with pytest.raises(Retriable) as raised:
+                attempt(nowhere)
+            assert not isinstance(raised.value, BudgetSpent)
+
+
+@pytest.mark.parametrize("number", [1, 50, 97])
+def test_threads_on_two_engines_take_no_call_too_many(budget, engine, rows, number):
+    second = create_engine(engine.url)
+    threads = 8
+    meet = Barrier(threads)
+
+    def work(n):
+        limited = budget(on=engine if n % 2 else second, calls_per_day=number)
+        meet.wait()
+        return calls_until_spent(limited, (SIDECAR, JUDGE)[n % 2])
+
+    with ThreadPoolExecutor(threads) as pool:
+        assert sum(pool.map(work, range(threads))) == number
+    second.dispose()
+    assert rows("SELECT sum(calls)::integer FROM llm_usage") == [(number,)]
+
+
+@pytest.mark.parametrize(("what", "each"), [("tokens", 4), ("cost", 0.25)])
+def test_tokens_and_cost_go_over_by_those_of_the_calls_in_flight_at_most(budget, rows, what, each):
+    threads, most = 6, 50 * each
+    limited, meet = budget(**{f"{what}_per_day": most}), Barrier(threads)
+
+    def work(_):
+        meet.wait()
+        return calls_until_spent(limited, spend=ONE_OF[what])
+
+    with ThreadPoolExecutor(threads) as pool:
+        made = sum(pool.map(work, range(threads)))
+    ((tokens, cost),) = rows("SELECT sum(input_tokens + output_tokens)::integer, sum(cost) FROM llm_usage")
+    used = tokens if what == "tokens" else cost
+    assert used == made * each
+    assert most <= used < most + threads * each
+
+
+# --- with workers ---
+
+
+@pytest.fixture
+def queued(database):
+    """So many interactions that are to be judged, or asked the sidecar about."""
+
+    def queue(kind, number):
+        with closing(Writer(database, clock, follow_ups=lambda _: [kind])) as writer:
+            found = [
+                an_assessment(id=f"{kind} {n}", answer=f"For {n} days.", support=A_STAND_IN, profile_hash="of today")
+                for n in range(number)
+            ]
+            writer.write(a_batch(*found))
+
+    return queue
+
+
+def test_two_processes_make_no_call_too_many(database, queued, rows, tmp_path):
+    queued(Work.JUDGE, 16)
+    with llm_server(latency=0.02) as server:
+        named = {
+            "DATABASE_URL": database, "STATE_DIR": str(tmp_path), "EMBEDDING__PROVIDER": "hash",
+            "JUDGE__MODE": "separate", "JUDGE__METRICS": '["answer_relevance"]', "JUDGE__BUDGET_SHARE": "1",
+            "LLM__BASE_URL": server.base_url, "LLM__API_KEY": KEY, "LLM__MODEL": CHAT_MODEL,
+            "LLM__BUDGET__CALLS_PER_DAY": "7",
+        }  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **{f"MONITOR_{n}": v for n, v in named.items()}}
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-m", "monitor", "pending", "work"],
+                env=environment,
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        for process in both:
+            _, said = process.communicate()
+            assert process.returncode == 0, said
+    used = rows("SELECT sum(calls)::integer FROM llm_usage GROUP BY date_trunc('day', hour, 'UTC')")
+    assert max(used) == (7,)  # midnight may have come in between
+    assert len(server.chats) == sum(calls for (calls,) in used) == rows("SELECT count(*) FROM judgement")[0][0]
+    left = rows("SELECT attempts, given_up, claim, last_error FROM pending")
+    assert len(left) == 16 - len(server.chats)
+    assert all((attempts, given_up, claim) == (0, False, None) for attempts, given_up, claim, _ in left)
+    assert all("7 calls per day is spent" in error for *_, error in left)
+
+
+def test_the_judge_leaves_the_sidecar_its_part_while_both_are_at_work(database, queued, rows):
+    queued(Work.JUDGE, 10)
+    queued(Work.SIDECAR, 10)
+    with llm_server() as server:
+        settings = load_settings(
+            database_url=database, embedding={"provider": "hash"}, sidecar={"mode": "explain"},
+            judge={"mode": "separate", "metrics": ["answer_relevance"], "budget_share": 0.25},
+            llm={"base_url": server.base_url, "api_key": KEY, "model": CHAT_MODEL, "budget": {"calls_per_day": 12}},
+        )  # fmt: skip
+        rows("UPDATE pending SET not_before = not_before + interval '1 hour' WHERE kind = 'sidecar'")
+        with Application(settings, now=clock) as application:
+            work_off(application, Event())
+            assert rows("SELECT purpose, calls FROM llm_usage") == [("judge", 3)]
+            rows("UPDATE assessment SET profile_hash = %s", application.profile.hash)
+            rows("UPDATE pending SET not_before = %s WHERE kind = 'sidecar'", clock())
+            work_off(application, Event())
+    assert sorted(rows("SELECT purpose, calls FROM llm_usage")) == [("judge", 3), ("sidecar", 9)]
+    assert len(server.chats) == 12
+    assert rows("SELECT count(*) FROM assessment WHERE revised_at IS NOT NULL") == [(9,)]

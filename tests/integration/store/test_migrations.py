@@ -1,0 +1,214 @@
+"""The migrations against a real server: from nothing, back and forth, several at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import select, text
+from sqlalchemy.engine import make_url
+
+import monitor.store.tables.alerts  # these four for their tables, which join the metadata
+import monitor.store.tables.audit
+import monitor.store.tables.privacy
+import monitor.store.tables.review
+import monitor.store.tables.signals  # noqa: F401
+from monitor.core.errors import Fatal, OutOfReach
+from monitor.store import database as database_module
+from monitor.store.database import connect
+from monitor.store.interaction.writer import Writer
+from monitor.store.migrate import _alembic, migrate, schema_state
+from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
+from tests.factories.answers import a_batch, an_assessment, clock
+from tests.rig.installation import ROOT
+
+HEAD = "0010"
+
+
+@pytest.fixture
+def empty(empty_database):
+    engine = connect(empty_database)
+    yield engine
+    engine.dispose()
+
+
+def downgrade(engine, revision):
+    config = _alembic()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, revision)
+
+
+def tables(engine):
+    with engine.connect() as connection:
+        return set(connection.scalars(text("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v')"
+                                           " AND relnamespace = 'public'::regnamespace")))  # fmt: skip
+
+
+def test_an_empty_database_comes_to_this_releases_revision(empty):
+    assert schema_state(empty).startswith("none yet")
+    assert migrate(empty) == HEAD
+    assert schema_state(empty) == f"at {HEAD}"
+
+
+def test_migrating_again_changes_nothing(empty):
+    migrate(empty)
+    before = tables(empty)
+    assert migrate(empty) == HEAD
+    assert tables(empty) == before
+
+
+def test_the_tables_are_as_the_program_sees_them(engine):
+    with engine.connect() as connection:
+        partitions = set(connection.scalars(text("SELECT relname FROM pg_class WHERE relispartition")))
+
+        def ours(_object, name, kind, _reflected, _compared):
+            return not (kind == "table" and name in partitions)
+
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": True, "include_object": ours}
+        )
+        assert compare_metadata(context, metadata) == []
+
+
+def test_every_column_can_be_null_exactly_where_the_program_says_so(engine):
+    with engine.connect() as connection:
+        found = {
+            (table, column): nullable == "YES"
+            for table, column, nullable in connection.execute(
+                text("SELECT table_name, column_name, is_nullable FROM information_schema.columns")
+            )
+        }
+    said = {(table.name, c.name): bool(c.nullable) for table in metadata.tables.values() for c in table.columns}
+    assert {key: found.get(key) for key in said} == said
+
+
+def test_every_table_can_be_read_through_the_program(engine):
+    with engine.connect() as connection:
+        for table in metadata.tables.values():
+            rows = connection.execute(select(table)).all()
+            assert [row for row in rows if "missing" not in row] == []  # that line asks for what is not sealed yet
+
+
+def test_it_goes_back_to_nothing_and_forth_again(empty, empty_database):
+    migrate(empty)
+    writer = Writer(empty_database, clock)
+    writer.write(a_batch(an_assessment()))
+    writer.close()
+    downgrade(empty, "0001")
+    assert not tables(empty) & {"alert", "alert_event", "outbox"}
+    downgrade(empty, "base")
+    assert tables(empty) == {"alembic_version"}
+    with empty.connect() as connection:
+        functions = connection.scalar(text("SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace"))
+    assert functions == 0
+    assert migrate(empty) == HEAD
+
+
+def test_processes_that_migrate_at_once_all_succeed(empty, empty_database):
+    environment = {**os.environ, "MONITOR_DATABASE_URL": empty_database, "PYTHONPATH": str(ROOT)}
+    arguments = [sys.executable, "-m", "monitor", "migrate"]
+    processes = [subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], said
+    assert schema_state(empty) == f"at {HEAD}"
+
+
+def test_a_database_of_a_later_release_is_left_as_it_is(empty, caplog):
+    migrate(empty)
+    with empty.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    assert migrate(empty) == "9999"
+    assert "later release" in caplog.text
+    assert "later release" in schema_state(empty)
+
+
+def test_a_server_that_is_too_old_is_told_apart(empty, monkeypatch):
+    monkeypatch.setattr(database_module, "OLDEST_SERVER", 990_000)
+    with pytest.raises(Fatal, match="too old"):
+        migrate(empty)
+    assert tables(empty) == set()
+
+
+def test_no_server_is_out_of_reach():
+    engine = connect("postgresql://127.0.0.1:1/nothing")
+    with pytest.raises(OutOfReach):
+        migrate(engine)
+    engine.dispose()
+
+
+def test_a_role_that_may_not_create_tables_is_told_so_and_nothing_remains(empty, empty_database):
+    name = f"reader_{os.getpid()}"
+    with psycopg.connect(empty_database, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {name} LOGIN")
+        try:
+            engine = connect(make_url(empty_database).set(username=name).render_as_string(hide_password=False))
+            with pytest.raises(Fatal, match="permission denied"):
+                migrate(engine)
+            engine.dispose()
+        finally:
+            admin.execute(f"DROP ROLE {name}")
+    assert tables(empty) == set()
+
+
+def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
+    with empty.connect() as connection:
+        limits = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
+        before = connection.execute(text(limits)).one()
+    migrate(empty)
+    with empty.connect() as connection:  # the pool hands out the same one
+        assert connection.execute(text(limits)).one() == before
+
+
+def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
+    migrate(empty)
+    kept = [c.name for c in verdict_minute.columns if c.name not in set(LATER_REASONS)]
+    values = dict.fromkeys(kept, "1") | {"minute": "now()"} | {f"{m}_bins": "'{1}'" for m in METRICS}
+    names = ", ".join(kept)
+    with psycopg.connect(empty_database) as connection:
+        connection.execute("CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute)")  # as it makes it
+        connection.execute(f"INSERT INTO incoming_minute ({names}) SELECT {', '.join(values[n] for n in kept)}")
+        connection.execute(f"INSERT INTO verdict_minute ({names}) SELECT {names} FROM incoming_minute")
+        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)} FROM verdict_minute").fetchone()
+    assert counted == (0,) * len(LATER_REASONS)
+
+
+def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_database):
+    writer = Writer(empty_database, clock)
+    with pytest.raises(Fatal, match="monitor migrate"):
+        writer.write(a_batch(an_assessment()))
+    writer.close()
+
+
+def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database):
+    migrate(empty)
+    downgrade(empty, "0006")
+    names = [c.name for c in verdict_minute.columns]
+    ten = "array_fill(0::bigint, ARRAY[30]) || ARRAY[4::bigint, 6] || array_fill(0::bigint, ARRAY[8])"
+    fixed = {"minute": "m", "app": "a", "environment": "'production'", "model": "''", "topic": "''"}
+    values = (
+        dict.fromkeys(names, "10") | fixed | {f"{m}_bins": ten for m in METRICS} | {f"{m}_sum": "5.4" for m in METRICS}
+    )
+    with psycopg.connect(empty_database, options="-c timezone=Asia/Kathmandu") as connection:
+        connection.execute(f"""
+            INSERT INTO verdict_minute ({", ".join(names)}) SELECT {", ".join(values[n] for n in names)}
+            FROM unnest(ARRAY['a', 'b']) AS a,
+                 generate_series('2026-01-01 10:58Z'::timestamptz, '2026-01-01 11:02Z', '1 minute') AS m
+        """)
+    migrate(empty)
+    with psycopg.connect(empty_database, options="-c timezone=UTC") as connection:
+        hours = connection.execute(
+            "SELECT hour::text, app, total, missing_fact, qa_count, qa_sum, qa_squares FROM verdict_hour ORDER BY 1, 2"
+        ).fetchall()
+    spread = 10 * (0.4 * 0.6 * 0.05**2 + 0.54**2)  # of one minute: the bins' middles are 0.525 and 0.575
+    assert hours == [
+        (f"2026-01-01 {hour}:00:00+00", app, 10 * n, 10 * n, 10 * n, pytest.approx(5.4 * n), pytest.approx(spread * n))
+        for hour, n in ((10, 2), (11, 3))
+        for app in "ab"
+    ]
