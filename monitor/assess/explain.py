@@ -1,7 +1,7 @@
-"""What explains one assessed interaction, from its stored row: the answer's sentences, the refusal, what moved it.
+"""Explains one assessed interaction from its stored row: what to conclude, sentence by sentence, and what moved it.
 
-The row is one of `Queries.explained`. A row of an earlier release has no evidence; its sentences are then read and not
-compared.
+The row is one of `Queries.explained`. A row that an earlier release stored has no evidence: its sentences are read, but
+not compared with the documents.
 """
 
 from __future__ import annotations
@@ -15,40 +15,65 @@ from monitor.assess.classify.profile import Profile, sigmoid
 from monitor.assess.classify.refusal import Role, Sentence, read_answer
 from monitor.assess.score.features import FEATURES
 from monitor.core.evidence import AlignedSentence, MissingFact
-from monitor.core.model import Reason, RefusalKind
+from monitor.core.model import Reason, RefusalKind, Verdict
 
-# Of the single-sentence answers of dev/attribution and dev/dialogue (1,522; both sets and both labels weighing alike)
-# 11 % of those at CARRIED or above are not supported and 87 % of those below PARTLY; between them it is even. For
-# tokens of MiniLM; words for people, no verdict rests on them.
+# Measured on the 1,522 single-sentence answers of dev/attribution and dev/dialogue, both sets and both labels weighing
+# alike, with the tokens of MiniLM: 11 % of the answers at CARRIED or above are unsupported, 87 % of those below PARTLY
+# are, and between the two it is even. They only choose words for people; no verdict rests on them.
 CARRIED = 0.8
 PARTLY = 0.6
 MOST_MOVED = 5  # features shown
 LEAST_MOVED = 0.05  # log-odds; less is at most 1.3 % of probability
 
+SURE, FAIRLY_SURE = 0.9, 0.7  # probability of the verdict; they only choose words for people
+
 REASON_WORDS = {
-    Reason.SUPPORT_OFF_QUESTION: "the support is not about the question (SDQ below its threshold)",
-    Reason.SUPPORT_NOT_RETRIEVED: "the support is not from the retrieved documents (SDRD below its threshold)",
-    Reason.ANSWER_OFF_SUPPORT: "the answer goes away from its support (SDA below its threshold)",
-    Reason.RETRIEVAL_OFF_QUESTION: "retrieval is off the question (QRD below its threshold)",
-    Reason.ANSWER_OFF_QUESTION: "the answer is off the question (QA below its threshold)",
+    Reason.SUPPORT_OFF_QUESTION: "the supporting documents are not about the question",
+    Reason.SUPPORT_NOT_RETRIEVED: "the supporting documents do not match the retrieved ones",
+    Reason.ANSWER_OFF_SUPPORT: "the answer departs from its supporting documents",
+    Reason.RETRIEVAL_OFF_QUESTION: "the retrieved documents are not about the question",
+    Reason.ANSWER_OFF_QUESTION: "the answer is not about the question",
     Reason.NOT_IN_DOCUMENTS: "something in the answer is carried by no retrieved document",
-    Reason.MISSING_FACT: "a number, date or name of the answer stands in no document",
-    Reason.CONTRADICTS_DOCUMENTS: "a passage says the opposite of a sentence, or another figure",
+    Reason.MISSING_FACT: "a number, date or name in the answer is in no document",
+    Reason.CONTRADICTS_DOCUMENTS: "a document contradicts a sentence of the answer, or gives another figure",
     Reason.NO_DOCUMENTS: "nothing was retrieved",
     Reason.NO_SUPPORT: "the generator named no supporting document",
     Reason.EMPTY_ANSWER: "the answer is empty",
     Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
 }
 _CORRECT_WORDS = {
-    True: "correct refusal: the documents do not seem to hold what was asked; look at retrieval, or at "
-    "what the knowledge base lacks",
-    False: "over-refusal: the documents seem to hold what was asked; look at the generator and its prompt",
-    None: "whether the documents hold what was asked cannot be told: read them",
+    True: "correct refusal: the documents do not seem to hold the answer",
+    False: "over-refusal: the documents seem to hold the answer",
+    None: "the documents do not show clearly whether they hold the answer",
+}
+_REFUSAL_ADVICE = {
+    True: "the retriever, then the knowledge base: does it lack what was asked?",
+    False: "the generator and its prompt: it had what it needed to answer",
+    None: "the retrieved documents: if they hold the answer, check the generator, otherwise the retriever",
+}
+# In this order: the first reason that is given decides where to look.
+_ADVICE = {
+    Reason.EMPTY_ANSWER: "the generator: it returned nothing; check its errors and its token limit",
+    Reason.NO_DOCUMENTS: "the retriever: check its index and filters, then whether the knowledge base covers this",
+    Reason.RETRIEVAL_OFF_QUESTION: "the retriever: if it has nothing better to return, extend the knowledge base",
+    Reason.CONTRADICTS_DOCUMENTS: "the generator and its prompt; check too that no document is out of date",
+    Reason.NO_SUPPORT: "the generator and its prompt: it did not use the retrieved documents",
+}
+_OTHERWISE = "the generator and its prompt: it says more than the documents; if that is true, extend the knowledge base"
+
+
+COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
+METRIC_NAMES = {
+    "sdq": "supporting documents – question",
+    "sdrd": "supporting – retrieved documents",
+    "sda": "supporting documents – answer",
+    "qrd": "question – retrieved documents",
+    "qa": "question – answer",
 }
 
 
 class Carried(StrEnum):
-    """How well the best passage carries a sentence."""
+    """How well the best passage carries a sentence; `by` gives the word for a score."""
 
     CARRIED = "carried"
     PARTLY = "partly"
@@ -56,15 +81,14 @@ class Carried(StrEnum):
 
     @classmethod
     def by(cls, score: float) -> Carried:
-        """The word for a sentence's score, see CARRIED and PARTLY."""
         return cls.CARRIED if score >= CARRIED else cls.PARTLY if score >= PARTLY else cls.NOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSentence:
-    """A sentence of the answer with its best passage, if it was compared; all offsets are the answer's.
+    """A sentence of the answer, with its best passage if it was compared. `start`, `end` and `cue` are in the answer.
 
-    `passage` is that passage's text, None where the document is not in the row.
+    `passage` is the text of that passage, None if the row no longer has the document.
     """
 
     start: int
@@ -75,10 +99,14 @@ class ReadSentence:
     passage: str | None
     missing: tuple[MissingFact, ...]
 
+    @property
+    def contradicted(self) -> bool:
+        return self.pair is not None and self.pair.contradicts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """A feature with its value and what it added to the log-odds of *self-generated*."""
+    """A feature, its value, and what it added to the log-odds of *self-generated*."""
 
     name: str
     value: float
@@ -86,11 +114,11 @@ class Moved:
 
 
 def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
-    """The answer sentence by sentence.
+    """Reads the answer sentence by sentence.
 
-    The wording is read anew, so after a change of the lexicon a sentence may be cut elsewhere than when it was
-    compared; it then has the pair that overlaps it most. Where no wording refuses, a refusal that is stored was told by
-    closeness, which is not computed anew.
+    The wording is read again: after a change of the lexicon a sentence may be cut elsewhere than when it was compared,
+    and then gets the pair that overlaps it most. If no wording refuses, a stored refusal was recognised by closeness,
+    which is not computed again.
     """
     answer = row["answer"]
     close = Reason.REFUSAL_WORDING in row["reasons"]
@@ -104,13 +132,18 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
             role=s.role,
             cue=s.cue if s.role is Role.REFUSING else None,
             pair=(pair := _overlapping(s, pairs)),
-            passage=None
-            if pair is None
-            else "".join(documents[pair.document : pair.document + 1])[pair.start : pair.end] or None,
+            passage=None if pair is None else _passage(documents, pair),
             missing=tuple(f for f in facts if s.start <= f.start < s.end),
         )
         for s in read_answer(answer, row["question"], close=close).sentences
     ]
+
+
+def _passage(documents: Sequence[str], pair: AlignedSentence) -> str | None:
+    """The text of the passage; None if the document is gone or emptied."""
+    if pair.document >= len(documents):
+        return None
+    return documents[pair.document][pair.start : pair.end] or None
 
 
 def _overlapping(s: Sentence, pairs: Sequence[AlignedSentence]) -> AlignedSentence | None:
@@ -120,12 +153,60 @@ def _overlapping(s: Sentence, pairs: Sequence[AlignedSentence]) -> AlignedSenten
 
 
 def compared(row: Mapping[str, Any]) -> bool:
-    """Whether the row has evidence; those of earlier releases have none."""
+    """Whether the sentences were compared with the documents; rows of earlier releases have no evidence."""
     return bool(row["evidence"])
 
 
+def certainty(row: Mapping[str, Any]) -> str:
+    """How sure the verdict is, in words, from its probability."""
+    p = row[f"p_{row['verdict']}"]
+    return "quite sure" if p >= SURE else "fairly sure" if p >= FAIRLY_SURE else "a close call"
+
+
+def carrying_summary(found: Sequence[ReadSentence]) -> list[str]:
+    """Which sentences the documents carry, contradict or do not carry, by number from 1, and which facts they lack.
+
+    Sentences that were not compared are left out, so a row of an earlier release gives nothing.
+    """
+    numbered = [(number, s) for number, s in enumerate(found, 1) if s.pair is not None and s.cue is None]
+    held = [(number, s) for number, s in numbered if not s.contradicted]
+    by_word = {word: [n for n, s in held if s.pair and Carried.by(s.pair.score) is word] for word in Carried}
+    contradicted = [number for number, s in numbered if s.contradicted]
+    facts = dict.fromkeys(fact.text for s in found for fact in s.missing)
+    lines = [
+        ("the documents carry", by_word[Carried.CARRIED]),
+        ("the documents carry in part", by_word[Carried.PARTLY]),
+        ("no document carries", by_word[Carried.NOT]),
+        ("the documents contradict", contradicted),
+    ]
+    summary = [f"{words} {_sentence_numbers(numbers)}" for words, numbers in lines if numbers]
+    return summary + ([f"in no document: {', '.join(f'“{fact}”' for fact in facts)}"] if facts else [])
+
+
+def _sentence_numbers(numbers: Sequence[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"sentences {', '.join(most)} and {last}" if most else f"sentence {last}"
+
+
+def advice(row: Mapping[str, Any]) -> str:
+    """Where to look next, in one line: the retriever, the generator or the knowledge base, as the reasons allow."""
+    verdict, reasons = Verdict(row["verdict"]), {Reason(reason) for reason in row["reasons"]}
+    if not verdict.negative:
+        return _advice_when_grounded(row)
+    if verdict is Verdict.REFUSAL and not reasons & {Reason.EMPTY_ANSWER, Reason.NO_DOCUMENTS}:
+        return f"look at {_REFUSAL_ADVICE[row['refusal_correct']]}"
+    return f"look at {next((words for reason, words in _ADVICE.items() if reason in reasons), _OTHERWISE)}"
+
+
+def _advice_when_grounded(row: Mapping[str, Any]) -> str:
+    found = sentences(row)
+    if any(s.contradicted or s.missing or (s.pair and Carried.by(s.pair.score) is Carried.NOT) for s in found):
+        return "read the marked sentences: the answer is grounded on the whole, but not in all it says"
+    return "nothing to do"
+
+
 def refusal_words(row: Mapping[str, Any]) -> str | None:
-    """What kind of refusal it is and whether it was right, None where it is none."""
+    """What kind of refusal the answer is and whether it was right; None if it does not refuse."""
     kind = RefusalKind(row["refusal_kind"])
     if kind is RefusalKind.NONE:
         return None
@@ -135,29 +216,31 @@ def refusal_words(row: Mapping[str, Any]) -> str | None:
 
 
 def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
-    """What moved the probability of *self-generated* most, the largest first.
+    """The features that moved the probability of *self-generated* most, the largest first.
 
-    Nothing where no feature was asked (no documents, no support, an empty answer) or the profile is not at hand.
+    Empty if no feature was asked (no documents, no support, an empty answer) or there is no profile.
     """
+    found = [m for m in all_moved(row, profile) if abs(m.log_odds) >= LEAST_MOVED]
+    return sorted(found, key=lambda m: (-abs(m.log_odds), m.name))[:MOST_MOVED]
+
+
+def all_moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
+    """Every feature that has a value and a weight in the profile; empty as `moved` is."""
     features = row["evidence"].get("features")
     unasked = {Reason.NO_DOCUMENTS, Reason.NO_SUPPORT, Reason.EMPTY_ANSWER}
     if profile is None or not features or unasked & set(row["reasons"]):
         return []
-    found = [
-        Moved(name=name, value=features[name], log_odds=added)
-        for name, added in profile.groundedness.contributions(features).items()
-        if abs(added) >= LEAST_MOVED
-    ]
-    return sorted(found, key=lambda m: (-abs(m.log_odds), m.name))[:MOST_MOVED]
+    contributions = profile.groundedness.contributions(features)
+    return [Moved(name=name, value=features[name], log_odds=added) for name, added in contributions.items()]
 
 
 def start_probability(profile: Profile) -> float:
-    """Of *self-generated* before any feature has moved it."""
+    """The probability of *self-generated* before any feature has moved it."""
     return sigmoid(profile.groundedness.bias)
 
 
 def findings_json(row: Mapping[str, Any], profile: Profile | None) -> dict[str, Any]:
-    """All that the panel says beside the row itself, as JSON; features moved and thresholds need the profile."""
+    """Sentences, reasons, refusal, moved features and thresholds as JSON; the last two need the profile."""
     return {
         "sentences": [_sentence_json(row["answer"], s) for s in sentences(row)],
         "reasons": [REASON_WORDS[Reason(reason)] for reason in row["reasons"]],
@@ -185,16 +268,6 @@ def _sentence_json(answer: str, s: ReadSentence) -> dict[str, Any]:
         "passage": None
         if pair is None
         else {"document_id": pair.document_id, "start": pair.start, "end": pair.end, "text": s.passage},
-        "contradicts": pair is not None and pair.contradicts,
+        "contradicts": s.contradicted,
         "missing": [asdict(fact) for fact in s.missing],
     }
-
-
-COLOURS = {"grounded": "green", "refusal": "yellow", "self_generated": "red"}
-METRIC_NAMES = {
-    "sdq": "supporting documents – question",
-    "sdrd": "supporting – retrieved documents",
-    "sda": "supporting documents – answer",
-    "qrd": "question – retrieved documents",
-    "qa": "question – answer",
-}

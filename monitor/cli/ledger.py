@@ -1,24 +1,66 @@
-"""The command `monitor ledger`."""
+"""The command `monitor ledger` and its table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+from rich.console import Console
 from rich.table import Table
 
-from monitor.app.ledger import totals
-from monitor.cli.terminal import literal
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.message import Skip
-from monitor.store.ledger.ledger import LedgerRow
+
+if TYPE_CHECKING:
+    from monitor.store.ledger.ledger import LedgerRow
 
 _EQUATION = {
-    "received": "received", "= assessed": "assessed", "+ duplicate": "duplicate", "+ dead": "dead",
+    "received": "received",
+    "= assessed": "assessed",
+    "+ duplicate": "duplicate",
+    "+ dead": "dead",
     "+ pending": "pending",
-}  # fmt: skip
+}
+
+
+def ledger(
+    *,
+    group_name: Annotated[str | None, typer.Option("--group", help="Only this consumer group.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only this topic or file.")] = None,
+    recount: Annotated[bool, typer.Option("--recount", help="Count the stored rows too; reads all of them.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what became of every message, by group, topic and partition. Exits with 1 if the counts do not add up."""
+    from monitor.app.ledger import complaints, expired, ledger_json
+    from monitor.store.ledger.ledger import Ledger
+
+    with opened() as application:
+        rows, recounted = Ledger(application.engine).read(group=group_name, topic=topic, recount=recount)
+    differences = list(complaints(rows, recounted))
+    if as_json:
+        print_json(ledger_json(rows, recounted if recount else None))
+    elif not rows:
+        filtered = group_name is not None or topic is not None
+        typer.echo("no message of this group or topic was read yet" if filtered else "no message was read yet")
+    else:
+        console = Console(highlight=False)
+        console.print(ledger_table(rows))
+        if lost := expired(rows):
+            console.print(literal(lost), style="bold yellow")
+        for difference in differences:
+            console.print(literal(difference), style="bold red")
+        if not differences:
+            console.print("the ledger balances, and the stored rows match it" if recount else "the ledger balances")
+    if differences:
+        raise typer.Exit(1)
 
 
 def ledger_table(rows: Sequence[LedgerRow]) -> Table:
-    """One line per group, topic and partition, and one for all of them."""
+    """One line for each group, topic and partition, and one with the sums."""
+    from monitor.app.ledger import totals
+
     sums = totals(rows)
     table = Table(box=None, show_footer=len(rows) > 1, collapse_padding=True, pad_edge=False)
     table.add_column("group: topic/partition", "all", overflow="fold")
@@ -30,17 +72,19 @@ def ledger_table(rows: Sequence[LedgerRow]) -> Table:
         group = row.group if row.live else f"{row.group} (rescore)"
         table.add_row(
             literal(f"{group}: {row.topic}/{row.partition}"),
-            *(str(row.counts[name]) for name in _EQUATION.values()), _skipped(row.counts), str(row.next_offset),
+            *(str(row.counts[name]) for name in _EQUATION.values()),
+            _skipped(row.counts),
+            str(row.next_offset),
             style=None if row.balanced else "red",
-        )  # fmt: skip
+        )
     return table
 
 
 def _add_numbers(table: Table, heading: str, numbers: Sequence[int], total: int | None = None) -> None:
-    """A column that is never cut, however narrow the terminal."""
-    shown = ["" if total is None else str(total), *map(str, numbers)]
-    width = max(map(len, [*heading.split(), *shown]))
-    table.add_column(heading, shown[0], justify="right", min_width=width)
+    """Adds a column of numbers that is never cut, however narrow the terminal."""
+    footer = "" if total is None else str(total)
+    width = max(map(len, [*heading.split(), footer, *map(str, numbers)]))
+    table.add_column(heading, footer, justify="right", min_width=width)
 
 
 def _skipped(counts: Mapping[str, int]) -> str:

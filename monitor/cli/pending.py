@@ -1,4 +1,4 @@
-"""`monitor pending`: what is still to be done for stored interactions."""
+"""The commands `monitor pending …`: work that stored interactions still wait for."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli.terminal import AsJson, literal, print_json, stopping
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, literal, plural, print_json, stopping
 from monitor.core.model import Work
-from monitor.core.settings.load import load_settings
 
 if TYPE_CHECKING:
     from monitor.store.pending.queue import PendingCount
 
 pending_app = typer.Typer(
     name="pending",
-    help="What is still to be done for stored interactions: assess, ask the sidecar, judge.",
+    help="Show and do the work that stored interactions wait for: assess, ask the sidecar, judge.",
     invoke_without_command=True,
 )
 Kind = Annotated[Work | None, typer.Option(help="Only this kind of work.")]
@@ -28,15 +28,13 @@ Kind = Annotated[Work | None, typer.Option(help="Only this kind of work.")]
 
 @pending_app.callback()
 def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """Show how much of it there is, what keeps it waiting, and what the calls of language models used today."""
+    """Show how much work waits and why, and what calls to language models used today."""
     if context.invoked_subcommand is not None:
         return
-    from monitor.app.wiring.application import Application
     from monitor.store.pending.budget import usage_since
     from monitor.store.pending.queue import Pending
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         now = application.now()
         counts = Pending(application.engine).counts(now)
         used = [dict(row._mapping) for row in usage_since(application.engine, now.replace(hour=0))]  # noqa: SLF001
@@ -53,60 +51,60 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
 def list_(
     *,
     kind: Kind = None,
-    given_up: Annotated[bool | None, typer.Option(help="Only what was given up, or only the rest.")] = None,
-    most: Annotated[int, typer.Option("--most", "-n", min=1, help="At most so many, the longest queued first.")] = 50,
+    given_up: Annotated[bool | None, typer.Option(help="Only what was given up, or only what was not.")] = None,
+    most: Annotated[int, typer.Option("--most", "-n", min=1, help="How many to list, the longest queued first.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List single pieces of work."""
-    from monitor.app.wiring.application import Application
+    """List the work item by item."""
     from monitor.store.pending.queue import Pending
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         rows = Pending(application.engine).rows(kind=kind, given_up=given_up, most=most)
     if as_json:
         print_json(rows)
         return
     if not rows:
-        typer.echo("nothing of that is pending")
+        typer.echo("nothing is pending")
         return
     table = Table("kind", "app", "id", "queued (UTC)", "tries", "next (UTC)", "last error", box=None, pad_edge=False)
     for row in rows:
         following = "given up" if row["given_up"] else f"{row['not_before']:%m-%d %H:%M:%S}"
         table.add_row(
-            row["kind"], literal(row["app"]), literal(row["interaction_id"]), f"{row['queued_at']:%m-%d %H:%M:%S}",
-            str(row["attempts"]), following, literal(row["last_error"] or ""),
-        )  # fmt: skip
+            row["kind"],
+            literal(row["app"]),
+            literal(row["interaction_id"]),
+            f"{row['queued_at']:%m-%d %H:%M:%S}",
+            str(row["attempts"]),
+            following,
+            literal(row["last_error"] or ""),
+        )
     Console(highlight=False).print(table)
 
 
 @pending_app.command()
 def work() -> None:
-    """Do what is due now, and end; `monitor run` and `monitor consume` do it all the time."""
+    """Do the work that is due now, and exit. `monitor run` and `monitor consume` do it all the time."""
     from monitor.app.pending.workers import work_off
-    from monitor.app.wiring.application import Application
 
-    with stopping() as stop, Application(load_settings()) as application:
+    with stopping() as stop, opened(migrated=False) as application:
         application.prepare()
         taken = work_off(application, stop)
-    typer.echo(f"{taken} taken; `monitor pending` says what is left", err=True)
+    typer.echo(f"{plural(taken, 'item')} processed; `monitor pending` shows what is left", err=True)
 
 
 @pending_app.command()
 def retry(*, kind: Kind = None) -> None:
-    """Make what was given up, or waits after a failure, due at once."""
-    from monitor.app.wiring.application import Application
+    """Make work due at once that was given up or waits after a failure."""
     from monitor.store.pending.queue import Pending
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         revived = Pending(application.engine).revive(application.now(), kind=kind)
-    typer.echo(f"{revived} are due now", err=True)
+    typer.echo(f"{plural(revived, 'item')} due now", err=True)
 
 
 def _counts(counts: Sequence[PendingCount], now: datetime) -> Table:
     table = Table("work", box=None, pad_edge=False)
-    for heading in ("waiting", "due", "at work", "failed before", "given up"):
+    for heading in ("waiting", "due", "in progress", "failed before", "given up"):
         table.add_column(heading, justify="right")
     table.add_column("oldest")
     table.add_column("last error", overflow="fold")

@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -47,12 +47,10 @@ def report_weekly(
 ) -> None:
     """Write the report of a week; a stored one is shown as it was stored."""
     from monitor.app.report import chosen_week, reporting
-    from monitor.app.wiring.application import Application
 
     chosen_form = _form(form, output)
-    with Application(load_settings()) as application:
+    with opened() as application:
         its_week = chosen_week(application.now(), name=week, ending=ending.date() if ending else None)
-        application.migrate()
         its = reporting(application)
         found = list(_written(its, app_name, its_week, again=again))
         if output is not None:
@@ -76,12 +74,10 @@ def report_list(
     as_json: AsJson = False,
 ) -> None:
     """List stored reports, the newest weeks first."""
-    from monitor.app.wiring.application import Application
     from monitor.report.weekly.week import week_of
     from monitor.store.report.reports import Reports
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         found = Reports(application.engine).listed(app=app_name, limit=limit)
     named = [(week_of(one.start.astimezone(UTC).date()).name, one) for one in found]
     if as_json:

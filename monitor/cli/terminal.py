@@ -1,21 +1,22 @@
-"""What the commands share: signals, the progress bar, and foreign text and JSON on a terminal."""
+"""What the commands share: common options, signals, the progress bar, foreign text and JSON on a terminal."""
 
 from __future__ import annotations
 
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -23,18 +24,20 @@ if TYPE_CHECKING:
     from monitor.ingest.files import FileSource
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AppOfEvents = Annotated[str | None, typer.Option("--app", help="App of the events that name none.")]
+Dialect = Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")]
 
 
 @contextmanager
 def stopping() -> Iterator[Event]:
-    """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends at once."""
+    """Yields an event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the process at once."""
     stop = Event()
 
     def on_signal(number: int, _: object) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            sys.stderr.write("monitor: stopping; what is in flight is finished first\n")
+            sys.stderr.write("monitor: stopping; finishing what is in flight\n")
         stop.set()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -47,7 +50,7 @@ def stopping() -> Iterator[Event]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[FileSource, Tally], None]]:
-    """A function to report progress to: a bar on a terminal, nothing elsewhere."""
+    """Yields a function that reports progress: as a bar on a terminal, not at all elsewhere."""
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -59,23 +62,55 @@ def progress_bar() -> Iterator[Callable[[FileSource, Tally], None]]:
         task = bar.add_task("reading", total=None)
 
         def report(source: FileSource, tally: Tally) -> None:
-            words = f"{tally.assessed} assessed, {tally.duplicate} duplicate, {tally.dead} dead"
-            bar.update(task, description=words, completed=source.bytes_read, total=source.bytes_total)
+            description = f"{tally.assessed} assessed, {tally.duplicate} duplicate, {tally.dead} dead"
+            bar.update(task, description=description, completed=source.bytes_read, total=source.bytes_total)
 
         yield report
 
 
-def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested settings as (name in the environment without its prefix, value)."""
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{name.upper()}__")
-        else:
-            yield f"{prefix}{name.upper()}", value
+def confirm(question: str) -> None:
+    """Asks before something that cannot be undone; a no ends the command.
+
+    Raises:
+        WrongSettings: standard input is not a terminal.
+    """
+    if not sys.stdin.isatty():
+        raise WrongSettings(f"{question} Add --yes to confirm: there is no terminal to ask on")
+    typer.confirm(question, abort=True, err=True)
+
+
+def actor(by: str | None) -> str:
+    """The name for the audit trail: `--by`, or the login name without it.
+
+    Raises:
+        WrongSettings: the name is empty, too long or not printable.
+    """
+    from monitor.app.review import login_name, person
+
+    return login_name() if by is None else person(by)
+
+
+def duration(text: str, option: str, *, longest: timedelta | None = None) -> timedelta:
+    """The length of time that `option` gives, such as 90d.
+
+    Raises:
+        WrongSettings: `text` is not a length of time, or longer than `longest`.
+    """
+    from monitor.core.duration import parse_duration
+
+    try:
+        return parse_duration(text) if longest is None else parse_duration(text, longest=longest)
+    except ValueError as error:
+        raise WrongSettings(f"{option}: {error}") from None
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 interaction`, `2 interactions`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def literal(text: str) -> str:
-    """So that foreign text is neither markup nor steers the terminal."""
+    """`text` from outside, escaped so that it is no markup and cannot steer the terminal."""
     return escape(readable(text))
 
 
@@ -86,5 +121,5 @@ def _plain(value: object) -> object:
 
 
 def print_json(value: object) -> None:
-    """On standard output, indented; times as in RFC 3339, lengths in seconds, other foreign types as their text."""
+    """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")

@@ -1,4 +1,4 @@
-"""The commands `monitor tokens …`: who may see the dashboard and use the API."""
+"""The commands `monitor tokens …`: who may open the dashboard and use the API."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli.terminal import AsJson, literal, print_json
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, actor, duration, literal, print_json
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -19,77 +19,74 @@ if TYPE_CHECKING:
 
     from monitor.store.tokens import Token
 
-tokens_app = typer.Typer(name="tokens", no_args_is_help=True, help="Access tokens of the dashboard and the API.")
+tokens_app = typer.Typer(
+    name="tokens", no_args_is_help=True, help="Create, list and revoke access tokens for the dashboard and the API."
+)
 LONGEST_NAME = 100
 _LONGEST_LIFE = timedelta(days=3_650)
-_By = Annotated[str | None, typer.Option("--by", help="Who does it; default: the user of this terminal.")]
-_PERSON = "oidc:"  # what the names of people begin with who signed in by OIDC
+_By = Annotated[str | None, typer.Option("--by", help="Your name for the audit trail; default: your login.")]
+_PERSON = "oidc:"  # prefix of the names of people who signed in through OIDC
 
 
 @tokens_app.command("create")
 def tokens_create(
-    name: Annotated[str, typer.Argument(help="Whose it is; the audit trail names it.")],
+    name: Annotated[str, typer.Argument(help="Name of its user, for the audit trail.")],
     *,
     role: Annotated[str, typer.Option(help="viewer, operator, auditor or admin.")] = "viewer",
-    expires: Annotated[str | None, typer.Option(metavar="DURATION", help="As in 90d; without, never.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Lifetime, such as 90d; default: it never expires.")
+    ] = None,
     by: _By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one. It is printed this once, and kept nowhere. The first one shuts a dashboard that was open."""
-    from monitor.app.wiring.application import Application
+    """Create a token and print it, this once only. The first token closes a dashboard that was open to everybody."""
     from monitor.store.tokens import Access
     from monitor.web.base.access import Role
 
     if role not in set(Role):
-        raise WrongSettings(f"--role {role}: known are {', '.join(Role)}")
+        raise WrongSettings(f"--role {role} is not one of {', '.join(Role)}")
     if not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_NAME:
-        raise WrongSettings(f"a name of 1 to {LONGEST_NAME} printable characters")
-    length = None if expires is None else _length(expires)
-    with Application(load_settings()) as application:
-        application.migrate()
+        raise WrongSettings(f"NAME must be 1 to {LONGEST_NAME} printable characters")
+    length = None if expires is None else _lifetime(expires)
+    with opened() as application:
         now, access, oidc = application.now(), Access(application.engine), application.settings.web.oidc.issuer
-        opened = oidc is None and not access.closed()
+        was_open = oidc is None and not access.closed()
         token, secret = access.make_token(
-            name.strip(), role, by=_who(by), now=now, expires_at=None if length is None else now + length
+            name.strip(), role, by=actor(by), now=now, expires_at=None if length is None else now + length
         )
-        led = oidc is not None or any(its.role == Role.ADMIN and its.holds(now) for its in access.tokens())
-    if opened:
-        typer.echo("this is the first token: the dashboard is no longer open, everybody signs in from now on", err=True)
-    if not led:
-        typer.echo(
-            "the dashboard now asks for a token, and none of an admin holds: monitor tokens create NAME --role admin",
-            err=True,
-        )
+        has_admin = oidc is not None or any(t.role == Role.ADMIN and t.holds(now) for t in access.tokens())
+    if was_open:
+        typer.echo("this is the first token: from now on everybody has to sign in to the dashboard", err=True)
+    if not has_admin:
+        typer.echo("no admin has a valid token; create one: monitor tokens create NAME --role admin", err=True)
     if as_json:
         print_json({**_shown(token, now), "token": secret})
         return
     until = "never expires" if token.expires_at is None else f"expires {_time(token.expires_at)}"
-    typer.echo(f"{token.id}: {readable(token.name)}, {token.role}, {until}. It is shown this once:", err=True)
+    typer.echo(f"{token.id}: {readable(token.name)}, {token.role}, {until}. The token is shown only once:", err=True)
     typer.echo(secret)
 
 
 @tokens_app.command("list")
 def tokens_list(*, as_json: AsJson = False) -> None:
-    """All that were ever made, the newest first; never the tokens themselves."""
-    from monitor.app.wiring.application import Application
+    """List all tokens ever created, the newest first, without their secrets."""
     from monitor.store.tokens import Access
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         tokens, now = Access(application.engine).tokens(), application.now()
     if as_json:
         print_json([_shown(token, now) for token in tokens])
         return
     if not tokens:
-        typer.echo("no token: without one the dashboard answers on this machine only")
+        typer.echo("no tokens; without one the dashboard answers on this machine only")
         return
-    table = Table("id", "name", "role", "state", "made (UTC)", "by", "last used (UTC)", box=None)
+    table = Table("id", "name", "role", "state", "created (UTC)", "by", "last used (UTC)", box=None)
     for token in tokens:
-        made, used = _time(token.created_at), "never" if token.used_at is None else _time(token.used_at)
+        created, used = _time(token.created_at), "never" if token.used_at is None else _time(token.used_at)
         state = _state(token, now)
         if state == "holds" and token.expires_at is not None:
             state = f"until {_time(token.expires_at)}"
-        table.add_row(token.id, literal(token.name), token.role, state, made, literal(token.created_by), used)
+        table.add_row(token.id, literal(token.name), token.role, state, created, literal(token.created_by), used)
     for column in table.columns:
         column.overflow = "fold"
     table.columns[0].no_wrap = True
@@ -98,46 +95,35 @@ def tokens_list(*, as_json: AsJson = False) -> None:
 
 @tokens_app.command("revoke")
 def tokens_revoke(
-    which: Annotated[str, typer.Argument(metavar="ID|NAME", help="As in the list; oidc:NAME signs a person out.")],
+    which: Annotated[
+        str, typer.Argument(metavar="ID|NAME", help="As `tokens list` shows it; oidc:NAME signs a person out.")
+    ],
     *,
     by: _By = None,
 ) -> None:
-    """End one at once, and every session that was begun with it."""
-    from monitor.app.wiring.application import Application
+    """Revoke a token at once, with every session that it started."""
     from monitor.store.tokens import Access
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         access, now = Access(application.engine), application.now()
         if which.startswith(_PERSON):
-            ended = access.end_sessions(which, by=_who(by), now=now)
+            ended = access.end_sessions(which, by=actor(by), now=now)
             if not ended:
                 raise WrongSettings(f"{which} is not signed in")
-            typer.echo(f"{readable(which)} is signed out; to keep them out, take their role away at the provider")
+            typer.echo(f"{readable(which)} is signed out; to keep them out, remove their role at the provider")
             return
         found = [token for token in access.tokens() if which in {token.id, token.name} and token.revoked_at is None]
         if not found:
-            raise WrongSettings(f"no token {which!r} holds; `monitor tokens list` names them all")
-        for token in found:  # several of one name: an expired one beside that which took its place
-            access.revoke(token.id, by=_who(by), now=now)
+            raise WrongSettings(f"no valid token {which!r}; `monitor tokens list` shows all tokens")
+        for token in found:  # a name may belong to an expired token and to the one that replaced it
+            access.revoke(token.id, by=actor(by), now=now)
             typer.echo(f"{token.id}: {readable(token.name)} is revoked")
 
 
-def _who(by: str | None) -> str:
-    from monitor.app.review import login_name, person
-
-    return login_name() if by is None else person(by)
-
-
-def _length(text: str) -> timedelta:
-    from monitor.core.duration import parse_duration
-
-    try:
-        length = parse_duration(text, longest=_LONGEST_LIFE)
-    except ValueError as error:
-        raise WrongSettings(f"--expires: {error}") from None
+def _lifetime(text: str) -> timedelta:
+    length = duration(text, "--expires", longest=_LONGEST_LIFE)
     if not length:
-        raise WrongSettings("--expires: it would hold for no time at all")
+        raise WrongSettings("--expires must be longer than nothing")
     return length
 
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.alert.commands import alerts_app
+from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
@@ -111,7 +112,6 @@ def _rules(file: Path | None) -> RuleSet:
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
     from monitor.alert.window import MINUTE, window_at
     from monitor.app.backtest import on_history
-    from monitor.app.wiring.application import Application
     from monitor.core.duration import parse_duration
 
     try:
@@ -120,7 +120,6 @@ def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
         raise WrongSettings(f"--against: {error}") from None
     if wanted < MINUTE:
         raise WrongSettings("--against: at least a minute, such as 30d")
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         span = window_at(application.now(), wanted, timedelta())
         return span, [on_history(rule, application.alerting.store, span) for rule in rules.rules]

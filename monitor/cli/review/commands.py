@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
-from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def review_next(
 ) -> None:
     """Offer answers to label: in turn one that teaches and one by chance, each saying which."""
     from monitor.app.review import live_row, login_name, offers, person
-    from monitor.app.wiring.application import Application
     from monitor.review.presentation import label_command, offer_json
 
     if random_only and second_opinion:
@@ -67,8 +66,7 @@ def review_next(
         raise WrongSettings("--interactive needs a terminal; elsewhere use `next --json` and `label --file`")
     who = login_name() if by is None else person(by)
     span = _duration(since)
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         found = offers(
             application, app=app_name, span=span, count=count or (A_SITTING if interactive else 1), by=who,
             random_only=random_only, second_opinion=second_opinion,
@@ -107,14 +105,12 @@ def review_label(
 ) -> None:
     """Store what a person says; who says something else later is counted by that, and the first stays on record."""
     from monitor.app.review import label, login_name, person
-    from monitor.app.wiring.application import Application
 
     if bool(words) == (file is not None):
         raise WrongSettings("name interactions as APP/ID and then the label, or say --file")
     who = login_name() if by is None else person(by)
     wishes = _from_words(words, who, note) if words else _from_file(file, who, note)
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         done = label(application, wishes)
     if as_json:
         print_json(asdict(done))
@@ -132,14 +128,12 @@ def review_export(
 ) -> None:
     """Write what is labelled as JSON lines that `monitor evaluate` and `monitor calibrate` read."""
     from monitor.app.review import export, replacing
-    from monitor.app.wiring.application import Application
 
     span = None if since is None else _duration(since)
     to_stdout = output is None or output == Path("-")
-    with Application(load_settings()) as application:
-        application.migrate()
-        with nullcontext(sys.stdout) if to_stdout or output is None else replacing(output) as out:
-            done = export(application, out, app=app_name, span=span)
+    target = nullcontext(sys.stdout) if to_stdout or output is None else replacing(output)
+    with opened() as application, target as out:
+        done = export(application, out, app=app_name, span=span)
     line = f"{done.labelled - done.gone} of {done.labelled} labelled interactions written"
     if done.disputed:
         line += f"; people disagree on {done.disputed}: the majority counts, of a tie the newest label"
@@ -157,12 +151,10 @@ def review_agreement(
 ) -> None:
     """How often verdicts agree with people, by the week of the answers; only what was drawn at random counts."""
     from monitor.app.review import agreement_report
-    from monitor.app.wiring.application import Application
     from monitor.cli.review.tables import pairs_table, weeks_table
     from monitor.review.presentation import agreement_json, remarks, week_json
 
-    with Application(load_settings()) as application:
-        application.migrate()
+    with opened() as application:
         report = agreement_report(application, app=app_name, weeks=weeks)
     if as_json:
         pairs = [{"people": list(pair.people), **agreement_json(pair.agreement)} for pair in report.pairs]
@@ -182,15 +174,14 @@ def review_agreement(
 
 def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal: bool) -> None:
     """Prints the offer, once it is remembered."""
-    from monitor.cli.explain import explanation
+    from monitor.cli.explain.panel import explanation
     from monitor.cli.review.tables import interaction_panel
 
     application.reviews.keep_offer(offer, to=who, now=application.now())
     console = Console(highlight=False)
     console.print(interaction_panel(row, offer))
     if reveal:
-        profile = application.queries.profile(row["profile_hash"])
-        console.print(explanation(row, profile, application.queries.judgements(row["app"], row["id"])))
+        console.print(explanation(row, application.queries.judgements(row["app"], row["id"])))
 
 
 def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.cli.opening import opened
 from monitor.cli.terminal import stopping
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.load import Settings, load_settings
@@ -47,11 +48,10 @@ def assessed(
     Raises:
         WrongSettings: a file or the profile cannot be used.
     """
-    from monitor.app.wiring.application import Application
     from monitor.review.evaluate.labels import read_labels
     from monitor.review.evaluate.run import assess_all
 
-    with stopping() as stop, Application(_without_sidecar(profile)) as application:
+    with stopping() as stop, opened(_without_sidecar(profile), migrated=False) as application:
         rows = read_labels(
             labels,
             decode=application.decoder(dialect="native").decode_batch,

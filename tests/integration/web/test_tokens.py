@@ -127,18 +127,18 @@ def test_making_and_revoking_are_in_the_audit_trail(run, rows):
 
 def test_the_first_token_says_that_the_dashboard_is_shut_and_who_is_left_out(run):
     first = run("create", "colleague").stderr
-    assert "no longer open" in first
-    assert "none of an admin holds: monitor tokens create NAME --role admin" in first
+    assert "everybody has to sign in" in first
+    assert "no admin has a valid token; create one: monitor tokens create NAME --role admin" in first
     assert "never expires" in first
     second = run("create", "ada", "--role", "admin").stderr
-    assert "no longer open" not in second
-    assert "none of an admin" not in second
-    assert "none of an admin" not in run("create", "grace").stderr
+    assert "everybody has to sign in" not in second
+    assert "no admin has" not in second
+    assert "no admin has" not in run("create", "grace").stderr
     run("revoke", "ada")
-    assert "none of an admin holds" in run("create", "alan", "--json").stderr
+    assert "no admin has a valid token" in run("create", "alan", "--json").stderr
 
 
 def test_a_first_token_of_an_admin_leaves_nobody_out(run):
     made = run("create", "ada", "--role", "admin").stderr
-    assert "no longer open" in made
-    assert "none of an admin" not in made
+    assert "everybody has to sign in" in made
+    assert "no admin has" not in made

@@ -8,10 +8,16 @@ from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.assess.classify.refusal import Role
 from monitor.assess.explain import (
     CARRIED,
+    FAIRLY_SURE,
     MOST_MOVED,
     PARTLY,
     REASON_WORDS,
+    SURE,
     Carried,
+    advice,
+    all_moved,
+    carrying_summary,
+    certainty,
     compared,
     findings_json,
     moved,
@@ -148,6 +154,98 @@ def test_without_the_profile_no_feature_is_named():
     assert moved(ROW, None) == []
 
 
+def test_all_that_moved_it_is_listed_for_the_sum():
+    assert {m.name: m.log_odds for m in all_moved(ROW, weighing(grounding=-2.0, missing_names=0.01))} == {
+        "grounding": 1.0,
+        "missing_names": 0.01,
+    }
+    assert all_moved(ROW, None) == []
+
+
+# --- what to conclude ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        (1.0, "quite sure"),
+        (SURE, "quite sure"),
+        (SURE - 1e-6, "fairly sure"),
+        (FAIRLY_SURE, "fairly sure"),
+        (FAIRLY_SURE - 1e-6, "a close call"),
+        (0.2, "a close call"),
+    ],
+)
+def test_how_sure_a_verdict_is_depends_on_its_own_probability(probability, words):
+    assert certainty({**ROW, "verdict": "refusal", "p_refusal": probability}) == words
+
+
+def test_the_sentences_are_listed_by_what_the_documents_say_of_them():
+    assert carrying_summary(sentences(ROW)) == [
+        "the documents carry sentence 2",
+        "no document carries sentence 4",
+        "the documents contradict sentence 3",
+        "in no document: “Elm Street”, “7”",
+    ]
+
+
+def test_several_sentences_are_listed_together():
+    answer = "Parking costs two euros. Dogs may come in. Cats may come in."
+    pairs = [
+        pair(answer, piece, 1, "It is paid at the gate.", 0.7)
+        for piece in ("Parking costs two euros.", "Dogs may come in.", "Cats may come in.")
+    ]
+    row = {**ROW, "answer": answer, "evidence": {"alignment": pairs}}
+    assert carrying_summary(sentences(row)) == ["the documents carry in part sentences 1, 2 and 3"]
+
+
+def test_sentences_that_were_not_compared_are_not_listed():
+    assert carrying_summary(sentences({**ROW, "evidence": {}})) == []
+
+
+@pytest.mark.parametrize(
+    ("reasons", "part"),
+    [
+        (["no_documents"], "the retriever"),
+        (["retrieval_off_question", "contradicts_documents"], "the retriever"),
+        (["support_off_question", "contradicts_documents", "not_in_documents"], "the generator"),
+        (["missing_fact"], "the generator"),
+        (["no_support"], "the generator"),
+        (["empty_answer", "no_documents"], "the generator"),
+    ],
+)
+def test_the_reasons_say_where_to_look_for_an_invented_answer(reasons, part):
+    assert advice({**ROW, "verdict": "self_generated", "reasons": reasons}).startswith(f"look at {part}")
+
+
+@pytest.mark.parametrize(
+    ("correct", "reasons", "part"),
+    [
+        (True, ["refusal_wording"], "the retriever, then the knowledge base"),
+        (False, ["refusal_wording"], "the generator and its prompt"),
+        (None, ["refusal_wording", "answer_off_question"], "the retrieved documents"),
+        (True, ["no_documents", "refusal_wording"], "the retriever: check its index"),
+        (None, ["empty_answer"], "the generator: it returned nothing"),
+    ],
+)
+def test_where_to_look_for_a_refusal_depends_on_whether_it_was_right(correct, reasons, part):
+    row = {**ROW, "verdict": "refusal", "refusal_kind": "full", "refusal_correct": correct, "reasons": reasons}
+    assert advice(row).startswith(f"look at {part}")
+
+
+def test_there_is_advice_for_every_reason():
+    for verdict in ("refusal", "self_generated"):
+        for reason in Reason:
+            assert advice({**ROW, "verdict": verdict, "reasons": [reason.value]}).startswith("look at the ")
+
+
+def test_a_grounded_answer_needs_nothing_unless_a_sentence_is_in_doubt():
+    assert "read the marked sentences" in advice(ROW)
+    assert advice({**ROW, "evidence": {**EVIDENCE, "missing": [], "alignment": EVIDENCE["alignment"][:1]}}) == (
+        "nothing to do"
+    )
+
+
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
@@ -157,7 +255,7 @@ def test_without_the_profile_no_feature_is_named():
         ("partial", None, "in part"),
         ("full", True, "correct refusal"),
         ("full", False, "over-refusal"),
-        ("full", None, "cannot be told"),
+        ("full", None, "do not show clearly"),
     ],
 )
 def test_a_refusal_is_put_into_words(kind, correct, said):

@@ -54,7 +54,7 @@ try:
     app(["--help"])
 except SystemExit:
     pass
-sys.exit(",".join({"monitor.app.wiring.application", "onnxruntime", "sqlalchemy", "psycopg"} & set(sys.modules)))
+sys.exit(",".join({"monitor.app.wiring.application", "onnxruntime", "sqlalchemy", "psycopg"} & set(sys.modules)) or 0)
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.stderr == ""

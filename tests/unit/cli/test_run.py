@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.cli.consume import chosen, span_between
+from monitor.cli.run import overridden, span_between
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import KafkaSettings
@@ -49,27 +49,27 @@ def test_what_is_no_span_is_said(start, end, problem):
 
 
 def test_options_stand_before_the_settings(settings):
-    over = chosen(settings, topics=["a", "b"], group="x", profile="strict", span=ALL)
+    over = overridden(settings, topics=["a", "b"], group="x", profile="strict", span=ALL)
     assert (over.kafka.topics, over.kafka.topic_pattern, over.kafka.group_id) == (("a", "b"), None, "x")
     assert over.profile == "strict"
 
 
 def test_without_options_the_settings_stay(settings):
-    assert chosen(settings, topics=None, group=None, profile=None, span=None) == settings
+    assert overridden(settings, topics=None, group=None, profile=None, span=None) == settings
 
 
 @pytest.mark.parametrize("over", [{"topics": ["a b"]}, {"topics": [""]}, {"group": ""}])
 def test_options_are_held_to_what_settings_are_held_to(settings, over):
     with pytest.raises(WrongSettings, match=r"topics|group_id"):
-        chosen(settings, **{"topics": None, "group": None, "profile": None, "span": None, **over})
+        overridden(settings, **{"topics": None, "group": None, "profile": None, "span": None, **over})
 
 
 @pytest.mark.parametrize("group", [None, "live"])
 def test_a_span_is_not_read_by_the_live_group(settings, group):
     with pytest.raises(WrongSettings, match="--group of its own"):
-        chosen(settings, topics=None, group=group, profile=None, span=ALL)
+        overridden(settings, topics=None, group=group, profile=None, span=ALL)
 
 
 def test_another_profile_is_for_a_span(settings):
     with pytest.raises(WrongSettings, match="MONITOR_PROFILE"):
-        chosen(settings, topics=None, group="x", profile="strict", span=None)
+        overridden(settings, topics=None, group="x", profile="strict", span=None)

@@ -1,0 +1,78 @@
+"""The command `monitor replay`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, literal, print_json, progress_bar, stopping
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from monitor.app.replay import Summary
+
+
+def replay(
+    files: Annotated[list[Path], typer.Argument(help="JSON Lines, also .gz and .zst; - is standard input.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write one assessment per line; - is standard output.")
+    ] = None,
+    app_name: AppOfEvents = None,
+    dialect: Dialect = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a line was rejected.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Assess the interactions in files and store them; those stored already count as duplicates."""
+    from monitor.app.replay import replay as run_replay
+    from monitor.store.pending.queue import Pending
+
+    if as_json and output == Path("-"):
+        raise WrongSettings("--json and --output - both write to standard output: choose one")
+    with stopping() as stop, opened(migrated=False) as application, progress_bar() as progress:
+        summary = run_replay(
+            application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
+        )
+        waiting = {c.kind: c.waiting for c in Pending(application.engine).counts(application.now()) if c.waiting}
+    tally = summary.tally
+    if as_json:
+        verdicts = {verdict.value: summary.verdicts[verdict] for verdict in Verdict}
+        print_json({**asdict(tally), "balanced": tally.balanced, "verdicts": verdicts, "rejected": summary.rejected})
+    else:
+        _print_summary(summary, waiting)
+        if stop.is_set():
+            typer.echo("stopped before the end; a second run counts what is stored already as duplicates", err=True)
+    if stop.is_set() or not tally.balanced or (strict and tally.dead):
+        raise typer.Exit(1)
+
+
+def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
+    """Prints what became of the input to standard error, and how much work is `waiting`, by kind."""
+    from monitor.app.logs import ledger_line
+
+    err = Console(stderr=True, highlight=False)
+    err.print(ledger_line(summary.tally))
+    if summary.verdicts:
+        err.print(f"verdicts: {_shares(summary.verdicts)}")
+    for line in summary.rejected:
+        err.print(f"  rejected {literal(line)}", style="yellow")
+    if (more := summary.tally.dead - len(summary.rejected)) > 0:
+        err.print(f"  and {more} more: see `monitor deadletters list`")
+    if waiting:
+        work = ", ".join(f"{number} to {kind}" for kind, number in waiting.items())
+        err.print(f"stored interactions still to process: {work}; run `monitor pending work`")
+
+
+def _shares(verdicts: Counter[Verdict]) -> str:
+    total = verdicts.total()
+    counts = ((verdict, verdicts[verdict]) for verdict in Verdict)
+    return ", ".join(f"{number} {verdict.replace('_', '-')} ({number / total:.0%})" for verdict, number in counts)
