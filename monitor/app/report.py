@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
-from monitor.app.background.schedule import repeated
+from monitor.app.background.timers import Timers
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Json
@@ -166,7 +166,7 @@ def reporting(application: Application) -> Reporting:
 
 
 @contextmanager
-def reported_beside(application: Application) -> Iterator[None]:
+def scheduled_reports(application: Application) -> Iterator[None]:
     """Writes reports when they are due while the block runs, where that is set.
 
     Raises:
@@ -179,7 +179,8 @@ def reported_beside(application: Application) -> Iterator[None]:
     its = reporting(application)
     if settings.slack and its.slack is None:
         raise WrongSettings("MONITOR_REPORT__SLACK needs MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or …_WEBHOOK_URL")
-    with repeated(its.turn, interval=_LOOK_EVERY, now=application.now):
+    with Timers() as timers:
+        timers.every(_LOOK_EVERY, lambda: its.turn(application.now()), name="weekly reports")
         yield
 
 

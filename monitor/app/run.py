@@ -12,14 +12,14 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from monitor.alert.notify.loop import AlertLoop
-from monitor.app.background.progress import noted
-from monitor.app.background.schedule import scheduled
-from monitor.app.background.sealer_process import sealed_beside
+from monitor.app.background.alert_rounds import alert_rounds
+from monitor.app.background.progress import recorded_progress
+from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.telemetry import StoreCollector, served
 from monitor.app.logs import ledger_line
-from monitor.app.pending.worker_process import worked_beside
-from monitor.app.privacy.retention import retained_beside
-from monitor.app.report import reported_beside
+from monitor.app.pending.worker_process import worker_process
+from monitor.app.privacy.retention import scheduled_retention
+from monitor.app.report import scheduled_reports
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import rejection
 from monitor.core.errors import WrongSettings
@@ -84,7 +84,7 @@ def serve(
         source, store = _files(application, files, stop), application.store
     else:
         store, source = application.kafka_store(rescore=False), _topics(application)
-    with sealed_beside(application), reported_beside(application), retained_beside(application):
+    with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
         return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
 
 
@@ -94,7 +94,7 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
     rules = ", ".join(rule.name for rule in loop.rules().rules)
     log.info("rules: %s; told: %s", rules, ", ".join(loop.receivers))
     interval = application.settings.evaluation_interval
-    with application.alerting.listening(), scheduled(loop, interval=interval, now=application.now):
+    with application.alerting.listening(), alert_rounds(loop, interval=interval, now=application.now):
         yield
 
 
@@ -144,7 +144,7 @@ def _flow(
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
     log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
-        live = worked_beside(application) if set_aside else nullcontext()
+        live = worker_process(application) if set_aside else nullcontext()
         with _metrics(application), beside, live, _noted(application, source) if set_aside else nullcontext():
             return stages.run()
     finally:
@@ -169,7 +169,7 @@ def _noted(application: Application, source: Source) -> AbstractContextManager[N
         group = kafka.group_id
         if kafka.topic_pattern is None:
             reading.keep(group, kafka.topics)
-    return noted(source, partial(reading.note, group), application.now)
+    return recorded_progress(source, partial(reading.note, group), application.now)
 
 
 def _topics(application: Application, span: Span | None = None) -> Source:

@@ -1,4 +1,4 @@
-"""`monitor serve`: the dashboard behind uvicorn, until it is told to stop."""
+"""`monitor serve`: runs the dashboard in uvicorn until it is asked to stop."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 
 
 def serve(application: Application, stop: Event) -> None:
-    """Serves until `stop` is set; requests under way are answered then.
+    """Serves until `stop` is set, and answers requests under way before it returns.
 
     Raises:
-        WrongSettings: nothing can listen there, or it is not this machine only and nobody could sign in.
-        OutOfReach: there is no database.
+        WrongSettings: the address cannot be used, or is open to other machines while nobody could sign in.
+        OutOfReach: the database is out of reach.
     """
     settings = application.settings.web
     application.migrate()
@@ -34,10 +34,10 @@ def serve(application: Application, stop: Event) -> None:
     public = application.settings.public_url or ""
     only_tokens = (
         settings.oidc.issuer is not None or not {settings.host, urlsplit(public).hostname or settings.host} <= LOOPBACK
-    )  # a proxy on this machine that people come through looks like this machine's own user
+    )  # requests through a proxy on this machine look like those of this machine's own user
     if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
         raise WrongSettings(
-            f"MONITOR_WEB__HOST={settings.host} is not this machine only, and nobody could sign in: make a token "
+            f"MONITOR_WEB__HOST={settings.host} lets other machines in, but nobody could sign in: make an access token "
             "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
         )
     guard = Guard(access=access, now=application.now, public=public, only_tokens=only_tokens)
@@ -56,10 +56,10 @@ def serve(application: Application, stop: Event) -> None:
     )
     host, port = listening.getsockname()[:2]
     log.info("dashboard: http://%s:%d/", f"[{host}]" if ":" in host else host, port)
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # signals are the main thread's
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # the main thread handles signals
     thread.start()
     Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
-    # with the embedded database nobody else may be running who seals what is stored, and what is done here
+    # with the embedded database, no other process may be running that seals new rows and acts
     sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
         with sealing:
@@ -78,6 +78,6 @@ def _listening(host: str, port: int) -> socket.socket:
         listening = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise WrongSettings(f"MONITOR_WEB__HOST, …__PORT: cannot listen at {host}:{port}: {error.strerror}") from None
-    # connections inherit it; asyncio would set it, but not on sockets made this way, and every answer waited 40 ms
+    # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

@@ -69,7 +69,7 @@ class Sealer:
                 del self._untold[name]
         return note
 
-    def turn(self, now: datetime) -> int:
+    def seal_and_sign(self, now: datetime) -> int:
         """Seals and signs; how many leaves it made. Raises as `seal` does."""
         leaves = self.seal(now)
         self.checkpoint()

@@ -1,4 +1,4 @@
-"""Work in a process of its own beside the events: what it computes never takes the interpreter from them."""
+"""Runs work in a child process: what it computes never takes the interpreter from the events."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 
-_NICENESS = 10  # where both want the processor, events go first
-_LOOK = 0.2  # seconds between two looks whether it is alive
-_RESTART = 10.0
-# A function of a module, which ends when the other end of the connection is closed.
+_NICENESS = 10  # events go first where both want the processor
+_LOOK_EVERY = 0.2  # seconds between two looks at whether the process is alive
+_RESTART_AFTER = 10.0  # seconds
+# A function of a module, which returns when the other end of the connection is closed.
 Work: TypeAlias = Callable[[Settings, Connection], None]
 
 
 @contextmanager
-def beside(work: Work, settings: Settings, *, name: str, grace: float) -> Iterator[None]:
-    """Has a process do `work` while the block runs; one that dies is replaced.
+def child_process(work: Work, settings: Settings, *, name: str, grace: float) -> Iterator[None]:
+    """Keeps a process running that does `work` while the block runs; one that dies is replaced.
 
-    At the end it is asked to stop, and killed when it has not after `grace` seconds.
+    At the end the process is asked to stop, and killed if it still runs after `grace` seconds.
     """
     stop = Event()
     supervisor = Thread(target=_supervise, args=(work, settings, name, grace, stop), name=name, daemon=True)
@@ -52,25 +52,30 @@ def _supervise(work: Work, settings: Settings, name: str, grace: float, stop: Ev
         )
         process.start()
         theirs.close()
-        while process.is_alive() and not stop.wait(_LOOK):
+        while process.is_alive() and not stop.wait(_LOOK_EVERY):
             pass
-        ours.close()  # it ends with this
+        ours.close()  # tells the process to end
         process.join(grace)
         if process.is_alive():
             process.kill()
             process.join()
         if not stop.is_set():
-            log.error("the process for %s ended with %s; another one follows", name, process.exitcode)
-            stop.wait(_RESTART)
+            log.error(
+                "the process for %s ended with exit code %s; starting another in %g s",
+                name,
+                process.exitcode,
+                _RESTART_AFTER,
+            )
+            stop.wait(_RESTART_AFTER)
 
 
 def _run(work: Work, settings: Settings, parent: Connection, level: int, name: str) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # which the whole group gets: the parent ends us in order
+    for number in (signal.SIGINT, signal.SIGTERM):  # the whole process group gets them; the parent ends us in order
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
     log_to_stderr(level)
     try:
         work(settings, parent)
     except MonitorError as error:
-        log.error("%s: %s", name, error)  # noqa: TRY400  an error that has a name needs no traceback
+        log.error("%s: %s", name, error)  # noqa: TRY400  the message is enough, a traceback adds nothing
         sys.exit(1)

@@ -1,44 +1,43 @@
-"""The sealer in a process of its own beside the events."""
+"""Seals the audit trail in a process of its own, so that sealing never takes the interpreter from the events."""
 
 from __future__ import annotations
 
-import logging
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection
 
 from pydantic import SecretStr
 
-from monitor.app.background.process import beside
+from monitor.app.background.process import child_process
+from monitor.app.background.timers import Timers, survive
 from monitor.app.wiring.application import Application
-from monitor.core.errors import MonitorError
 from monitor.core.settings.load import Settings
 
-log = logging.getLogger(__name__)
-_GRACE = 30.0  # seconds for the batch at hand
+_GRACE = 30.0  # seconds for the batch in hand
+_NAME = "sealing the audit trail"
 
 
-def sealed_beside(application: Application) -> AbstractContextManager[None]:
-    """Seals every `audit.every` seconds while the block runs, and once more at its end; where that is enabled.
+def sealer_process(application: Application) -> AbstractContextManager[None]:
+    """Seals every `audit.every` seconds while the block runs, and once more at its end, if sealing is enabled.
 
     Raises:
-        WrongSettings: there is no key, or a witness is set up by half.
+        WrongSettings: there is no key, or the settings of a witness are incomplete.
     """
     if not application.settings.audit.enabled:
         return nullcontext()
-    application.auditing.sealer  # noqa: B018  so that wrong settings are told at the start
+    application.auditing.sealer()  # raises here, before anything is read, where the settings are wrong
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    return beside(_seal, settings, name="sealing", grace=_GRACE)
+    return child_process(_seal, settings, name="sealing", grace=_GRACE)
 
 
 def _seal(settings: Settings, parent: Connection) -> None:
     with Application(settings) as application:
-        sealer, over = application.auditing.sealer, False
-        while not over:
-            try:
-                over = parent.poll(settings.audit.every)  # the other end says nothing, so it is closed
-                sealer.turn(application.now())
-            except MonitorError as error:
-                log.warning("%s; sealing is tried again in %g s", error, settings.audit.every)
-            except Exception:
-                log.exception("a defect in sealing; tried again in %g s", settings.audit.every)
+        sealer = application.auditing.sealer()
+
+        def seal() -> None:
+            sealer.seal_and_sign(application.now())
+
+        with Timers() as timers, suppress(EOFError, OSError):
+            timers.every(settings.audit.every, seal, name=_NAME, at_once=False)
+            parent.recv()  # the parent sends nothing; this returns when it closes its end, or dies
+        survive(seal, _NAME)

@@ -1,1 +1,4 @@
-"""Work that was left undone with the event, and the workers that do it."""
+"""Workers for what was left undone with the event. In: claims on the pending queue.
+
+Out: assessments, sidecar support and judgements, stored late.
+"""

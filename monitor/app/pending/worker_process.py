@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 
 from pydantic import SecretStr
 
-from monitor.app.background.process import beside
+from monitor.app.background.process import child_process
 from monitor.app.pending.workers import GRACE, working
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
@@ -16,7 +16,7 @@ from monitor.store.pending.queue import Pending
 
 
 @contextmanager
-def worked_beside(application: Application) -> Iterator[None]:
+def worker_process(application: Application) -> Iterator[None]:
     """Has a process at the pending work while the block runs, if there is some, or the settings make some.
 
     One that dies is replaced; what it had in its hands is done when its claims have lapsed.
@@ -32,7 +32,7 @@ def worked_beside(application: Application) -> Iterator[None]:
         return
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    with beside(_work, settings, name="pending work", grace=2 * GRACE):
+    with child_process(_work, settings, name="pending work", grace=2 * GRACE):
         yield
 
 

@@ -45,7 +45,6 @@ class Auditing:
 
         return key_at(self.key_file, self._settings.audit.origin)
 
-    @cached_property
     def sealer(self) -> Sealer:
         """Seals the audit trail; for one thread.
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from threading import Event
 
-from monitor.app.background.progress import noted
+from monitor.app.background.progress import recorded_progress
 from monitor.core.errors import Retriable
 from monitor.core.message import Progress
 from tests.factories.answers import NOON, clock
@@ -33,14 +33,14 @@ class Notes:
 
 def test_progress_is_noted_at_the_end_at_the_latest():
     notes = Notes()
-    with noted(Reader(), notes, clock, every=3600):
+    with recorded_progress(Reader(), notes, clock, every=3600):
         assert notes.told == []
     assert notes.told == [(HERE, NOON)]
 
 
 def test_it_is_noted_again_and_again_whatever_fails(caplog):
     notes = Notes(Retriable("database: gone"), enough=3)
-    with noted(Reader(), notes, clock, every=0.001):
+    with recorded_progress(Reader(), notes, clock, every=0.001):
         assert notes.enough.wait(PATIENCE)
     assert notes.told[0] == (HERE, NOON)
-    assert "not noted: database: gone" in caplog.text
+    assert "recording the progress of the source: database: gone; trying again" in caplog.text

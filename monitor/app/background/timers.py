@@ -1,0 +1,106 @@
+"""Runs work by the clock, on APScheduler: every timer of the program is started here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from threading import Thread
+from typing import Any, Self
+
+from apscheduler.events import EVENT_JOB_EXECUTED
+from apscheduler.executors.base import BaseExecutor, run_job
+from apscheduler.jobstores.base import JobLookupError
+from apscheduler.schedulers.background import BackgroundScheduler
+from typing_extensions import override
+
+from monitor.core.errors import MonitorError
+
+log = logging.getLogger(__name__)
+Work = Callable[[], object]
+
+
+class Timers:
+    """Runs each piece of work again and again while the block runs, each round on a thread of its own.
+
+    No work waits for another, and none runs twice at the same time. A round that fails is logged, and the next one
+    comes in time. Leaving the block waits for the rounds that are running, and begins no more.
+    """
+
+    def __init__(self) -> None:
+        self._threads = _DaemonThreads()
+        self._scheduler = BackgroundScheduler(
+            timezone="UTC",
+            executors={"default": self._threads},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        self._scheduler.add_listener(self._after_round, EVENT_JOB_EXECUTED)
+        self._woken: set[str] = set()  # names of work that was woken since its last round began
+
+    def __enter__(self) -> Self:
+        self._scheduler.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scheduler.shutdown(wait=False)  # with wait=True it holds a lock that a round needs to wake other work
+        self._threads.join()
+
+    def every(self, seconds: float, work: Work, *, name: str, at_once: bool = True) -> Callable[[], None]:
+        """Runs `work` every `seconds`, beginning now or, without `at_once`, after the first interval.
+
+        Returns a function that any thread may call to have a round begin now; called during a round, it has another
+        one follow. `name` is unique among the timers of the block.
+        """
+
+        def one_round() -> None:
+            self._woken.discard(name)
+            survive(work, name)
+
+        def wake() -> None:
+            self._woken.add(name)
+            self._run_now(name)
+
+        first = {"next_run_time": datetime.now(UTC)} if at_once else {}
+        self._scheduler.add_job(one_round, "interval", seconds=seconds, id=name, name=name, **first)
+        return wake
+
+    def _run_now(self, name: str) -> None:
+        """Skipped by the scheduler while a round is running; `_after_round` makes up for it."""
+        with suppress(JobLookupError):  # the block is being left
+            self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
+
+    def _after_round(self, event: Any) -> None:
+        if event.job_id in self._woken:
+            self._run_now(event.job_id)
+
+
+def survive(work: Work, name: str) -> None:
+    """Does `work`, and logs what it raises."""
+    try:
+        work()
+    except MonitorError as error:
+        log.warning("%s: %s; trying again in the next round", name, error)
+    except Exception:
+        log.exception("%s: a defect; trying again in the next round", name)
+
+
+class _DaemonThreads(BaseExecutor):  # type: ignore[misc]  # APScheduler ships no types
+    """Starts a daemon thread for each round: unlike a pool's, it does not hold up a program that is interrupted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[Thread] = []
+
+    def join(self) -> None:
+        for thread in self._started:
+            thread.join()
+
+    @override
+    def _do_submit_job(self, job: Any, run_times: list[datetime]) -> None:
+        thread = Thread(target=self._run, args=(job, run_times), name=job.name, daemon=True)
+        self._started = [*(other for other in self._started if other.is_alive()), thread]
+        thread.start()
+
+    def _run(self, job: Any, run_times: list[datetime]) -> None:
+        self._run_job_success(job.id, run_job(job, "default", run_times, self._logger.name))
