@@ -11,7 +11,7 @@ import typer
 from monitor.app.logs import log_to_stderr
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
-from monitor.cli.audit import audit_app
+from monitor.cli.audit.commands import audit_app
 from monitor.cli.deadletters import deadletters_app
 from monitor.cli.demo.command import demo
 from monitor.cli.doctor import doctor, migrate, settings

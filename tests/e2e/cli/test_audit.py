@@ -33,8 +33,8 @@ def test_before_anything_is_sealed_that_is_said(monitor, event):
     monitor.settings |= HASH
     monitor.run("replay", "-", stdin=event("a").encode())
     said = monitor.run("audit", "status").stdout
-    assert "nobody has sealed yet: `monitor run` does, or `monitor audit seal`" in said
-    assert "is being sealed" not in said
+    assert "nothing is sealed yet: start `monitor run`, or run `monitor audit seal`" in said
+    assert "still being sealed" not in said
 
 
 def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, rows):
@@ -129,7 +129,7 @@ def test_a_run_seals_by_the_clock_and_once_more_at_its_end(monitor, log, event, 
 
 def test_wrong_use_is_told_in_one_line(trail):
     for arguments, words in (
-        (("export", "-o", "x.zip", "--from", "soon"), "'soon' is no time"),
+        (("export", "-o", "x.zip", "--from", "soon"), "'soon' is not a time"),
         (("verify", "--key", "no key"), "the verifier key must have the form"),
         (("verify", "--witness", "nowhere"), "nowhere: cannot be read"),
     ):

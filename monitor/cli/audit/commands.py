@@ -1,0 +1,141 @@
+"""The commands `monitor audit seal`, `verify`, `key` and `status`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from monitor.cli.audit.disclosure import export, prove
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, literal, print_json
+
+if TYPE_CHECKING:
+    from monitor.app.wiring.application import Application
+    from monitor.store.audit.verify import Verification
+
+audit_app = typer.Typer(
+    name="audit", no_args_is_help=True, help="Seal, verify, prove and export the tamper-evident audit trail."
+)
+_SHOWN = 200  # findings on a terminal
+
+
+@audit_app.command("seal")
+def audit_seal(
+    *,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Look through all stored rows for any that no leaf holds, and seal those.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Seal now what waits, and sign a checkpoint."""
+    from monitor.store.audit.backfill import look_for_missing
+    from monitor.store.audit.proofs import Proofs
+
+    with opened() as application:
+        if missing:
+            look_for_missing(application.engine, application.now())
+        leaves = application.auditing.sealer().seal_and_sign(application.now())
+        status = Proofs(application.engine).status()
+    if as_json:
+        print_json({"leaves": leaves, **asdict(status)})
+    else:
+        typer.echo(f"sealed {leaves}; the trail has {status.size} leaves, {status.signed} of them signed")
+        if status.waiting or status.backfilling:
+            typer.echo("some rows still wait: another process is sealing them", err=True)
+
+
+@audit_app.command("verify")
+def audit_verify(
+    *,
+    processes: Annotated[int | None, typer.Option(min=1, help="Default: one per core.")] = None,
+    start: Annotated[
+        int, typer.Option("--from", min=0, help="Check leaves from this number on; all rows in any case.")
+    ] = 0,
+    witness: Annotated[
+        Path | None, typer.Option(help="Checkpoints kept elsewhere; default: the configured file.")
+    ] = None,
+    key: Annotated[
+        list[str] | None, typer.Option(help="Public key as name+hash+base64; default: the configured key's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every leaf, checkpoint and row. Names everything that was changed and exits with 1 if anything was."""
+    from monitor.app.audit.sealer import notes_at
+    from monitor.store.audit.verify import processes_for, verify
+
+    with opened() as application:
+        auditing = application.auditing
+        keys = key or [auditing.key.verifier_key, *application.settings.audit.previous_keys]
+        file = witness or (auditing.witness_file if auditing.witness_file.exists() else None)
+        found = verify(
+            application.engine,
+            keys,
+            start=start,
+            notes=() if file is None else notes_at(file),
+            processes=processes or processes_for(application.engine),
+        )
+    if as_json:
+        print_json({**asdict(found), "witness": None if file is None else str(file)})
+    else:
+        _print_verification(found, file)
+    if found.findings:
+        raise typer.Exit(1)
+
+
+def _print_verification(found: Verification, witness: Path | None) -> None:
+    out = Console(highlight=False, soft_wrap=True)
+    for finding in found.findings[:_SHOWN]:
+        out.print(f"[red]{finding.fault}[/] {literal(finding.sentence)}")
+    if len(found.findings) > _SHOWN:
+        out.print(f"and {len(found.findings) - _SHOWN} more; --json lists all of them")
+    leaves = f"{found.size - found.start} of {found.size} leaves" if found.start else f"{found.size} leaves"
+    out.print(f"{leaves}, {found.checkpoints} checkpoints, {found.waiting} waiting to be sealed")
+    if found.signed < found.size:
+        out.print(f"the last {found.size - found.signed} leaves are not signed yet")
+    if found.backfilling:
+        out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
+    out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
+    out.print("[bold red]the trail does not hold[/]" if found.findings else "[green]the trail holds[/]")
+
+
+audit_app.command("prove")(prove)
+audit_app.command("export")(export)
+
+
+@audit_app.command("key")
+def audit_key() -> None:
+    """Print the public key that proves checkpoints. Keep it where nobody who runs this installation can change it."""
+    with opened(migrated=False) as application:
+        typer.echo(application.auditing.key.verifier_key)
+
+
+@audit_app.command("status")
+def audit_status(*, as_json: AsJson = False) -> None:
+    """Show how far sealing has come, and where checkpoints are witnessed."""
+    from monitor.store.audit.proofs import Proofs
+
+    with opened() as application:
+        status, now = Proofs(application.engine).status(), application.now()
+        witnesses = _witnesses(application)
+    if as_json:
+        print_json({**asdict(status), "witnesses": witnesses})
+        return
+    last = f", the last at {status.signed_at.isoformat()}" if status.signed_at else ""
+    typer.echo(f"{status.size} leaves, {status.signed} of them signed{last}")
+    oldest = f", the oldest for {(now - status.waiting_since).total_seconds():.0f} s" if status.waiting_since else ""
+    typer.echo(f"{status.waiting} waiting to be sealed{oldest}")
+    if status.signed_at is None:
+        typer.echo("nothing is sealed yet: start `monitor run`, or run `monitor audit seal`")
+    elif status.backfilling:
+        typer.echo("rows older than the trail are still being sealed")
+    typer.echo(f"witnesses: {', '.join(witnesses)}")
+
+
+def _witnesses(application: Application) -> list[str]:
+    audit = application.settings.audit
+    topic = [f"Kafka topic {audit.witness_topic}"] if audit.witness_topic else []
+    return [str(application.auditing.witness_file), *topic, *(["Slack"] if audit.witness_slack else [])]

@@ -1,0 +1,184 @@
+"""The commands `monitor audit prove` and `monitor audit export`: records with their proofs, for others to check."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from monitor.cli.opening import opened
+from monitor.cli.terminal import actor, print_json
+from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
+
+if TYPE_CHECKING:
+    from monitor.audit.export import ExportAbout, ExportedRecord
+    from monitor.store.audit.proofs import TrailSnapshot
+
+_Disclose = Annotated[
+    bool, typer.Option("--disclose", help="Include texts and the keys that prove them; the trail records that you did.")
+]
+_By = Annotated[str | None, typer.Option("--by", help="Your name for the audit trail; default: your login.")]
+_SHOWN = 200  # differing records on a terminal
+_FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def prove(
+    id_: Annotated[str, typer.Argument(metavar="ID", help="An interaction's id, APP/ID, or the subject of an act.")],
+    *,
+    app_name: Annotated[str | None, typer.Option("--app", help="The app, where several share the id.")] = None,
+    disclose: _Disclose = False,
+    by: _By = None,
+) -> None:
+    """Check the sealed records of an interaction against its stored rows, and print them with proofs as JSON."""
+    from monitor.audit.merkle import leaf_hash, verify_inclusion
+    from monitor.store.audit.proofs import Proofs
+    from monitor.store.audit.seal import opened_by
+    from monitor.store.audit_queue import Act, Kind
+
+    with opened() as application:
+        proofs, keys = Proofs(application.engine), [application.auditing.key.verifier_key]
+        keys += application.settings.audit.previous_keys
+        with proofs.snapshot() as trail:
+            subject = next((s for s in _spellings(id_, app_name) if trail.about(*s, disclose=False)), None)
+        if subject is None:
+            typer.echo(f"no such interaction is sealed: {id_!r}; `monitor audit seal` seals what waits", err=True)
+            raise typer.Exit(1)
+        id_, app = subject
+        if disclose:
+            proofs.record(Act(kind=Kind.LOOK, by=actor(by), at=application.now(), app=app or "", subject=id_))
+        with proofs.snapshot() as trail:
+            checkpoint = opened_by(trail.note, keys)
+            records = trail.about(id_, app, disclose=disclose)
+            size, note = trail.size, trail.note
+    proved = [verify_inclusion(r.index, size, leaf_hash(r.body.encode()), checkpoint.root, r.proof) for r in records]
+    print_json(
+        {
+            "id": id_,
+            "proved": all(proved),
+            "stored": _stored_state(records),
+            "checkpoint": note,
+            "size": size,
+            "key": keys[0],
+            "records": [_record_json(record, proved=holds) for record, holds in zip(records, proved, strict=True)],
+        }
+    )
+    for record in records:
+        _print_differing(record.index, id_, record.differs)
+    if not all(proved) or any(record.differs for record in records):
+        raise typer.Exit(1)
+
+
+def export(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The ZIP file to write.")],
+    app_name: Annotated[str | None, typer.Option("--app", help="Only this app.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Only answers from this time on, ISO 8601; UTC without an offset.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Only answers before this time.")] = None,
+    disclose: _Disclose = False,
+    by: _By = None,
+) -> None:
+    """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
+    from monitor.audit.export import ExportAbout
+    from monitor.store.audit.proofs import Proofs
+    from monitor.store.audit_queue import Act, Kind
+
+    with opened() as application:
+        now, who, key = application.now(), actor(by), application.auditing.key.verifier_key
+        since, until = _time(start, default=_FIRST_TIME), _time(end, default=now + timedelta(days=1))
+        proofs = Proofs(application.engine)
+        body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
+        kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
+        proofs.record(
+            *(Act(kind=kind, by=who, at=now, app=app_name or "", subject="export", body=body) for kind in kinds)
+        )
+        about = ExportAbout(app=app_name, start=since, end=until, made_at=now, made_by=who, verifier_key=key)
+        with proofs.snapshot() as trail:
+            manifest = _write_export(output, trail, about, disclose=disclose)
+    counts: Any = manifest["counts"]
+    differs: Any = manifest["differs"]
+    typer.echo(f"{counts['records']} records in {output}; check it with: python verify.py {output.name} --key '{key}'")
+    for record in differs[:_SHOWN]:
+        _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
+    if len(differs) > _SHOWN:
+        typer.echo(f"and {len(differs) - _SHOWN} more; the export's manifest.json lists all of them", err=True)
+    if differs:
+        raise typer.Exit(1)
+
+
+def _write_export(output: Path, trail: TrailSnapshot, about: ExportAbout, *, disclose: bool) -> Mapping[str, Any]:
+    """Writes the ZIP and returns its manifest.
+
+    Raises:
+        NotProved: the configured key has not signed the end of the trail.
+        WrongSettings: the file cannot be written.
+    """
+    from monitor.audit.export import write_export
+    from monitor.audit.note import NotProved
+
+    notes = trail.checkpoints(0, about.verifier_key)
+    if not notes or notes[-1][0] != trail.size:
+        raise NotProved("the last checkpoint is not signed by the configured key: run `monitor audit seal`")
+    try:
+        with output.open("wb") as file:
+            return write_export(
+                file,
+                records=trail.between(about.app, about.start, about.end, disclose=disclose),
+                checkpoints=[note for _, note in notes],
+                consistency=trail.consistency([size for size, _ in notes]),
+                profiles=trail.profiles,
+                rules=trail.rules,
+                about=about,
+            )
+    except OSError as error:
+        raise WrongSettings(f"{output}: cannot be written: {error.strerror}") from None
+
+
+def _record_json(record: ExportedRecord, *, proved: bool) -> dict[str, Any]:
+    return {
+        "index": record.index,
+        "proved": proved,
+        "body": record.body,
+        "proof": [b64encode(node).decode() for node in record.proof],
+        "disclosed": record.disclosed,
+        "stored": record.stored,
+        "differs": list(record.differs),
+    }
+
+
+def _stored_state(records: Sequence[ExportedRecord]) -> str | None:
+    """The state of the newest leaf's row, or `differs` if any row differs; None if no row is stored."""
+    from monitor.audit.export import Stored
+
+    states = [record.stored for record in records if record.stored]
+    return Stored.DIFFERS if Stored.DIFFERS in states else states[-1] if states else None
+
+
+def _print_differing(index: int, name: str, how: Sequence[str]) -> None:
+    for sentence in how:
+        typer.echo(readable(f"not stored as sealed: {name}, leaf {index}: {sentence}"), err=True)
+
+
+def _spellings(name: str, app: str | None) -> Iterator[tuple[str, str | None]]:
+    """Yields each id and app that a name may mean: the id alone, or APP/ID. Both may contain slashes."""
+    yield name, app
+    if app is None:
+        for place, letter in enumerate(name):
+            if letter == "/" and 0 < place < len(name) - 1:
+                yield name[place + 1 :], name[:place]
+
+
+def _time(text: str | None, *, default: datetime) -> datetime:
+    if text is None:
+        return default
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise WrongSettings(f"{text!r} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
