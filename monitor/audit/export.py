@@ -145,9 +145,16 @@ def write_export(
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
         verifier = files("monitor.audit").joinpath("verifier.py").read_bytes()
         summary = Summary(
-            about=asked, checkpoint=head, kinds=counts.kinds, verdicts=counts.verdicts, disclosed=counts.disclosed,
-            partly=counts.partly, withheld=counts.withheld, differs=counts.differs, verifier_key=about.verifier_key,
-        )  # fmt: skip
+            about=asked,
+            checkpoint=head,
+            kinds=counts.kinds,
+            verdicts=counts.verdicts,
+            disclosed=counts.disclosed,
+            partly=counts.partly,
+            withheld=counts.withheld,
+            differs=counts.differs,
+            verifier_key=about.verifier_key,
+        )
         for name, content in (
             (CHECKPOINTS, "\n".join(checkpoints).encode()),
             (CONSISTENCY, canonical(steps)),

@@ -91,19 +91,21 @@ def index_page(summary: Summary, first: Sequence[Shown]) -> str:
     }
     differing = [(one.index, one.kind, one.app, one.id, "; ".join(one.how)) for one in summary.differs]
     columns = ("Leaf", "Kind", "App", "Id", "When", "What", "Question", "Answer")
-    return "\n".join((
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        f"<title>Audit export</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
-        _table("What this is", ("What", "Value"), asked.items()),
-        *([_table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
-        _table("Records by kind", ("Kind", "Records"), sorted(summary.kinds.items())),
-        _table("Assessments by verdict", ("Verdict", "Assessments"), sorted(summary.verdicts.items())),
-        _HOW,
-        _table(f"The first {len(first)} of {records}", columns, map(_cells, first)),
-        "</main>\n</body>\n</html>\n",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+            f"<title>Audit export</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
+            _table("What this is", ("What", "Value"), asked.items()),
+            *([_table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
+            _table("Records by kind", ("Kind", "Records"), sorted(summary.kinds.items())),
+            _table("Assessments by verdict", ("Verdict", "Assessments"), sorted(summary.verdicts.items())),
+            _HOW,
+            _table(f"The first {len(first)} of {records}", columns, map(_cells, first)),
+            "</main>\n</body>\n</html>\n",
+        )
+    )
 
 
 def _cells(shown: Shown) -> tuple[object, ...]:

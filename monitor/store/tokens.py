@@ -66,9 +66,13 @@ class Access:
         secret = PREFIX + self._random(_BYTES)
         digest = _digest(secret)
         values = {
-            "id": digest.hex()[:12], "name": name, "role": role, "created_at": now, "created_by": by,
+            "id": digest.hex()[:12],
+            "name": name,
+            "role": role,
+            "created_at": now,
+            "created_by": by,
             "expires_at": expires_at,
-        }  # fmt: skip
+        }
         with retriable(), self._engine.begin() as connection:
             same = select(api_token).where(_t.name == name, _t.revoked_at.is_(None))
             if any(_token(row).holds(now) for row in connection.execute(same)):
@@ -116,9 +120,13 @@ class Access:
         """Signs somebody in; the secret is for their cookie. Sessions that have ended are removed on the way."""
         secret = self._random(_BYTES)
         values = {
-            "digest": _digest(secret), "subject": session.subject, "role": session.role, "token_id": token_id,
-            "created_at": now, "expires_at": now + length,
-        }  # fmt: skip
+            "digest": _digest(secret),
+            "subject": session.subject,
+            "role": session.role,
+            "token_id": token_id,
+            "created_at": now,
+            "expires_at": now + length,
+        }
         with retriable(), self._engine.begin() as connection:
             connection.execute(delete(web_session).where(_s.expires_at <= now))
             connection.execute(insert(web_session).values(**values))

@@ -163,9 +163,11 @@ def _save(connection: Connection, change: Transition) -> None:
     new, previous = change.alert, change.previous
     values: dict[str, Any] = {name: getattr(new, name) for name in _PLAIN}
     values |= {
-        "labels": dict(new.labels), "annotations": dict(new.annotations), "receivers": list(new.receivers),
+        "labels": dict(new.labels),
+        "annotations": dict(new.annotations),
+        "receivers": list(new.receivers),
         "threshold": new.bound,
-    }  # fmt: skip
+    }
     write: ReturningInsert[tuple[str]] | ReturningUpdate[tuple[str]]
     if previous is None:
         write = (
@@ -188,19 +190,31 @@ def _save(connection: Connection, change: Transition) -> None:
     if change.changed:
         connection.execute(
             insert(alert_event).values(
-                fingerprint=new.fingerprint, episode=new.episode, at=change.at, from_state=change.before,
-                to_state=new.state, value=new.value, samples=new.samples, lower=new.lower, upper=new.upper,
+                fingerprint=new.fingerprint,
+                episode=new.episode,
+                at=change.at,
+                from_state=change.before,
+                to_state=new.state,
+                value=new.value,
+                samples=new.samples,
+                lower=new.lower,
+                upper=new.upper,
                 note=new.note,
             )
-        )  # fmt: skip
+        )
 
 
 def _save_rule(connection: Connection, done: Round) -> None:
     now = done.at
     fresh: dict[str, Any] = {
-        "rule": done.rule, "evaluated_at": now, "until": done.memory.until, "learnt_at": done.memory.learnt_at,
-        "stale_since": now if done.stale else None, "error": done.error, "error_since": now if done.error else None,
-    }  # fmt: skip
+        "rule": done.rule,
+        "evaluated_at": now,
+        "until": done.memory.until,
+        "learnt_at": done.memory.learnt_at,
+        "stale_since": now if done.stale else None,
+        "error": done.error,
+        "error_since": now if done.error else None,
+    }
     kept = {
         "stale_since": func.coalesce(rule_state.c.stale_since, now) if done.stale else None,
         "error_since": func.coalesce(rule_state.c.error_since, now) if done.error else None,

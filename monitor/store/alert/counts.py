@@ -97,13 +97,18 @@ class SpanCounts:
         with bounded(self._engine) as connection:
             return [
                 HourSums(
-                    labels=dict(zip(by, labels, strict=True)), hours=hours, total=int(total), sum=added,
-                    sum_squares=squares, products=products, total_squares=total_squares,
+                    labels=dict(zip(by, labels, strict=True)),
+                    hours=hours,
+                    total=int(total),
+                    sum=added,
+                    sum_squares=squares,
+                    products=products,
+                    total_squares=total_squares,
                 )
                 for hours, total, added, squares, products, total_squares, *labels in connection.execute(
                     _hour_sums(signal, selector, by, span)
                 )
-            ]  # fmt: skip
+            ]
 
 
 def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span) -> Select[Any]:

@@ -95,8 +95,16 @@ class AlertHistory:
         n = notification.c
         ours = or_(*(n.payload["alerts"].contains([{"fingerprint": identity}]) for identity in fingerprints))
         columns = (
-            n.receiver, n.news, n.made_at, n.delivered_at, n.attempts, n.last_error, n.given_up, n.episode, n.number,
-        )  # fmt: skip
+            n.receiver,
+            n.news,
+            n.made_at,
+            n.delivered_at,
+            n.attempts,
+            n.last_error,
+            n.given_up,
+            n.episode,
+            n.number,
+        )
         return self._rows(select(*columns).where(ours).order_by(n.id))
 
     def silences(self, now: datetime, *, ended: bool = False) -> list[Row]:

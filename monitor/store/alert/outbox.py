@@ -190,11 +190,16 @@ def _put(connection: Connection, n: Notification) -> None:
     connection.execute(
         postgresql.insert(_table)
         .values(
-            receiver=n.receiver, group_key=n.group, episode=n.episode, number=n.number, news=n.news, made_at=n.at,
+            receiver=n.receiver,
+            group_key=n.group,
+            episode=n.episode,
+            number=n.number,
+            news=n.news,
+            made_at=n.at,
             payload=n.to_json(),
         )
         .on_conflict_do_nothing(index_elements=_ONCE)
-    )  # fmt: skip
+    )
 
 
 def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:

@@ -53,10 +53,13 @@ class PostgresResponses:
     def silence(self, silence: Silence, *, now: datetime) -> None:
         """As the port says."""
         values = {
-            "id": silence.id, "matchers": [str(matcher) for matcher in silence.matchers],
-            "starts_at": silence.starts_at, "ends_at": silence.ends_at, "created_by": silence.created_by,
+            "id": silence.id,
+            "matchers": [str(matcher) for matcher in silence.matchers],
+            "starts_at": silence.starts_at,
+            "ends_at": silence.ends_at,
+            "created_by": silence.created_by,
             "comment": silence.comment,
-        }  # fmt: skip
+        }
         with retriable(), self._engine.begin() as connection:
             connection.execute(insert(_silence).values(**values))
             queue_act(connection, silence_act(values, now))

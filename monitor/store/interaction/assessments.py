@@ -95,9 +95,12 @@ class AssessmentQueries:
     def keep_profile(self, used: Profile, now: datetime) -> None:
         """Stores the definition of the profile that verdicts are given under, once per content."""
         row = {
-            "hash": used.hash, "name": used.name, "embedding_model": used.embedding_model,
-            "definition": used.model_dump(), "stored_at": now,
-        }  # fmt: skip
+            "hash": used.hash,
+            "name": used.name,
+            "embedding_model": used.embedding_model,
+            "definition": used.model_dump(),
+            "stored_at": now,
+        }
         with retriable(), self._engine.begin() as connection:
             new = postgresql.insert(profile).values(row).on_conflict_do_nothing().returning(profile.c.hash)
             if connection.scalar(new) is not None:

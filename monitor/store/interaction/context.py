@@ -67,11 +67,14 @@ class InteractionContext:
         with limited_read(self._engine, _NARROW) as connection:
             return [
                 Turn(
-                    id=row.id, turn=row.turn, occurred_at=row.occurred_at, question=row.question,
+                    id=row.id,
+                    turn=row.turn,
+                    occurred_at=row.occurred_at,
+                    question=row.question,
                     verdict=Verdict(row.verdict) if row.verdict else None,
                 )
                 for row in connection.execute(query)
-            ]  # fmt: skip
+            ]
 
     def leaves(self, app: str, interaction_id: str) -> Sequence[Leaf]:
         """Those of the interaction, its assessments and judgements, in order; none before they are sealed."""

@@ -91,11 +91,16 @@ class OverviewStore:
             rows = connection.execute(query.group_by(binned, c.app, c.environment, c.model))
             return [
                 Cell(
-                    at=row.at, app=row.app, environment=row.environment, model=row.model,
-                    grounded=int(row.grounded), refusal=int(row.refusal), self_generated=int(row.self_generated),
+                    at=row.at,
+                    app=row.app,
+                    environment=row.environment,
+                    model=row.model,
+                    grounded=int(row.grounded),
+                    refusal=int(row.refusal),
+                    self_generated=int(row.self_generated),
                 )
                 for row in rows
-            ]  # fmt: skip
+            ]
 
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
         """The first values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""

@@ -66,9 +66,12 @@ def _create(connection: psycopg.Connection, table: str, month: date) -> None:
         return
     after = date(month.year + month.month // 12, month.month % 12 + 1, 1)
     parts = {
-        "table": sql.Identifier(table), "default": sql.Identifier(f"{table}_default"), "name": sql.Identifier(name),
-        "start": sql.Literal(f"{month}T00:00Z"), "end": sql.Literal(f"{after}T00:00Z"),
-    }  # fmt: skip
+        "table": sql.Identifier(table),
+        "default": sql.Identifier(f"{table}_default"),
+        "name": sql.Identifier(name),
+        "start": sql.Literal(f"{month}T00:00Z"),
+        "end": sql.Literal(f"{after}T00:00Z"),
+    }
     # A partition cannot be attached while the default one holds rows of its month, so these move over first.
     for statement in (
         "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",

@@ -21,29 +21,79 @@ from monitor.core.model import (
 from monitor.store.tables.interactions import METRICS
 
 INTERACTION_COLUMNS = (
-    "app", "id", "occurred_at", "stored_at", "environment", "conversation_id", "turn", "question", "answer",
-    "retrieved_documents", "supporting_documents", "reference_answer", "model", "prompt_version", "tags", "trace_id",
-    "latency_ms", "input_tokens", "output_tokens", "marks", "source_topic", "source_partition", "source_offset",
-)  # fmt: skip
+    "app",
+    "id",
+    "occurred_at",
+    "stored_at",
+    "environment",
+    "conversation_id",
+    "turn",
+    "question",
+    "answer",
+    "retrieved_documents",
+    "supporting_documents",
+    "reference_answer",
+    "model",
+    "prompt_version",
+    "tags",
+    "trace_id",
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "marks",
+    "source_topic",
+    "source_partition",
+    "source_offset",
+)
 ASSESSMENT_COLUMNS = (
-    "app", "id", "profile_hash", "occurred_at", "profile_name", "embedding_model", "verdict", "rule_verdict",
-    "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated",
-    *METRICS, "features", "support", "evidence",
-)  # fmt: skip
+    "app",
+    "id",
+    "profile_hash",
+    "occurred_at",
+    "profile_name",
+    "embedding_model",
+    "verdict",
+    "rule_verdict",
+    "reasons",
+    "refusal_kind",
+    "refusal_correct",
+    "p_grounded",
+    "p_refusal",
+    "p_self_generated",
+    "uncalibrated",
+    *METRICS,
+    "features",
+    "support",
+    "evidence",
+)
 
 
 def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
     """Values for INTERACTION_COLUMNS."""
     usage, at = it.usage, it.position
     return (
-        it.app, it.id, it.occurred_at, stored_at, it.environment, it.conversation_id, it.turn, it.question, it.answer,
+        it.app,
+        it.id,
+        it.occurred_at,
+        stored_at,
+        it.environment,
+        it.conversation_id,
+        it.turn,
+        it.question,
+        it.answer,
         encode([_document(d) for d in it.retrieved_documents]),
         None if it.supporting_documents is None else encode([piece_json(d) for d in it.supporting_documents]),
-        it.reference_answer, it.model, it.prompt_version, encode(dict(it.tags)) if it.tags else "{}", it.trace_id,
-        it.latency_ms, usage.input if usage else None, usage.output if usage else None,
+        it.reference_answer,
+        it.model,
+        it.prompt_version,
+        encode(dict(it.tags)) if it.tags else "{}",
+        it.trace_id,
+        it.latency_ms,
+        usage.input if usage else None,
+        usage.output if usage else None,
         _array(sorted(it.marks)),
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
-    )  # fmt: skip
+    )
 
 
 def interaction_of(row: Mapping[str, Any]) -> Interaction:
@@ -51,9 +101,7 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
     support, usage = row["supporting_documents"], (row["input_tokens"], row["output_tokens"])
     position = None
     if row["source_topic"] is not None:
-        position = Position(
-            topic=row["source_topic"], partition=row["source_partition"], offset=row["source_offset"]
-        )  # fmt: skip
+        position = Position(topic=row["source_topic"], partition=row["source_partition"], offset=row["source_offset"])
     return Interaction(
         id=row["id"],
         app=row["app"],
@@ -81,13 +129,30 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
     """Values for ASSESSMENT_COLUMNS."""
     it, p, m = a.interaction, a.probabilities, a.metrics
     return (
-        it.app, it.id, a.profile_hash, it.occurred_at, a.profile_name, a.embedding_model, a.verdict, a.rule_verdict,
-        _array(a.reasons), a.refusal.kind, a.refusal.correct, p.grounded, p.refusal, p.self_generated, a.uncalibrated,
-        m.sdq, m.sdrd, m.sda, m.qrd, m.qa,
+        it.app,
+        it.id,
+        a.profile_hash,
+        it.occurred_at,
+        a.profile_name,
+        a.embedding_model,
+        a.verdict,
+        a.rule_verdict,
+        _array(a.reasons),
+        a.refusal.kind,
+        a.refusal.correct,
+        p.grounded,
+        p.refusal,
+        p.self_generated,
+        a.uncalibrated,
+        m.sdq,
+        m.sdrd,
+        m.sda,
+        m.qrd,
+        m.qa,
         encode(_features(a.scores)),
         encode(support_json(a.support)),
         encode(evidence_json(a.evidence)),
-    )  # fmt: skip
+    )
 
 
 def _document(d: Document) -> dict[str, object]:

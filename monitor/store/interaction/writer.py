@@ -26,10 +26,11 @@ from monitor.store.ledger.offsets import advance, count, reached
 # A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
 # ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
 _PATIENCE: dict[str, Any] = {
-    "connect_timeout": 10, "tcp_user_timeout": 30_000,
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
     "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
-               " -c idle_in_transaction_session_timeout=10s",
-}  # fmt: skip
+    " -c idle_in_transaction_session_timeout=10s",
+}
 GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
 _ENQUEUE = """
     INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
@@ -159,14 +160,19 @@ class Writer:
                 buried = _bury(connection, self._group, batch.dead_letters)
             its = [*(a.interaction for a in batch.assessments), *batch.pending]
             known = _others(its, [*(a.interaction for a in new), *pending])
-            count(connection, self._group, batch.offsets, (
-                ("assessed", (a.interaction.position for a in new)),
-                ("duplicate", (it.position for it in known)),
-                ("pending", (it.position for it in pending)),
-                # one that is kept already was counted as dead by whoever read it first
-                ("dead", (at for i, at in enumerate(letters) if i in buried)),
-                ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
-            ))  # fmt: skip
+            count(
+                connection,
+                self._group,
+                batch.offsets,
+                (
+                    ("assessed", (a.interaction.position for a in new)),
+                    ("duplicate", (it.position for it in known)),
+                    ("pending", (it.position for it in pending)),
+                    # one that is kept already was counted as dead by whoever read it first
+                    ("dead", (at for i, at in enumerate(letters) if i in buried)),
+                    ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
+                ),
+            )
             if not self._rescore:
                 read = [*(at for it in its if (at := it.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
@@ -242,10 +248,17 @@ def enqueue(
     if not wanted:
         return
     its = [it for _, it in wanted]
-    connection.execute(_ENQUEUE, {
-        "group": group, "now": now, "kinds": [str(kind) for kind, _ in wanted], "apps": [it.app for it in its],
-        "ids": [it.id for it in its], "times": [it.occurred_at for it in its],
-    })  # fmt: skip
+    connection.execute(
+        _ENQUEUE,
+        {
+            "group": group,
+            "now": now,
+            "kinds": [str(kind) for kind, _ in wanted],
+            "apps": [it.app for it in its],
+            "ids": [it.id for it in its],
+            "times": [it.occurred_at for it in its],
+        },
+    )
 
 
 def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
@@ -280,8 +293,17 @@ def _place(at: Position) -> tuple[str, int, int]:
 def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
     message, at = letter.message, letter.message.position
     return (
-        storable(at.topic), at.partition, at.offset, message.received_at, message.key,
-        [storable(name) for name, _ in message.headers], [value for _, value in message.headers],
-        message.value, message.size, letter.digest or hashlib.sha256(message.value).digest(),
-        storable(letter.path), storable(letter.problem), group,
-    )  # fmt: skip
+        storable(at.topic),
+        at.partition,
+        at.offset,
+        message.received_at,
+        message.key,
+        [storable(name) for name, _ in message.headers],
+        [value for _, value in message.headers],
+        message.value,
+        message.size,
+        letter.digest or hashlib.sha256(message.value).digest(),
+        storable(letter.path),
+        storable(letter.problem),
+        group,
+    )

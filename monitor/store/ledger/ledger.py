@@ -135,9 +135,13 @@ def of_topic(column: Column[str], topic: str) -> ColumnElement[bool]:
 
 def _row(found: RowMapping) -> LedgerRow:
     return LedgerRow(
-        group=found["group_id"], topic=found["topic"], partition=found["partition"], live=found["live"],
-        next_offset=found["next_offset"], counts={name: found[name] for name in LEDGER},
-    )  # fmt: skip
+        group=found["group_id"],
+        topic=found["topic"],
+        partition=found["partition"],
+        live=found["live"],
+        next_offset=found["next_offset"],
+        counts={name: found[name] for name in LEDGER},
+    )
 
 
 def _recounted(connection: Connection, partitions: Collection[tuple[str, int]]) -> list[Recount]:

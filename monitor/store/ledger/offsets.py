@@ -127,10 +127,15 @@ class ConsumerGroup:
     def pin(self, offsets: Sequence[Offset]) -> None:
         """See `GroupOffsets.pin`."""
         rows = [
-            {"group_id": self._group, "topic": o.topic, "partition": o.partition, "next_offset": o.next,
-             "topic_id": o.topic_id}
+            {
+                "group_id": self._group,
+                "topic": o.topic,
+                "partition": o.partition,
+                "next_offset": o.next,
+                "topic_id": o.topic_id,
+            }
             for o in offsets
-        ]  # fmt: skip
+        ]
         if not rows:
             return
         with retriable(), self._engine.begin() as connection:

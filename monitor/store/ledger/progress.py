@@ -37,10 +37,16 @@ class ReadingStore:
         if not progress:
             return
         rows = [
-            {"group_id": group, "topic": p.topic, "partition": p.partition, "through": p.through, "behind": p.behind,
-             "seen_at": now}
+            {
+                "group_id": group,
+                "topic": p.topic,
+                "partition": p.partition,
+                "through": p.through,
+                "behind": p.behind,
+                "seen_at": now,
+            }
             for p in sorted(progress, key=lambda p: (p.topic, p.partition))
-        ]  # fmt: skip
+        ]
         insert = postgresql.insert(reading)
         new = insert.excluded
         upsert = insert.on_conflict_do_update(

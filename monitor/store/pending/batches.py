@@ -31,8 +31,15 @@ class SentBatches:
 
     def sent(self, batch: SentBatch, *, model: str, requests: int, now: datetime) -> None:
         """One was sent."""
-        row = {"id": batch.id, "claim": batch.claim, "model": model, "requests": requests,
-               "sent_at": now, "looked_at": now, "status": "sent"}  # fmt: skip
+        row = {
+            "id": batch.id,
+            "claim": batch.claim,
+            "model": model,
+            "requests": requests,
+            "sent_at": now,
+            "looked_at": now,
+            "status": "sent",
+        }
         with retriable(), self._engine.begin() as connection:
             connection.execute(insert(llm_batch).values(row))
 

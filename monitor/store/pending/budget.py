@@ -122,10 +122,14 @@ class PostgresBudget:
 
 def _row(purpose: Purpose, model: str, spend: Spend, now: datetime) -> dict[str, Any]:
     return {
-        "hour": now.replace(minute=0, second=0, microsecond=0), "purpose": str(purpose), "model": model,
-        "calls": spend.calls, "input_tokens": spend.input_tokens, "output_tokens": spend.output_tokens,
+        "hour": now.replace(minute=0, second=0, microsecond=0),
+        "purpose": str(purpose),
+        "model": model,
+        "calls": spend.calls,
+        "input_tokens": spend.input_tokens,
+        "output_tokens": spend.output_tokens,
         "cost": spend.cost or 0.0,
-    }  # fmt: skip
+    }
 
 
 def usage_since(engine: Engine, since: datetime) -> Sequence[Row[Any]]:

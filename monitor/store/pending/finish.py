@@ -156,7 +156,19 @@ def _before(connection: psycopg.Connection, made: Assessment) -> CountedAssessme
 def _judgement_row(it: Interaction, judgement: Judgement, now: datetime) -> tuple[object, ...]:
     outcome, spend = judgement.outcome, judgement.spend
     return (
-        it.app, it.id, it.occurred_at, judgement.metric, judgement.model, judgement.prompt_hash,
-        judgement.mode, outcome.score, outcome.reason, encode(outcome.parts),
-        spend.calls, spend.input_tokens, spend.output_tokens, spend.cost, now,
-    )  # fmt: skip
+        it.app,
+        it.id,
+        it.occurred_at,
+        judgement.metric,
+        judgement.model,
+        judgement.prompt_hash,
+        judgement.mode,
+        outcome.score,
+        outcome.reason,
+        encode(outcome.parts),
+        spend.calls,
+        spend.input_tokens,
+        spend.output_tokens,
+        spend.cost,
+        now,
+    )

@@ -106,17 +106,25 @@ class Pending:
             .limit(1)
             .scalar_subquery()
         )
-        same = [_p.app == interaction.c.app, _p.interaction_id == interaction.c.id,
-                _p.occurred_at == interaction.c.occurred_at]  # fmt: skip
+        same = [
+            _p.app == interaction.c.app,
+            _p.interaction_id == interaction.c.id,
+            _p.occurred_at == interaction.c.occurred_at,
+        ]
         own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
         query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
         return [
             Claim(
-                id=row["pending_id"], kind=Work(row["kind"]), token=row["claim"], attempts=row["attempts"],
-                group=row["group_id"], interaction=interaction_of(row), refuses=bool(row["refuses"]),
+                id=row["pending_id"],
+                kind=Work(row["kind"]),
+                token=row["claim"],
+                attempts=row["attempts"],
+                group=row["group_id"],
+                interaction=interaction_of(row),
+                refuses=bool(row["refuses"]),
             )
             for row in connection.execute(query).mappings()
-        ]  # fmt: skip
+        ]
 
     def failed(self, claims: Sequence[Claim], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
         """Notes why, and when it may be tried again; None gives it up. Without `attempted` no attempt is counted."""

@@ -189,9 +189,10 @@ class Retention:
             if not rows:
                 return [], after
             gone: dict[str, object] = {
-                "apps": [row.app for row in rows], "ids": [row.id for row in rows],
+                "apps": [row.app for row in rows],
+                "ids": [row.id for row in rows],
                 "times": [row.occurred_at for row in rows],
-            }  # fmt: skip
+            }
             deleted = [_ROWS.replace("{table}", table) for table in reversed(tables.values())]
             for statement in (*_WITH_IT, *deleted):
                 connection.execute(text(statement.format(gone=_GONE)), gone)
@@ -223,7 +224,7 @@ def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff])
             app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
         )
         for row in connection.execute(text(_COUNT.format(part=part)), _cuts(cut_offs))
-    ]  # fmt: skip
+    ]
 
 
 def _tables(connection: Connection, part: str) -> dict[str, str]:

@@ -87,11 +87,14 @@ def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, 
     """All that held at some time of the week."""
     return tuple(
         Quiet(
-            matchers=tuple(row["matchers"]), starts_at=row["starts_at"], ends_at=row["ends_at"], by=row["created_by"],
+            matchers=tuple(row["matchers"]),
+            starts_at=row["starts_at"],
+            ends_at=row["ends_at"],
+            by=row["created_by"],
             comment=row["comment"],
         )
         for row in connection.execute(_SILENCES, values).mappings()
-    )  # fmt: skip
+    )
 
 
 def judged(connection: Connection, app: str, week: Week) -> tuple[Judged, ...]:

@@ -88,11 +88,15 @@ class Reports:
         with retriable(), self._engine.connect() as connection:
             return [
                 ListedReport(
-                    app=row.app, start=row.period_start, end=row.period_end, made_at=row.made_at, digest=row.digest,
+                    app=row.app,
+                    start=row.period_start,
+                    end=row.period_end,
+                    made_at=row.made_at,
+                    digest=row.digest,
                     sent_at=row.sent_at,
                 )
                 for row in connection.execute(query)
-            ]  # fmt: skip
+            ]
 
     def get(self, app: str, start: datetime) -> StoredReport | None:
         """The one of the app and the week that begins then."""
@@ -111,9 +115,14 @@ class Reports:
         with retriable(), self._engine.begin() as connection:
             kept = _without(content, _gone(connection, app, content))
             values = {
-                "kind": WEEKLY, "app": app, "period_start": start, "period_end": end, "made_at": now,
-                "digest": digest(kept), "content": kept,
-            }  # fmt: skip
+                "kind": WEEKLY,
+                "app": app,
+                "period_start": start,
+                "period_end": end,
+                "made_at": now,
+                "digest": digest(kept),
+                "content": kept,
+            }
             write = postgresql.insert(report).values(values)
             changed = {name: write.excluded[name] for name in ("period_end", "made_at", "digest", "content")}
             keys = ["kind", "app", "period_start"]
@@ -186,6 +195,11 @@ def _without(content: Mapping[str, Any], ids: set[str]) -> dict[str, Any]:
 
 def _stored(row: Row[Any]) -> StoredReport:
     return StoredReport(
-        app=row.app, start=row.period_start, end=row.period_end, made_at=row.made_at, digest=row.digest,
-        content=row.content, sent_at=row.sent_at,
-    )  # fmt: skip
+        app=row.app,
+        start=row.period_start,
+        end=row.period_end,
+        made_at=row.made_at,
+        digest=row.digest,
+        content=row.content,
+        sent_at=row.sent_at,
+    )

@@ -85,8 +85,12 @@ class Weekly:
     def facts(self, app: str, week: Week) -> Facts:
         """Everything of the app and week; zeros where nothing is stored."""
         values = {
-            "app": app, "start": week.start, "end": week.end, "before": week.before.start, "trend": week.trend_start,
-        }  # fmt: skip
+            "app": app,
+            "start": week.start,
+            "end": week.end,
+            "before": week.before.start,
+            "trend": week.trend_start,
+        }
         opinions = [one for one in self._reviews.opinions(app=app, since=week.start) if one.occurred_at < week.end]
         unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
         with self._snapshot() as connection:

@@ -118,11 +118,15 @@ class Reviews:
         drawn = [(offer.candidate, offer.drawn), *((candidate, Drawn.RANDOM) for candidate in offer.passed)]
         rows = [
             {
-                "app": c.app, "interaction_id": c.id, "drawn": reason, "occurred_at": c.occurred_at,
-                "offered_to": to, "offered_at": now,
+                "app": c.app,
+                "interaction_id": c.id,
+                "drawn": reason,
+                "occurred_at": c.occurred_at,
+                "offered_to": to,
+                "offered_at": now,
             }
             for c, reason in drawn
-        ]  # fmt: skip
+        ]
         with retriable(), self._engine.begin() as connection:
             connection.execute(postgresql.insert(review_offer).on_conflict_do_nothing(), rows)
 
@@ -191,9 +195,13 @@ def label_act(row: Mapping[str, Any]) -> Act:
     """What is sealed of a row of `review`; its note is people's own words and stays out."""
     said = {name: row[name] for name in ("label", "drawn", "verdict", "rule_verdict", "profile_hash")}
     return Act(
-        kind=Kind.LABEL, by=row["labelled_by"], at=row["labelled_at"], app=row["app"], subject=row["interaction_id"],
+        kind=Kind.LABEL,
+        by=row["labelled_by"],
+        at=row["labelled_at"],
+        app=row["app"],
+        subject=row["interaction_id"],
         body={"number": row["id"], **said},
-    )  # fmt: skip
+    )
 
 
 def _named(wanted: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -203,11 +211,21 @@ def _named(wanted: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 def _row(one: Label, now: datetime) -> dict[str, object]:
     stood, p = one.standing, one.standing.probabilities
     return {
-        "app": stood.app, "interaction_id": stood.id, "occurred_at": stood.occurred_at,
-        "label": one.label, "labelled_by": one.by, "labelled_at": now, "note": one.note, "drawn": stood.drawn,
-        "verdict": stood.verdict, "rule_verdict": stood.rule_verdict, "profile_hash": stood.profile_hash,
-        "p_grounded": p.grounded, "p_refusal": p.refusal, "p_self_generated": p.self_generated,
-    }  # fmt: skip
+        "app": stood.app,
+        "interaction_id": stood.id,
+        "occurred_at": stood.occurred_at,
+        "label": one.label,
+        "labelled_by": one.by,
+        "labelled_at": now,
+        "note": one.note,
+        "drawn": stood.drawn,
+        "verdict": stood.verdict,
+        "rule_verdict": stood.rule_verdict,
+        "profile_hash": stood.profile_hash,
+        "p_grounded": p.grounded,
+        "p_refusal": p.refusal,
+        "p_self_generated": p.self_generated,
+    }
 
 
 def _candidate(row: RowMapping) -> Candidate:
@@ -255,9 +273,7 @@ def _opinion(row: RowMapping) -> Opinion:
 
 
 def _probabilities(row: RowMapping) -> Probabilities:
-    return Probabilities(
-        grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"]
-    )  # fmt: skip
+    return Probabilities(grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"])
 
 
 _r = review.c

@@ -145,21 +145,32 @@ class ProfileUse:
         p_grounded = {(row["app"], row["interaction_id"]): row["p_grounded"] for row in rows}
         opinions = [
             Opinion(
-                app=row["app"], id=row["interaction_id"], occurred_at=row["occurred_at"], label=Verdict(row["label"]),
-                by=row["labelled_by"], at=row["labelled_at"], number=row["number"], drawn=Drawn(row["drawn"]),
-                verdict=Verdict(row["verdict"]), rule_verdict=Verdict(row["rule_verdict"]),
+                app=row["app"],
+                id=row["interaction_id"],
+                occurred_at=row["occurred_at"],
+                label=Verdict(row["label"]),
+                by=row["labelled_by"],
+                at=row["labelled_at"],
+                number=row["number"],
+                drawn=Drawn(row["drawn"]),
+                verdict=Verdict(row["verdict"]),
+                rule_verdict=Verdict(row["rule_verdict"]),
             )
             for row in rows
-        ]  # fmt: skip
+        ]
         at_random = {(its.app, its.id) for its in opinions if its.drawn is Drawn.RANDOM}
         newest = [its.newest for its in consensus(opinions)]
         return [
             LabelledVerdict(
-                app=its.app, id=its.id, label=its.label, at_random=(its.app, its.id) in at_random,
-                verdict=its.verdict, p_grounded=p_grounded[its.app, its.id],
+                app=its.app,
+                id=its.id,
+                label=its.label,
+                at_random=(its.app, its.id) in at_random,
+                verdict=its.verdict,
+                p_grounded=p_grounded[its.app, its.id],
             )
             for its in newest
-        ]  # fmt: skip
+        ]
 
     def both(self, first: str, second: str, until: datetime) -> list[VerdictPair]:
         """Those of the newest `COMPARED` interactions up to `until` that both profiles have judged, newest first."""
