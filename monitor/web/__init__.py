@@ -1,1 +1,4 @@
-"""The dashboard and the JSON API: server-rendered pages over the stored rows, for people and for scripts."""
+"""The dashboard and the JSON API. In: HTTP requests from people and scripts, and the rows that `store` reads.
+
+Out: server-rendered pages, JSON under `/api/v1`, and what people decide here: labels, silences, retries, exports.
+"""

@@ -1,10 +1,9 @@
-"""What load balancers and orchestrators ask: whether the process lives, and whether it can serve."""
+"""Endpoints for load balancers, orchestrators and Prometheus: whether the process lives, can serve, and its metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Condition, Thread
-from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -13,46 +12,46 @@ from monitor.app.background.telemetry import StoreCollector, exposition
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable
 from monitor.store.telemetry import TelemetryStore
-from monitor.web.base.access import Identity, Permission
+from monitor.web.base.access import Permission
 from monitor.web.base.guard import Needs
 
-PATIENCE = 2.0  # seconds that `/readyz` waits
+PATIENCE = 2.0  # seconds that `/readyz` waits for the database
 router = APIRouter(include_in_schema=False)
 
 
 class Readiness:
-    """Asks whether the database answers, once at a time, however many want to know and however long that takes."""
+    """Asks whether the database answers, with one query at a time for any number of callers, however long it takes."""
 
     def __init__(self, ask: Callable[[], None], *, patience: float = PATIENCE) -> None:
         self._ask = ask
         self._patience = patience
         self._changed = Condition()
         self._asking = False
-        self._good = False
+        self._ready = False
 
     def check(self) -> None:
-        """Returns where it does.
+        """Returns when the database answers.
 
         Raises:
-            Retriable: it does not, or not within `patience` seconds.
+            Retriable: it does not answer, or not within `patience` seconds.
         """
         with self._changed:
             if not self._asking:
                 self._asking = True
                 Thread(target=self._run, name="readiness", daemon=True).start()
-            if not self._changed.wait_for(lambda: not self._asking, self._patience) or not self._good:
+            if not self._changed.wait_for(lambda: not self._asking, self._patience) or not self._ready:
                 raise Retriable("the database does not answer")
 
     def _run(self) -> None:
-        good = False
+        ready = False
         try:
             self._ask()
-            good = True
+            ready = True
         except MonitorError:
-            pass  # what it was is for those who ask for more than this
+            pass  # requests that need the database report the error themselves
         finally:
             with self._changed:
-                self._asking, self._good = False, good
+                self._asking, self._ready = False, ready
                 self._changed.notify_all()
 
 
@@ -64,18 +63,18 @@ def healthz() -> PlainTextResponse:
 
 @router.get("/readyz")
 def readyz(request: Request) -> PlainTextResponse:
-    """The database answers too; 503 where it does not."""
+    """The process and the database answer; 503 when the database does not."""
     request.app.state.readiness.check()
     return PlainTextResponse("ready\n")
 
 
 def collector(application: Application) -> StoreCollector:
-    """What is scraped; it reads nothing before."""
+    """What `/metrics` exports; it reads the store on each scrape only."""
     return StoreCollector(lambda now: TelemetryStore(application.engine).figures(now), application.now)
 
 
-@router.get("/metrics")
-def metrics(request: Request, _: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> Response:
-    """As Prometheus reads them."""
+@router.get("/metrics", dependencies=[Depends(Needs(Permission.VIEW))])
+def metrics(request: Request) -> Response:
+    """The metrics in Prometheus's text format, or in OpenMetrics."""
     body, content_type = exposition(request.app.state.collector, request.headers.get("accept", ""))
     return Response(body, headers={"content-type": content_type})

@@ -1,4 +1,4 @@
-"""Every route of the dashboard: the pages, and the JSON API under `/api/v1`. A new one is an import and a line."""
+"""Collects all routes: the pages, and the JSON API under `/api/v1`. A new one needs an import and a line."""
 
 from fastapi import APIRouter, Depends, Security
 from fastapi.security import HTTPBearer
@@ -10,8 +10,8 @@ from monitor.web.alert import page as alert_page
 from monitor.web.audit import api as audit_api
 from monitor.web.audit import page as audit_page
 from monitor.web.base import api_page as base_api_page
-from monitor.web.base.guard import storable_texts
-from monitor.web.base.parameters import known_parameters
+from monitor.web.base.guard import reject_nul
+from monitor.web.base.parameters import reject_unknown_parameters
 from monitor.web.deadletters import api as ledger_api_dead_letters
 from monitor.web.deadletters import page as ledger_page
 from monitor.web.interaction import api as interaction_api
@@ -29,9 +29,11 @@ from monitor.web.review import page as review_page
 from monitor.web.review import profiles_page as review_profiles_page
 
 PREFIX = "/api/v1"
-_bearer = HTTPBearer(auto_error=False, description="An access token: `monitor tokens create NAME --role viewer`.")
+_bearer = HTTPBearer(
+    auto_error=False, description="An access token, made by `monitor tokens create NAME --role viewer`."
+)
 
-pages = APIRouter(include_in_schema=False, dependencies=[Depends(storable_texts)])
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(reject_nul)])
 for page in (
     interaction_overview_page,
     interaction_list_page,
@@ -47,7 +49,7 @@ for page in (
 ):
     pages.include_router(page.router)
 
-api = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(known_parameters)])
+api = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(reject_unknown_parameters)])
 for operations in (
     interaction_api_overview,
     interaction_api,

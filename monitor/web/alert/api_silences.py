@@ -15,10 +15,10 @@ from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import Flag, Name, Text, whole
+from monitor.web.base.parameters import Flag, Name, Text, integral
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
-from monitor.web.base.shape import Answer, Question
 
 router = APIRouter(tags=["silences"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -26,7 +26,7 @@ Actor = Annotated[Identity, Depends(Needs(Permission.ACT))]
 _LONGEST = int(LONGEST_SILENCE.total_seconds())
 
 
-class Match(Question):
+class Match(ApiRequest):
     """A label and what its value has to be; for `=~` and `!~` the value is a pattern in RE2's syntax."""
 
     label: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$")]
@@ -34,15 +34,15 @@ class Match(Question):
     value: Annotated[str, Field(max_length=LONGEST_PATTERN), AfterValidator(storable)]
 
 
-class NewSilence(Question):
+class NewSilence(ApiRequest):
     """Alerts that all of `matchers` match, told of to nobody for so long."""
 
     matchers: Annotated[list[Match], Field(min_length=1, max_length=20)]
-    seconds: Annotated[int, Field(ge=1, le=_LONGEST), BeforeValidator(whole)]
+    seconds: Annotated[int, Field(ge=1, le=_LONGEST), BeforeValidator(integral)]
     comment: Text = ""
 
 
-class Held(Answer):
+class Held(ApiResponse):
     """A silence; matchers are written as `app="shop"`, and masked, as its comment is."""
 
     id: str
@@ -53,7 +53,7 @@ class Held(Answer):
     comment: str
 
 
-class Silences(Answer):
+class Silences(ApiResponse):
     """The last to end first."""
 
     items: list[Held]

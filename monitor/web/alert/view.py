@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from monitor.alert.notification import Course, Told
-from monitor.alert.notify.dispatch import told_of
+from monitor.alert.notification import Course, NotifiedAlert
+from monitor.alert.notify.dispatch import notified_alert
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.silence import Silence
@@ -43,11 +43,11 @@ class Event:
     bad: bool = False
 
 
-def told(alert: Alert, silence: Silence | None) -> Told:
+def told(alert: Alert, silence: Silence | None) -> NotifiedAlert:
     """The alert as messages tell of it; one that pends as if it fired."""
     if alert.state in (State.PENDING, State.INACTIVE):
         alert = replace(alert, state=State.FIRING)
-    return told_of(alert, silence)
+    return notified_alert(alert, silence)
 
 
 def name(alert: Alert) -> str:

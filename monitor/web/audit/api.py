@@ -15,11 +15,11 @@ from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
 from monitor.store.audit.proofs import Proofs
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.guard import Needs
-from monitor.web.base.disclosure import require_unmask, record_look
-from monitor.web.base.parameters import Flag, AppAndId
-from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.base.api_model import ApiResponse
+from monitor.web.base.disclosure import record_look, require_unmask
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import AppAndId, Flag
+from monitor.web.base.problem import NOT_FOUND, problems
 
 router = APIRouter(tags=["audit"])
 Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]

@@ -20,14 +20,14 @@ from monitor.store.audit.proofs import Proofs
 from monitor.web.audit.jobs import LastVerification, Proven, exported, proven, public_keys, verification
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, Needs
-from monitor.web.base.jobs import Jobs, Report
+from monitor.web.base.jobs import Jobs, Progress
 from monitor.web.base.page import page
 
 router = APIRouter()
 JOB = "verification"
 LATE = timedelta(minutes=5)  # that something may wait to be sealed before it is worth a word
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
-SAID = {"begun": "The whole trail is being verified.", "busy": "It is being verified already."}
+NOTICES = {"begun": "The whole trail is being verified.", "busy": "It is being verified already."}
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]
 Name = Annotated[str, Query(max_length=10_000)]
@@ -56,7 +56,7 @@ def audit(
         request,
         "audit/audit.html",
         who,
-        said=SAID.get(said),
+        said=NOTICES.get(said),
         sealed=status,
         late=status.waiting_since is not None and now - status.waiting_since > LATE,
         note=trail.note(),
@@ -73,7 +73,7 @@ def audit(
         kind=chosen or "",
         plain=plain,
         before=before,
-        job=request.app.state.jobs.of(JOB),
+        job=request.app.state.jobs.latest(JOB),
         verified=request.app.state.verification.result,
     )
 
@@ -123,13 +123,13 @@ def verify(request: Request, who: Auditor) -> Response:
     last: LastVerification = request.app.state.verification
     jobs: Jobs = request.app.state.jobs
 
-    def work(report: Report, _stop: Event) -> str:
+    def work(report: Progress, _stop: Event) -> str:
         last.result = verified = verification(application, report)
         said = f"{verified.size:,} leaves, {verified.checkpoints:,} checkpoints: "
         return said + (f"{len(verified.findings):,} findings" if verified.findings else "the trail holds")
 
     said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
-    return RedirectResponse(f"/audit?said={said}", 303)
+    return RedirectResponse(f"/audit?notice={said}", 303)
 
 
 @router.post("/audit/export")

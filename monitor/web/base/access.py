@@ -1,4 +1,4 @@
-"""Who may do what: four roles, and one permission that each route asks for."""
+"""Roles and permissions: each route asks for one permission, and each of the four roles grants some."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from enum import StrEnum
 class Permission(StrEnum):
     """What a route needs."""
 
-    VIEW = "view"  # what is stored, personal data masked
-    UNMASK = "unmask"  # the same in clear; each look is kept in the audit trail
-    ACT = "act"  # acknowledge, silence
-    LABEL = "label"  # say whether an answer was right
+    VIEW = "view"  # see stored data, personal data masked
+    UNMASK = "unmask"  # see personal data; the audit trail records each look
+    ACT = "act"  # acknowledge and silence alerts
+    LABEL = "label"  # label answers
     RESOLVE = "resolve"  # retry dead letters
     REPORT = "report"  # have reports written now
     AUDIT = "audit"  # verify, prove, export
@@ -21,7 +21,7 @@ class Permission(StrEnum):
 
 
 class Role(StrEnum):
-    """What a token or a person is."""
+    """The role of a token or a person."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -29,7 +29,6 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def may(self, permission: Permission) -> bool:
-        """Whether somebody of this role may do that."""
         return permission in _GRANTED[self]
 
 
@@ -44,9 +43,9 @@ _GRANTED: Mapping[Role, frozenset[Permission]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who asks: `name` as the audit trail keeps it (`token:ada`, `oidc:ada@example.org`, `local`).
+    """Who makes a request. `name` is as the audit trail records it: `token:ada`, `oidc:ada@example.org`, `local`.
 
-    `csrf` is what an unsafe request of theirs has to bring along; None where no browser sends their secret by itself.
+    An unsafe request must carry `csrf`; it is None for a bearer token, which no browser sends by itself.
     """
 
     name: str
@@ -54,5 +53,4 @@ class Identity:
     csrf: str | None = None
 
     def may(self, permission: Permission) -> bool:
-        """Whether they may do that."""
         return self.role.may(permission)

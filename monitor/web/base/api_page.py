@@ -1,4 +1,4 @@
-"""API: the operations of the JSON API for people, from the same description that programs read."""
+"""The API page: lists the operations of the JSON API for people, from the OpenAPI document that programs read."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One of an operation's; `form` says what it takes."""
+    """A parameter of an operation, or a field of its body; `accepts` is its type in words."""
 
     name: str
     place: str
     required: bool
-    form: str
-    says: str
+    accepts: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A method of an address; `fields` are those of the JSON that it is sent."""
+    """A method of an address; `fields` are those of the JSON in the request."""
 
     method: str
     path: str
     name: str
     tag: str
     summary: str
-    says: str
+    description: str
     parameters: tuple[Parameter, ...]
     fields: tuple[Parameter, ...]
     statuses: tuple[str, ...]
@@ -44,68 +44,72 @@ class Operation:
 
 @router.get("/api")
 def api(request: Request, who: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> HTMLResponse:
-    """The page."""
-    document = request.app.openapi()
-    found = list(operations(document))
-    tags = dict.fromkeys(its.tag for its in found)
-    by_tag = {tag: [its for its in found if its.tag == tag] for tag in tags}
+    by_tag: dict[str, list[Operation]] = {}
+    for operation in operations(request.app.openapi()):
+        by_tag.setdefault(operation.tag, []).append(operation)
     base = (request.app.state.application.settings.public_url or str(request.base_url)).rstrip("/")
     return page(request, "base/api.html", who, by_tag=by_tag, document=request.app.openapi_url, base=base)
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
-    """Those that an OpenAPI document describes, in its order."""
+    """The operations of an OpenAPI document, in its order."""
     schemas = document["components"]["schemas"]
     for path, methods in document["paths"].items():
-        for method, its in methods.items():
-            body = its.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        for method, described in methods.items():
+            body = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             yield Operation(
                 method=method.upper(),
                 path=path,
-                name=its["operationId"],
-                tag=its["tags"][0],
-                summary=its["summary"],
-                says=its.get("description", ""),
-                parameters=tuple(_parameter(one, schemas) for one in its.get("parameters", ())),
-                fields=tuple(_fields(_named(body, schemas), schemas)),
-                statuses=tuple(its["responses"]),
+                name=described["operationId"],
+                tag=described["tags"][0],
+                summary=described["summary"],
+                description=described.get("description", ""),
+                parameters=tuple(_parameter(its, schemas) for its in described.get("parameters", ())),
+                fields=tuple(_fields(_resolved(body, schemas), schemas)),
+                statuses=tuple(described["responses"]),
             )
 
 
-def _parameter(one: Mapping[str, Any], schemas: Mapping[str, Any]) -> Parameter:
+def _parameter(described: Mapping[str, Any], schemas: Mapping[str, Any]) -> Parameter:
     return Parameter(
-        name=one["name"], place=one["in"], required=one.get("required", False), form=_form(one["schema"], schemas),
-        says=one.get("description", ""),
-    )  # fmt: skip
+        name=described["name"],
+        place=described["in"],
+        required=described.get("required", False),
+        accepts=_type_words(described["schema"], schemas),
+        description=described.get("description", ""),
+    )
 
 
-def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Parameter]:
-    for name, its in schema.get("properties", {}).items():
+def _fields(body: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Parameter]:
+    for name, schema in body.get("properties", {}).items():
         yield Parameter(
-            name=name, place="body", required=name in schema.get("required", ()), form=_form(its, schemas),
-            says=its.get("description", ""),
-        )  # fmt: skip
+            name=name,
+            place="body",
+            required=name in body.get("required", ()),
+            accepts=_type_words(schema, schemas),
+            description=schema.get("description", ""),
+        )
 
 
-def _form(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
-    """In a few words."""
-    its = _named(schema, schemas)
-    if choices := [one for one in its.get("anyOf", ()) if one.get("type") != "null"]:
-        return " or ".join(_form(one, schemas) for one in choices)
-    if "enum" in its:
-        return ", ".join(map(str, its["enum"]))
-    if its.get("type") == "array":
-        return f"several of: {_form(its['items'], schemas)}"
-    if its.get("type") == "object" and "properties" in its:
-        return f"{{{', '.join(its['properties'])}}}"
+def _type_words(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
+    """A schema in a few words."""
+    schema = _resolved(schema, schemas)
+    if choices := [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]:
+        return " or ".join(_type_words(choice, schemas) for choice in choices)
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if schema.get("type") == "array":
+        return f"one or more of: {_type_words(schema['items'], schemas)}"
+    if schema.get("type") == "object" and "properties" in schema:
+        return f"{{{', '.join(schema['properties'])}}}"
     known = {"date-time": "RFC 3339 time"}
-    low, high = its.get("minimum"), its.get("maximum")
-    words = known.get(its.get("format", ""), its.get("type", "anything"))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    words = known.get(schema.get("format", ""), schema.get("type", "anything"))
     return words if low is None or high is None else f"{words} {low} to {high}"
 
 
-def _named(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema that a reference names, or itself."""
+def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema that `schema` refers to, or `schema` itself."""
     reference = schema.get("$ref")
     found: Mapping[str, Any] = schemas[reference.rpartition("/")[2]] if reference else schema
     return found

@@ -1,17 +1,17 @@
-"""Headers of every answer: what a browser may do with it, even where a chatbot's text got into a page as HTML."""
+"""Security headers of every response: they bind the browser even if a chatbot's text gets into a page as HTML."""
 
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Nothing but our own files; no inline script or style, no frame, no form or link base of somebody else's.
+# Only our own files load; no inline script or style, no foreign frame, form target or link base.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; manifest-src 'self'"
 )
 STATIC = "/static"
-_FIXED = {
+_HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -19,12 +19,12 @@ _FIXED = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
 }
-_YEAR = 31_536_000
+_YEAR = 31_536_000  # seconds
 
 
 def make_safe(headers: MutableHeaders, *, secure: bool, private: bool = True) -> None:
-    """Adds what an answer does not bring along itself; what is `private` is not kept by caches."""
-    for name, value in _FIXED.items():
+    """Adds the headers that a response does not set itself; caches do not store a `private` response."""
+    for name, value in _HEADERS.items():
         headers.setdefault(name, value)
     headers.setdefault("cache-control", "no-store" if private else "no-cache")
     if secure:
@@ -32,25 +32,24 @@ def make_safe(headers: MutableHeaders, *, secure: bool, private: bool = True) ->
 
 
 class SafeHeaders:
-    """ASGI middleware: every answer is made safe, and HEAD is answered as GET is, without the body."""
+    """ASGI middleware: makes every response safe, and answers HEAD as GET without the body."""
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:
         self._app = app
         self._secure = secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI has it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        bare = scope["method"] == "HEAD"
+        head = scope["method"] == "HEAD"
         private = not scope["path"].startswith(f"{STATIC}/")
 
-        async def sent(message: Message) -> None:
+        async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 make_safe(MutableHeaders(scope=message), secure=self._secure, private=private)
-            elif bare and message["type"] == "http.response.body":
+            elif head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
 
-        await self._app({**scope, "method": "GET"} if bare else scope, receive, sent)
+        await self._app({**scope, "method": "GET"} if head else scope, receive, send_safely)

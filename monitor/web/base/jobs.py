@@ -1,4 +1,4 @@
-"""Work that takes longer than a page: one of each name at a time, in the background of this process."""
+"""Runs work that takes longer than a page, in the background of this process: one job of each name at a time."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from monitor.core.errors import MonitorError
 
 log = logging.getLogger(__name__)
 
-Report: TypeAlias = Callable[[str], None]  # takes a sentence of how far it is
-Work: TypeAlias = Callable[[Report, Event], str]  # gives a sentence of what it came to; the event asks it to stop
+Progress: TypeAlias = Callable[[str], None]  # takes a sentence that says how far the work is
+Work: TypeAlias = Callable[[Progress, Event], str]  # returns a sentence with the result; the event asks it to stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A piece of work: who began it, and how far it is, or what it came to, in a sentence."""
+    """A piece of work. `status` is a sentence: how far it is, or what came of it."""
 
     name: str
     by: str
     began_at: datetime
-    said: str
+    status: str
     ended_at: datetime | None = None
     failed: bool = False
 
     @property
-    def at_work(self) -> bool:
-        """Whether it goes on."""
+    def running(self) -> bool:
         return self.ended_at is None
 
 
 class Jobs:
-    """Safe to use from several threads. Of each name the last job is remembered, as long as the process lives."""
+    """Remembers the last job of each name while the process lives. Safe to use from several threads."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -44,31 +43,31 @@ class Jobs:
         self._threads: dict[str, Thread] = {}
         self._stop = Event()
 
-    def of(self, name: str) -> Job | None:
-        """The one that is at work, or the last one."""
+    def latest(self, name: str) -> Job | None:
+        """The job of that name that runs, or ran last."""
         with self._lock:
             return self._jobs.get(name)
 
     def start(self, name: str, work: Work, *, by: str) -> bool:
-        """Begins `work` unless one of that name goes on; whether it did."""
+        """Starts `work` unless a job of that name runs; returns whether it did."""
         with self._lock:
             before = self._jobs.get(name)
-            if before is not None and before.at_work:
+            if before is not None and before.running:
                 return False
-            self._jobs[name] = Job(name=name, by=by, began_at=self._now(), said="at work")
+            self._jobs[name] = Job(name=name, by=by, began_at=self._now(), status="started")
             thread = Thread(target=self._run, args=(name, work), name=f"job-{name}", daemon=True)
             self._threads[name] = thread
-            thread.start()  # while the lock is held, so that nobody waits for a thread that has not begun
+            thread.start()  # under the lock, so that `wait` never joins a thread that has not started
         return True
 
     def wait(self, name: str) -> None:
-        """Until it has ended."""
+        """Waits until the job of that name has ended."""
         thread = self._threads.get(name)
         if thread is not None:
             thread.join()
 
     def stop(self) -> None:
-        """Asks all of them to end, and waits."""
+        """Asks all jobs to end, and waits for them."""
         self._stop.set()
         for thread in list(self._threads.values()):
             thread.join()
@@ -76,16 +75,16 @@ class Jobs:
     def _run(self, name: str, work: Work) -> None:
         failed = True
         try:
-            said = work(lambda sentence: self._put(name, said=sentence), self._stop)
+            status = work(lambda sentence: self._update(name, status=sentence), self._stop)
             failed = False
         except MonitorError as error:
             log.warning("%s: %s", name, error)
-            said = str(error).partition("\n")[0]
+            status = str(error).partition("\n")[0]
         except Exception:
             log.exception("%s failed", name)
-            said = "it failed by a defect, or a broken installation; the log says more"
-        self._put(name, said=said, ended_at=self._now(), failed=failed)
+            status = "this is a defect, or the installation is broken; the log has the details"
+        self._update(name, status=status, ended_at=self._now(), failed=failed)
 
-    def _put(self, name: str, **changes: object) -> None:
+    def _update(self, name: str, **changes: object) -> None:
         with self._lock:
             self._jobs[name] = replace(self._jobs[name], **changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How pages are written: Jinja2 with everything escaped, and how times, shares and foreign texts look in them."""
+"""Renders pages with Jinja2, everything escaped; its filters format times, shares and foreign texts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from monitor.core.model import Verdict
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission
 
-HERE = Path(__file__).parent.parent
-VERDICTS: Mapping[str, tuple[str, str]] = {  # its sign, so that colour is not all that tells it, and its name
+WEB_FOLDER = Path(__file__).parent.parent
+VERDICTS: Mapping[str, tuple[str, str]] = {  # sign and name; the sign serves those who do not see the colour
     Verdict.GROUNDED: ("✓", "grounded"),
     Verdict.REFUSAL: ("⊘", "refusal"),
     Verdict.SELF_GENERATED: ("✗", "self-generated"),
@@ -28,65 +28,72 @@ VERDICTS: Mapping[str, tuple[str, str]] = {  # its sign, so that colour is not a
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """An entry of the navigation."""
-
+class NavigationEntry:
     path: str
     name: str
     permission: Permission = Permission.VIEW
 
 
-PLACES = (
-    Place("/", "Overview"),
-    Place("/interactions", "Interactions"),
-    Place("/alerts", "Alerts"),
-    Place("/review", "Review queue"),
-    Place("/reports", "Reports"),
-    Place("/profiles", "Profiles"),
-    Place("/dead-letters", "Dead letters"),
-    Place("/audit", "Audit"),
+NAVIGATION = (
+    NavigationEntry("/", "Overview"),
+    NavigationEntry("/interactions", "Interactions"),
+    NavigationEntry("/alerts", "Alerts"),
+    NavigationEntry("/review", "Review queue"),
+    NavigationEntry("/reports", "Reports"),
+    NavigationEntry("/profiles", "Profiles"),
+    NavigationEntry("/dead-letters", "Dead letters"),
+    NavigationEntry("/audit", "Audit"),
 )
 
 
 def page(request: Request, template: str, who: Identity, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """`template` with what every page has: who looks, the navigation, the token of its forms, the time."""
+    """Renders `template` with what every page needs: the user, the navigation, the token of its forms, the time."""
     now: datetime = request.app.state.guard.now()
-    places = [place for place in PLACES if who.may(place.permission)]
     text = _ENVIRONMENT.get_template(template).render(
-        request=request, who=who, places=places, here=_here(request.url.path), csrf=who.csrf or "", now=now, **context
+        request=request,
+        who=who,
+        navigation=[entry for entry in NAVIGATION if who.may(entry.permission)],
+        current_path=_current_path(request.url.path),
+        csrf=who.csrf or "",
+        now=now,
+        **context,
     )
     return HTMLResponse(text, status_code=status)
 
 
 def bare_page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """One for people who have not signed in."""
+    """Renders a page for people who have not signed in."""
     return HTMLResponse(_ENVIRONMENT.get_template(template).render(**context), status_code=status)
 
 
-def local(path: str | None) -> str:
-    """A path of ours to go on to: `path` if it is one, else the overview."""
+def local_path(path: str | None) -> str:
+    """A path of this dashboard to go on to: `path` if it is one, else the overview."""
     plain = path is not None and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if plain and path else "/"
 
 
-def path_of(app: str, interaction_id: str) -> str:
-    """Where an interaction is looked at."""
+def interaction_path(app: str, interaction_id: str) -> str:
     return f"/interactions/{_segment(app)}/{_segment(interaction_id)}"
 
 
-def _here(path: str) -> str:
-    """The place that a path belongs to, empty where it is none of them."""
+def own_drawing(svg: str) -> Markup:
+    """An SVG for a template, unescaped: only for what this program draws from numbers and its own words."""
+    return Markup(svg)  # noqa: S704  no foreign text is in it
+
+
+def _current_path(path: str) -> str:
+    """The path of the navigation entry that a page belongs to; empty for other pages."""
     head = "/" + path.split("/")[1]
-    return head if head in {place.path for place in PLACES} else ""
+    return head if head in {entry.path for entry in NAVIGATION} else ""
 
 
 def _when(moment: datetime | None) -> Markup | str:
-    """A time in UTC, to the minute; machines and the pointer get it whole."""
+    """A time in UTC, to the minute; to the second for machines and under the pointer."""
     if moment is None:
         return "–"
     utc = moment.astimezone(UTC)
-    whole = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(whole, f"{utc:%Y-%m-%d %H:%M}")
+    to_the_second = utc.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(to_the_second, f"{utc:%Y-%m-%d %H:%M}")
 
 
 def _share(value: float | None, digits: int = 1) -> str:
@@ -120,22 +127,30 @@ def _short(text: str, most: int = 160) -> str:
 
 
 def _segment(text: str) -> str:
-    """For one segment of a path."""
+    """`text` as one segment of a path."""
     return quote(text.encode(errors="replace"), safe="")
 
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+        loader=FileSystemLoader(WEB_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "when": _when, "share": _share, "figure": _figure, "count": _count, "length": _length, "verdict": _verdict,
-        "short": _short, "segment": _segment, "masked": redact, "query": urlencode,
-    }  # fmt: skip
+        "when": _when,
+        "share": _share,
+        "figure": _figure,
+        "count": _count,
+        "length": _length,
+        "verdict": _verdict,
+        "short": _short,
+        "segment": _segment,
+        "masked": redact,
+        "query": urlencode,
+    }
     environment.globals |= {"VERDICTS": VERDICTS, "Permission": Permission}
     return environment
 

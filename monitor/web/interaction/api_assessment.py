@@ -9,20 +9,20 @@ from typing import Any
 from pydantic import Field
 
 from monitor.privacy.masking import redact_part
-from monitor.web.base.shape import (
-    Answer,
+from monitor.web.base.api_model import (
+    ApiResponse,
     Metrics,
     Probabilities,
     Profile,
     Refusal,
     masked,
+    masked_support,
     metrics,
-    pieces,
     probabilities,
 )
 
 
-class Piece(Answer):
+class Piece(ApiResponse):
     """A piece of a document; `start` and `end` are null where it stands in none."""
 
     document_id: str | None
@@ -32,7 +32,7 @@ class Piece(Answer):
     match: str | None = Field(None, description="how it was found, where that was not word for word")
 
 
-class Support(Answer):
+class Support(ApiResponse):
     """What the answer stands on, and who supplied it."""
 
     origin: str
@@ -41,7 +41,7 @@ class Support(Answer):
     stands_in: dict[str, Any] | None = None
 
 
-class Aligned(Answer):
+class Aligned(ApiResponse):
     """A sentence of the answer and the passage that carries it; offsets are of the texts in clear."""
 
     answer_start: int
@@ -54,7 +54,7 @@ class Aligned(Answer):
     contradicts: bool = False
 
 
-class Missing(Answer):
+class Missing(ApiResponse):
     """A number, date or name of the answer that the documents do not hold."""
 
     kind: str
@@ -63,7 +63,7 @@ class Missing(Answer):
     text: str
 
 
-class Assessment(Answer):
+class Assessment(ApiResponse):
     """The verdict of one interaction under one profile, and what it rests on."""
 
     id: str
@@ -92,7 +92,7 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     support: Any = row["support"] or {}
     missing: Any = evidence.get("missing", [])
     if not clear:
-        documents = pieces(support.get("documents", []), row["retrieved_documents"])
+        documents = masked_support(support.get("documents", []), row["retrieved_documents"])
         hidden: Any = masked(support)
         support = {**hidden, "documents": documents}
         missing = [{**its, "text": redact_part(row["answer"], its["start"], its["end"])} for its in missing]

@@ -13,17 +13,17 @@ from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
 from monitor.store.interaction.overview import Cell
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.base.shape import Answer, rounded
 from monitor.web.interaction.overview_figures import SPANS, groups, summed
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
-class Rate(Answer):
+class Rate(ApiResponse):
     """How many answers have a verdict, and their share with Wilson's interval at 95 %; null of nothing."""
 
     answers: int
@@ -32,7 +32,7 @@ class Rate(Answer):
     upper: float | None
 
 
-class Rates(Answer):
+class Rates(ApiResponse):
     """Of one group of answers. Negative: refusals and self-generated ones."""
 
     answers: int
@@ -42,7 +42,7 @@ class Rates(Answer):
     negative: Rate
 
 
-class Group(Answer):
+class Group(ApiResponse):
     """Answers of one app, environment and model, and those of the span before."""
 
     app: str
@@ -52,7 +52,7 @@ class Group(Answer):
     before: Rates
 
 
-class Overview(Answer):
+class Overview(ApiResponse):
     """Rates of [start, end), and of as much time before it."""
 
     start: datetime

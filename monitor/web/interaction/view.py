@@ -27,7 +27,7 @@ from monitor.assess.explain import (
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Match, Origin, Reason
 from monitor.privacy.masking import redact
-from monitor.web.base.visible import visible
+from monitor.web.base.escape import escape_invisible
 
 Row = Mapping[str, Any]
 _NUMBERS = re.compile(r"\d|[^\s@]+@[^\s@]+")
@@ -96,12 +96,12 @@ class Metric:
 
 def mask(*, clear: bool) -> Callable[[str], str]:
     """How foreign text is shown: nothing hidden in it, and masked unless `clear`."""
-    return visible if clear else lambda text: visible(redact(text))
+    return escape_invisible if clear else lambda text: escape_invisible(redact(text))
 
 
 def _hide(text: str) -> str:
     """For a part of a text in which something is masked that the part may hold a half of."""
-    return visible(_NUMBERS.sub("•", text))
+    return escape_invisible(_NUMBERS.sub("•", text))
 
 
 def _passage(row: Row, document: int, start: int, end: int, *, clear: bool) -> str:

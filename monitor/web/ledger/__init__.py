@@ -1,1 +1,4 @@
-"""DOC monitor/web/ledger"""
+"""The ledger. In: counted messages by group, topic and partition.
+
+Out: `/api/v1/ledger`.
+"""

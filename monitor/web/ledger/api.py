@@ -11,16 +11,16 @@ from monitor.app.ledger import ledger_json
 from monitor.app.wiring.application import Application
 from monitor.store.ledger.ledger import Ledger
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.base.shape import Answer
 
 router = APIRouter(tags=["ledger"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
-class LedgerRow(Answer):
+class LedgerRow(ApiResponse):
     """One partition that a group read; beside these its counts, by name."""
 
     model_config = ConfigDict(extra="allow")
@@ -40,7 +40,7 @@ class LedgerRow(Answer):
     unread: int
 
 
-class Account(Answer):
+class Account(ApiResponse):
     """received = assessed + duplicate + dead + pending, in every row and in total."""
 
     balanced: bool

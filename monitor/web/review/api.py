@@ -13,16 +13,16 @@ from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
 from monitor.review.label import Label
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Name
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
-from monitor.web.base.shape import Answer, Question
 
 router = APIRouter(tags=["labels"])
 Labeller = Annotated[Identity, Depends(Needs(Permission.LABEL))]
 
 
-class NewLabel(Question):
+class NewLabel(ApiRequest):
     """What the answer of one interaction is."""
 
     app: Name
@@ -31,7 +31,7 @@ class NewLabel(Question):
     note: str | None = Field(None, max_length=MAX_NOTE_CHARS)
 
 
-class Kept(Answer):
+class Kept(ApiResponse):
     """Whether it was new: the same label and note of the same person are not stored twice."""
 
     stored: bool

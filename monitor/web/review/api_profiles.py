@@ -11,16 +11,16 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.store.review.profiles import ProfileList
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import MOST, Name
+from monitor.web.base.parameters import MAX_PAGE, Name
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.base.shape import Answer
 
 router = APIRouter(tags=["profiles"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
-class Stored(Answer):
+class Stored(ApiResponse):
     """One profile; its hash names its content."""
 
     hash: str
@@ -35,7 +35,7 @@ class Defined(Stored):
     definition: dict[str, Any] = Field(description="as `monitor profiles` and docs/quality/calibration.md describe it")
 
 
-class Profiles(Answer):
+class Profiles(ApiResponse):
     """The newest first."""
 
     items: list[Stored]
@@ -48,7 +48,7 @@ class Profiles(Answer):
 def profiles(request: Request, _: Viewer) -> Profiles:
     """The newest of them."""
     application: Application = request.app.state.application
-    return Profiles(items=[Stored(**row) for row in ProfileList(application.engine).listed(MOST)])
+    return Profiles(items=[Stored(**row) for row in ProfileList(application.engine).listed(MAX_PAGE)])
 
 
 @router.get(

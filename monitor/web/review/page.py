@@ -28,7 +28,7 @@ SPANS: Mapping[str, tuple[str, timedelta]] = {
     "24h": ("24 hours", timedelta(days=1)), "7d": ("7 days", timedelta(days=7)), "28d": ("28 days", timedelta(days=28)),
 }  # fmt: skip
 WEEKS = 8
-SAID = {"labelled": "Labelled; here is the next one.", "same": "You had said so before; here is the next one."}
+NOTICES = {"labelled": "Labelled; here is the next one.", "same": "You had said so before; here is the next one."}
 MEANINGS = {
     Verdict.GROUNDED: "it says what the documents say",
     Verdict.REFUSAL: "it says that it does not know, or will not say",
@@ -89,7 +89,7 @@ def review(
     application: Application = request.app.state.application
     sitting, now = Sitting.read(app, span, second, skip), application.now()
     offer, row = _next(request, sitting, who, now) if who.may(Permission.LABEL) else (None, None)
-    return _page(request, who, sitting, offer, row, said=SAID.get(said), clear=False)
+    return _page(request, who, sitting, offer, row, said=NOTICES.get(said), clear=False)
 
 
 @router.post("/review")
@@ -112,7 +112,9 @@ def say(
         name=f"{of_app}/{of_id}", spellings=((of_app, of_id),), label=verdict, by=who.name, note=note.strip() or None
     )
     done = label(application, [wish])
-    return RedirectResponse(Sitting.read(app, span, second, skip).path(said="labelled" if done.stored else "same"), 303)
+    return RedirectResponse(
+        Sitting.read(app, span, second, skip).path(notice="labelled" if done.stored else "same"), 303
+    )
 
 
 @router.post("/review/clear")

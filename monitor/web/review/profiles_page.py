@@ -17,8 +17,7 @@ from monitor.core.model import Verdict
 from monitor.ingest.times import instant
 from monitor.review.evaluate.profile_agreement import ENOUGH, ENOUGH_OF_EACH
 from monitor.store.database import TakesTooLong
-from monitor.store.review.profile_use import COMPARED, LABELS, ProfileUse
-from monitor.store.review.profiles import ProfileList
+from monitor.store.review.profiles import COMPARED, LABELS, ProfileList, ProfileUse
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page

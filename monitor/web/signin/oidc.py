@@ -1,6 +1,6 @@
-"""Sign-in by OpenID Connect: the authorization code flow with PKCE, and what makes an ID token good.
+"""Sign-in by OpenID Connect: the authorization code flow with PKCE, and the checks of the ID token.
 
-Sources: OpenID Connect Core 1.0 §3.1 and Discovery 1.0 §4; RFC 7636 (PKCE); RFC 8725 (the algorithm is ours to choose).
+Sources: OpenID Connect Core 1.0 §3.1 and Discovery 1.0 §4; RFC 7636 (PKCE); RFC 8725 (we choose the algorithms).
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from monitor.store.tokens import Session
 from monitor.web.base.access import Role
 
 log = logging.getLogger(__name__)
-ALGORITHMS = ("RS256", "ES256", "Ed25519", "EdDSA")  # the last one is what RFC 9864 calls the one before it
+ALGORITHMS = ("RS256", "ES256", "Ed25519", "EdDSA")  # EdDSA is the name for Ed25519 before RFC 9864
 _TIMEOUT = 10.0  # seconds
-_LARGEST_ANSWER = 2**20
-_FRESH = timedelta(hours=1)  # how long the provider's document and keys are believed
-_BETWEEN_KEYS = timedelta(seconds=30)  # a token of an unknown key has them fetched again, no more often than that
+_MAX_ANSWER = 2**20  # bytes
+_MAX_AGE = timedelta(hours=1)  # of the cached discovery document and keys
+_KEY_REFETCH = timedelta(seconds=30)  # a token with an unknown key has the keys fetched again, at most this often
 _LEEWAY = 60  # seconds by which clocks may differ
-_LONGEST_NAME = 200
+_MAX_NAME = 200  # characters
 _HIGHEST_FIRST = (Role.ADMIN, Role.AUDITOR, Role.OPERATOR, Role.VIEWER)
 
 
-class NotLetIn(MonitorError):
-    """The provider's answer opens nothing; the message is for the person."""
+class SignInRefused(MonitorError):
+    """The provider's answer does not let the person in; the message is for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """What has to be remembered between leaving for the provider and coming back."""
+class SignInState:
+    """What the browser carries from the redirect to the provider until the return."""
 
     state: str
     nonce: str
@@ -55,18 +55,18 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
-    """What the provider says of itself."""
+class _Discovery:
+    """The provider's discovery document: its name and endpoints."""
 
     issuer: str
     authorization: str
     token: str
     keys: str
-    by_post: bool  # the secret goes into the form, since the provider takes no Basic
+    by_post: bool  # the client secret goes into the form: the provider does not accept Basic authentication
 
 
 class Provider:
-    """One provider, as the settings name it. Safe to use from several threads; asks it only when somebody signs in."""
+    """The provider of the settings. Safe to use from several threads; contacts it only when somebody signs in."""
 
     def __init__(
         self,
@@ -82,117 +82,125 @@ class Provider:
         self._random = random
         self._lock = Lock()
         self._tls = ssl.create_default_context()
-        self._document: tuple[datetime, _Document] | None = None
+        self._discovery: tuple[datetime, _Discovery] | None = None
         self._keys: tuple[datetime, KeySet] | None = None
 
-    def begin(self) -> tuple[str, Begun]:
-        """Where to send somebody, and what to remember of it.
+    def begin(self) -> tuple[str, SignInState]:
+        """The address of the provider's sign-in page, and the state to keep until the return.
 
         Raises:
-            Retriable, WrongSettings: the provider is down, or not what the settings say.
+            Retriable, WrongSettings: the provider is down, or is not the one in the settings.
         """
-        begun = Begun(state=self._random(32), nonce=self._random(32), verifier=self._random(48))
+        begun = SignInState(state=self._random(32), nonce=self._random(32), verifier=self._random(48))
         challenge = urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest()).rstrip(b"=").decode()
-        at = self._discovered().authorization
-        asked = {
-            "response_type": "code", "client_id": self._settings.client_id, "redirect_uri": self._redirect_uri,
-            "scope": " ".join(dict.fromkeys(("openid", *self._settings.scopes))), "state": begun.state,
-            "nonce": begun.nonce, "code_challenge": challenge, "code_challenge_method": "S256",
-        }  # fmt: skip
-        return f"{at}{'&' if urlsplit(at).query else '?'}{urlencode(asked)}", begun
+        endpoint = self._discover().authorization
+        query = {
+            "response_type": "code",
+            "client_id": self._settings.client_id,
+            "redirect_uri": self._redirect_uri,
+            "scope": " ".join(dict.fromkeys(("openid", *self._settings.scopes))),
+            "state": begun.state,
+            "nonce": begun.nonce,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}", begun
 
-    def finish(self, code: str, begun: Begun) -> Session:
-        """Who came back with `code`.
+    def finish(self, code: str, begun: SignInState) -> Session:
+        """The session of the person who returned with `code`.
 
         Raises:
-            NotLetIn: the code or the token is not good, or nothing of what the token says makes a role.
-            Retriable, WrongSettings: as `begin` does.
+            SignInRefused: the code or the token is not valid, or no claim of the token gives a role.
+            Retriable, WrongSettings: as for `begin`.
         """
-        document = self._discovered()
-        token = self._exchanged(document, code, begun.verifier)
-        claims = self._checked(document, token, begun.nonce)
+        discovery = self._discover()
+        token = self._exchange(discovery, code, begun.verifier)
+        claims = self._check(discovery, token, begun.nonce)
         role = role_of(claims, self._settings)
         if role is None:
-            raise NotLetIn("You are signed in there, but nobody has given you a role here: ask an administrator.")
+            raise SignInRefused("The provider knows you, but you have no role in monitor yet: ask an administrator.")
         return Session(subject=f"oidc:{_name(claims)}", role=role)
 
-    def _exchanged(self, document: _Document, code: str, verifier: str) -> str:
+    def _exchange(self, discovery: _Discovery, code: str, verifier: str) -> str:
+        """The ID token for a code."""
         settings = self._settings
         form = {
-            "grant_type": "authorization_code", "code": code, "redirect_uri": self._redirect_uri,
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._redirect_uri,
             "code_verifier": verifier,
-        }  # fmt: skip
+        }
         secret = settings.client_secret.get_secret_value() if settings.client_secret else None
         basic = None
-        if secret is None or document.by_post:
+        if secret is None or discovery.by_post:
             form |= {"client_id": settings.client_id or ""} | ({} if secret is None else {"client_secret": secret})
-        else:  # RFC 6749 §2.3.1: both are written as in a form first
+        else:  # RFC 6749 §2.3.1: both are form-encoded first
             basic = httpx2.BasicAuth(quote(settings.client_id or "", safe=""), quote(secret, safe=""))
-        status, answer = self._asked(document.token, form, basic)
+        status, answer = self._request(discovery.token, form, basic)
         token = answer.get("id_token")
         if status != httpx2.codes.OK or not isinstance(token, str):
             log.warning(
-                "sign-in: %s refused the code: HTTP %d, %s", document.token, status, _short(answer.get("error"))
+                "sign-in: %s refused the code: HTTP %d, %s", discovery.token, status, _short(answer.get("error"))
             )
-            raise NotLetIn("The provider did not accept this sign-in: it took too long, or was used before. Try again.")
+            raise SignInRefused("The provider refused this sign-in: it took too long, or was used before. Try again.")
         return token
 
-    def _checked(self, document: _Document, token: str, nonce: str) -> Mapping[str, Any]:
-        """The claims of a token that is genuine, fresh and meant for us."""
+    def _check(self, discovery: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
+        """The claims of a token that is genuine, fresh and issued to this dashboard."""
         ours = self._settings.client_id or ""
         rules = jwt.JWTClaimsRegistry(
             now=int(self._now().timestamp()),
             leeway=_LEEWAY,
-            iss={"essential": True, "value": document.issuer},
+            iss={"essential": True, "value": discovery.issuer},
             sub={"essential": True},
             aud={"essential": True, "value": ours},
             exp={"essential": True},
             iat={"essential": True},
         )
         try:
-            claims = self._verified(document, token).claims
+            claims = self._verify(discovery, token).claims
             rules.validate(claims)
-        except (JoseError, ValueError, TypeError, KeyError) as error:  # the library lets some of these through
-            raise _bad(f"{type(error).__name__}: {error}") from None
+        except (JoseError, ValueError, TypeError, KeyError) as error:  # the library passes some of these on
+            raise _bad_token(f"{type(error).__name__}: {error}") from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if several else ours) != ours:
-            raise _bad("it was made for another client (azp)")
+            raise _bad_token("it was issued to another client (azp)")
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(errors="replace"), nonce.encode()):
-            raise _bad("its nonce is not the one of this sign-in")
+            raise _bad_token("its nonce is not the one of this sign-in")
         return claims
 
-    def _verified(self, document: _Document, token: str) -> jwt.Token:
+    def _verify(self, discovery: _Discovery, token: str) -> jwt.Token:
         registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
         try:
-            return jwt.decode(token, self._key_set(document), ALGORITHMS, registry)
-        except InvalidKeyIdError:  # the provider has changed its keys, perhaps
-            return jwt.decode(token, self._key_set(document, older_than=_BETWEEN_KEYS), ALGORITHMS, registry)
+            return jwt.decode(token, self._key_set(discovery), ALGORITHMS, registry)
+        except InvalidKeyIdError:  # the provider may have changed its keys
+            return jwt.decode(token, self._key_set(discovery, max_age=_KEY_REFETCH), ALGORITHMS, registry)
 
-    def _discovered(self) -> _Document:
+    def _discover(self) -> _Discovery:
         with self._lock:
-            if self._document is None or self._now() - self._document[0] >= _FRESH:
-                at = f"{(self._settings.issuer or '').rstrip('/')}/.well-known/openid-configuration"
-                status, said = self._asked(at)
+            if self._discovery is None or self._now() - self._discovery[0] >= _MAX_AGE:
+                address = f"{(self._settings.issuer or '').rstrip('/')}/.well-known/openid-configuration"
+                status, document = self._request(address)
                 if status != httpx2.codes.OK:
-                    raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER: HTTP {status} from {at}")
-                self._document = self._now(), _document(self._settings.issuer or "", said)
-            return self._document[1]
+                    raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER: {address} answers with HTTP {status}")
+                self._discovery = self._now(), _parse_discovery(self._settings.issuer or "", document)
+            return self._discovery[1]
 
-    def _key_set(self, document: _Document, *, older_than: timedelta = _FRESH) -> KeySet:
+    def _key_set(self, discovery: _Discovery, *, max_age: timedelta = _MAX_AGE) -> KeySet:
         with self._lock:
-            if self._keys is None or self._now() - self._keys[0] >= older_than:
-                status, said = self._asked(document.keys)
+            if self._keys is None or self._now() - self._keys[0] >= max_age:
+                status, document = self._request(discovery.keys)
                 try:
-                    keys = KeySet.import_key_set(said)  # type: ignore[arg-type] # it says what is wrong with them
+                    keys = KeySet.import_key_set(document)  # type: ignore[arg-type] # it reports what is wrong
                 except (JoseError, ValueError, TypeError, KeyError, AttributeError):
-                    raise Retriable(f"{document.keys} holds no keys that can be read: HTTP {status}") from None
+                    raise Retriable(f"{discovery.keys} has no readable keys: HTTP {status}") from None
                 self._keys = self._now(), keys
             return self._keys[1]
 
-    def _asked(
+    def _request(
         self, url: str, form: Mapping[str, str] | None = None, auth: httpx2.BasicAuth | None = None
     ) -> tuple[int, Mapping[str, Any]]:
-        """Status and JSON object of the answer; an answer that is none counts as empty."""
+        """The status and the JSON object of the response; {} when the body is not a JSON object."""
         content = bytearray()
         try:
             with (
@@ -203,67 +211,71 @@ class Provider:
             ):
                 for chunk in response.iter_bytes():
                     content += chunk
-                    if len(content) > _LARGEST_ANSWER:
+                    if len(content) > _MAX_ANSWER:
                         break
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             raise Retriable(f"{urlsplit(url).netloc} does not answer: {type(error).__name__}") from None
         if response.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
             raise Retriable(f"{urlsplit(url).netloc} answers with HTTP {response.status_code}")
         try:
-            said = json.loads(content)
+            body = json.loads(content)
         except ValueError:
-            said = None
-        return response.status_code, said if isinstance(said, dict) else {}
+            body = None
+        return response.status_code, body if isinstance(body, dict) else {}
 
 
 def role_of(claims: Mapping[str, Any], settings: OidcSettings) -> Role | None:
-    """The highest role that a value of the configured claim makes; its name may lead inwards, `realm_access.roles`.
+    """The highest role that a value of the configured claim gives; the claim may be nested: `realm_access.roles`.
 
-    An e-mail address makes one only where the provider says that it is theirs: some let people type any.
+    An e-mail address gives a role only if the provider has verified it: some providers let people enter any.
     """
-    held: Any = claims
+    claim: Any = claims
     for name in (settings.role_claim,) if settings.role_claim in claims else settings.role_claim.split("."):
-        held = held.get(name) if isinstance(held, Mapping) else None
-    values = {its for its in (held if isinstance(held, list) else [held]) if isinstance(its, str)}
+        claim = claim.get(name) if isinstance(claim, Mapping) else None
+    values = {value for value in (claim if isinstance(claim, list) else [claim]) if isinstance(value, str)}
     if settings.role_claim == "email" and claims.get("email_verified") is not True:
         values = set()
-    wanted = {
-        Role.ADMIN: settings.admins, Role.AUDITOR: settings.auditors, Role.OPERATOR: settings.operators,
+    accepted = {
+        Role.ADMIN: settings.admins,
+        Role.AUDITOR: settings.auditors,
+        Role.OPERATOR: settings.operators,
         Role.VIEWER: settings.viewers,
-    }  # fmt: skip
-    return next((role for role in _HIGHEST_FIRST if "*" in wanted[role] or values & set(wanted[role])), None)
+    }
+    return next((role for role in _HIGHEST_FIRST if "*" in accepted[role] or values & set(accepted[role])), None)
 
 
 def _name(claims: Mapping[str, Any]) -> str:
-    """As the audit trail keeps it: an address, unless the provider says that it is not known to be theirs."""
+    """The name for the audit trail: the e-mail address, unless the provider says that it is not verified."""
     email = claims.get("email")
-    good = isinstance(email, str) and email and email.isprintable() and claims.get("email_verified", True) is True
-    return str(email if good else claims["sub"])[:_LONGEST_NAME]
+    usable = isinstance(email, str) and email and email.isprintable() and claims.get("email_verified", True) is True
+    return str(email if usable else claims["sub"])[:_MAX_NAME]
 
 
-def _document(issuer: str, said: Mapping[str, Any]) -> _Document:
-    """Checks that the provider is the one of the settings, and that it is asked over connections as safe as that."""
-    if not isinstance(said.get("issuer"), str) or said["issuer"].rstrip("/") != issuer.rstrip("/"):
+def _parse_discovery(issuer: str, document: Mapping[str, Any]) -> _Discovery:
+    """Checks that the document is of the configured issuer, and that its addresses are as safe as the issuer's.
+
+    Raises:
+        WrongSettings: one of these does not hold.
+    """
+    if not isinstance(document.get("issuer"), str) or document["issuer"].rstrip("/") != issuer.rstrip("/"):
         raise WrongSettings(
-            f"MONITOR_WEB__OIDC__ISSUER={issuer}: the provider calls itself {_short(said.get('issuer'))}"
+            f"MONITOR_WEB__OIDC__ISSUER={issuer}: the provider calls itself {_short(document.get('issuer'))}"
         )
-    addresses = [said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
+    addresses = [document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
     safe = "https://" if issuer.startswith("https://") else ("https://", "http://")
     if not all(isinstance(address, str) and address.startswith(safe) for address in addresses):
         raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER={issuer}: the provider's document names no safe addresses")
     authorization, token, keys = map(str, addresses)
-    methods: Sequence[object] = said.get("token_endpoint_auth_methods_supported") or ("client_secret_basic",)
+    methods: Sequence[object] = document.get("token_endpoint_auth_methods_supported") or ("client_secret_basic",)
     by_post = "client_secret_basic" not in methods and "client_secret_post" in methods
-    return _Document(
-        issuer=said["issuer"], authorization=authorization, token=token, keys=keys, by_post=by_post
-    )  # fmt: skip
+    return _Discovery(issuer=document["issuer"], authorization=authorization, token=token, keys=keys, by_post=by_post)
 
 
-def _bad(why: str) -> NotLetIn:
+def _bad_token(why: str) -> SignInRefused:
     log.warning("sign-in: the provider's ID token was refused: %s", why)
-    return NotLetIn("The provider's answer could not be believed. Try again; the log says more.")
+    return SignInRefused("The provider's answer could not be verified. Try again; the log has the details.")
 
 
-def _short(said: object) -> str:
-    """Foreign words for the log."""
-    return ascii(said)[:200]
+def _short(foreign: object) -> str:
+    """Foreign text for the log."""
+    return ascii(foreign)[:200]

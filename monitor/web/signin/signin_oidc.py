@@ -1,4 +1,4 @@
-"""Signing in with an organisation's own accounts: out to the provider, and back with a code."""
+"""Signs people in with their organisation's accounts: redirects to the OIDC provider, and takes the code it returns."""
 
 from __future__ import annotations
 
@@ -13,88 +13,91 @@ from fastapi.responses import RedirectResponse
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.web.base.guard import Guard
-from monitor.web.base.page import local
-from monitor.web.signin.oidc import Begun, NotLetIn, Provider
-from monitor.web.signin.signin import begun as session_begun
-from monitor.web.signin.signin import form, tried
+from monitor.web.base.page import local_path
+from monitor.web.signin.oidc import Provider, SignInRefused, SignInState
+from monitor.web.signin.signin import Destination, begin_session, count_attempt, sign_in_form
 from monitor.web.signin.state_cookie import LIFETIME, read_state, sign_state
 
 log = logging.getLogger(__name__)
 PATH = "/signin/oidc"
 CALLBACK = f"{PATH}/callback"
-_LONGEST = 1_000  # characters of where they wanted to go: browsers drop cookies over 4 kB
-_DOWN = "The provider does not answer now. Try again in a while, or use an access token."
-_WRONG = "Sign-in by the provider is set up wrongly; the log says how. Use an access token meanwhile."
-_AGAIN = "This sign-in was not begun here, or took too long. Try again."
+_MAX_DESTINATION = 1_000  # characters; browsers drop cookies over 4 kB
+_PROVIDER_DOWN = "The sign-in provider does not answer. Try again in a minute, or use an access token."
+_WRONG_SETUP = "Sign-in with the provider is set up wrongly; the log has the details. Use an access token meanwhile."
+_NOT_STARTED_HERE = "This sign-in was not started in this browser, or took too long. Try again."
 router = APIRouter(include_in_schema=False)
 
 
 def provider(settings: Settings, guard: Guard) -> Provider | None:
-    """The configured one.
+    """The configured provider; None without one.
 
     Raises:
-        WrongSettings: nobody could come back from it, as MONITOR_PUBLIC_URL is not set.
+        WrongSettings: MONITOR_PUBLIC_URL is not set, so the provider could not send people back.
     """
     if settings.web.oidc.issuer is None:
         return None
     if not settings.public_url:
         raise WrongSettings(
-            "MONITOR_WEB__OIDC__… needs MONITOR_PUBLIC_URL, where people reach this dashboard: the provider sends them "
-            f"back to {CALLBACK} below it, and has to know that address as a redirect URI"
+            "MONITOR_WEB__OIDC__… needs MONITOR_PUBLIC_URL, the address under which people reach this dashboard: the "
+            f"provider sends them back to {CALLBACK} below it, so register that address as a redirect URI"
         )
     return Provider(settings.web.oidc, f"{settings.public_url.rstrip('/')}{CALLBACK}", guard.now)
 
 
 @router.get(PATH)
-def leave(request: Request, next: str = "/") -> Response:  # noqa: A002  the name in the address
-    """Sends somebody to the provider."""
-    there: Provider | None = request.app.state.provider
-    if there is None:
-        return form(request, next, "Sign-in by an organisation is not set up here.", status=404)
-    tried(request)
+def redirect_to_provider(request: Request, destination: Destination = "/") -> Response:
+    oidc: Provider | None = request.app.state.provider
+    if oidc is None:
+        return sign_in_form(request, destination, "Sign-in with an organisation is not set up here.", status=404)
+    count_attempt(request)
     guard: Guard = request.app.state.guard
     try:
-        address, begun = there.begin()
+        address, state = oidc.begin()
     except (Retriable, WrongSettings) as error:
-        return _failed(request, next, error)
-    answer = RedirectResponse(address, 303)
-    after = local(next) if len(next) <= _LONGEST else "/"
-    answer.set_cookie(
-        _cookie(guard), sign_state({**asdict(begun), "next": after}, _key(request), guard.now()),
-        max_age=int(LIFETIME.total_seconds()), path="/", secure=guard.secure, httponly=True,
-        samesite="lax",  # the provider sends them back from its own site
-    )  # fmt: skip
-    return answer
+        return _failed(request, destination, error)
+    path = local_path(destination) if len(destination) <= _MAX_DESTINATION else "/"
+    response = RedirectResponse(address, 303)
+    response.set_cookie(
+        _cookie(guard),
+        sign_state({**asdict(state), "next": path}, _key(request), guard.now()),
+        max_age=int(LIFETIME.total_seconds()),
+        path="/",
+        secure=guard.secure,
+        httponly=True,
+        samesite="lax",  # the provider redirects back from its own site
+    )
+    return response
 
 
 @router.get(CALLBACK)
-def come_back(request: Request, code: str = "", state: str = "", error: str = "") -> Response:
-    """A session for whom the provider vouches for."""
-    there: Provider | None = request.app.state.provider
+def return_from_provider(request: Request, code: str = "", state: str = "", error: str = "") -> Response:
+    """Begins a session for a person whom the provider has identified."""
+    oidc: Provider | None = request.app.state.provider
     guard: Guard = request.app.state.guard
-    kept = read_state(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
-    if there is None or kept is None:
-        return form(request, "/", _AGAIN, status=403)
-    after = kept["next"]
-    begun = Begun(state=kept["state"], nonce=kept["nonce"], verifier=kept["verifier"])
+    cookie = read_state(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
+    if oidc is None or cookie is None:
+        return sign_in_form(request, "/", _NOT_STARTED_HERE, status=403)
+    destination = cookie["next"]
+    begun = SignInState(state=cookie["state"], nonce=cookie["nonce"], verifier=cookie["verifier"])
     if not hmac.compare_digest(state.encode(errors="replace"), begun.state.encode()):
-        return _forgotten(form(request, after, _AGAIN, status=403), guard)
+        return _without_state(sign_in_form(request, destination, _NOT_STARTED_HERE, status=403), guard)
     if error or not code:
         log.warning("sign-in: the provider answered with the error %s", ascii(error)[:200])
-        said = "The provider did not let you in, or you declined. Try again."
-        return _forgotten(form(request, after, said, status=403), guard)
+        problem = "The provider did not let you in, or you declined. Try again."
+        return _without_state(sign_in_form(request, destination, problem, status=403), guard)
     try:
-        session = there.finish(code, begun)
-    except NotLetIn as refused:
-        return _forgotten(form(request, after, str(refused), status=403), guard)
+        session = oidc.finish(code, begun)
+    except SignInRefused as refused:
+        return _without_state(sign_in_form(request, destination, str(refused), status=403), guard)
     except (Retriable, WrongSettings) as failed:
-        return _forgotten(_failed(request, after, failed), guard)
-    return _forgotten(session_begun(request, session, after), guard)
+        return _without_state(_failed(request, destination, failed), guard)
+    return _without_state(begin_session(request, session, destination), guard)
 
 
-def _failed(request: Request, after: str, error: Exception) -> Response:
+def _failed(request: Request, destination: str, error: Exception) -> Response:
     log.warning("sign-in: %s", error)
-    return form(request, after, _DOWN if isinstance(error, Retriable) else _WRONG, status=503)
+    problem = _PROVIDER_DOWN if isinstance(error, Retriable) else _WRONG_SETUP
+    return sign_in_form(request, destination, problem, status=503)
 
 
 def _cookie(guard: Guard) -> str:
@@ -102,13 +105,13 @@ def _cookie(guard: Guard) -> str:
 
 
 def _key(request: Request) -> bytes:
-    """The same for all replicas, where there is something that they share."""
+    """The key of the state cookie: shared by all replicas when there is a client secret, else of this process."""
     guard: Guard = request.app.state.guard
     secret = request.app.state.application.settings.web.oidc.client_secret
     return guard.key if secret is None else hashlib.sha256(secret.get_secret_value().encode()).digest()
 
 
-def _forgotten(answer: Response, guard: Guard) -> Response:
-    """A sign-in is tried once, whatever came of it."""
-    answer.delete_cookie(_cookie(guard), path="/", secure=guard.secure, httponly=True, samesite="lax")
-    return answer
+def _without_state(response: Response, guard: Guard) -> Response:
+    """Deletes the state cookie: each sign-in gets one attempt, whatever comes of it."""
+    response.delete_cookie(_cookie(guard), path="/", secure=guard.secure, httponly=True, samesite="lax")
+    return response

@@ -27,7 +27,7 @@ def letters(writer):
 
 def waited(site):
     site.app.state.jobs.wait(JOB)
-    return site.app.state.jobs.of(JOB)
+    return site.app.state.jobs.latest(JOB)
 
 
 def ids(text):
@@ -121,11 +121,11 @@ def test_a_retry_of_one_makes_an_interaction_of_it_and_marks_it_settled(site, le
     answer = client.post(f"/dead-letters/{number}/retry", data={"csrf": csrf})
     assert answer.status_code == 303
     job = waited(site)
-    assert (job.failed, job.said) == (False, "1 tried: 1 assessed, 0 duplicate, 0 still dead")
+    assert (job.failed, job.status) == (False, "1 tried: 1 assessed, 0 duplicate, 0 still dead")
     assert rows("SELECT id FROM interaction") == [("q-9",)]
     text = client.get("/dead-letters?state=all").text
     assert "✓ assessed" in text
-    assert job.said in text
+    assert job.status in text
     assert number not in ids(client.get("/dead-letters").text)
 
 
@@ -133,10 +133,10 @@ def test_a_retry_of_a_filter_leaves_the_others_alone(site, letters, rows):
     letters(2, a_dead_letter(GOOD.encode(), topic="mended"))
     client, csrf = site.signed_in("operator")
     client.post("/dead-letters/retry", data={"csrf": csrf, "topic": "mended"})
-    assert waited(site).said == "1 tried: 1 assessed, 0 duplicate, 0 still dead"
+    assert waited(site).status == "1 tried: 1 assessed, 0 duplicate, 0 still dead"
     assert rows("SELECT count(*) FROM dead_letter WHERE settled_at IS NULL") == [(2,)]
     client.post("/dead-letters/retry", data={"csrf": csrf})
-    assert waited(site).said == "2 tried: 0 assessed, 0 duplicate, 2 still dead"
+    assert waited(site).status == "2 tried: 0 assessed, 0 duplicate, 2 still dead"
     assert client.post("/dead-letters/retry", data={"csrf": csrf, "since": "soon"}).status_code == 422
 
 

@@ -202,7 +202,7 @@ def claim(**changed):
 )
 def test_a_token_that_is_not_fresh_ours_and_of_this_sign_in_is_refused(browser, provider, tamper):
     provider.tamper = tamper
-    assert "could not be believed" in refused(came_back(browser, provider))
+    assert "could not be verified" in refused(came_back(browser, provider))
 
 
 def test_a_token_for_several_that_was_made_for_us_is_taken(browser, provider):
@@ -276,7 +276,9 @@ def test_a_code_is_good_for_once(browser, provider):
     leaving = browser.cookies["__Host-monitor-leaving"]
     assert browser.get(back).status_code == 303
     browser.cookies.clear()
-    assert "was not begun here" in refused(browser.get(back))  # and a browser that kept its cookie is refused there
+    assert "was not started in this browser" in refused(
+        browser.get(back)
+    )  # and a browser that kept its cookie is refused there
     browser.cookies.set("__Host-monitor-leaving", leaving)
     assert "used before" in refused(browser.get(back))
 
@@ -287,7 +289,7 @@ def test_a_code_of_somebody_else_signs_nobody_in(site, browser, provider):
     back = provider.authorize(left(attacker))
     refused(browser.get(back))
     left(browser)
-    assert "was not begun here" in refused(browser.get(back))
+    assert "was not started in this browser" in refused(browser.get(back))
 
 
 def test_a_code_that_was_slipped_into_another_sign_in_is_of_no_use(site, browser, provider):
@@ -329,7 +331,7 @@ def test_an_error_of_the_provider_is_said_and_tried_again(browser):
 @pytest.mark.parametrize("fault", [BROKEN, HANG_UP])
 def test_a_provider_that_is_down_is_said_before_leaving(browser, provider, fault):
     provider.fails["/.well-known/openid-configuration"] = fault
-    assert "does not answer now" in refused(browser.get("/signin/oidc"), 503)
+    assert "provider does not answer" in refused(browser.get("/signin/oidc"), 503)
     provider.fails.clear()
     left(browser)
 
@@ -337,7 +339,7 @@ def test_a_provider_that_is_down_is_said_before_leaving(browser, provider, fault
 @pytest.mark.parametrize("path", ["/token", "/keys"])
 def test_a_provider_that_goes_down_in_between_is_said(browser, provider, path):
     provider.fails[path] = BROKEN
-    assert "does not answer now" in refused(came_back(browser, provider), 503)
+    assert "provider does not answer" in refused(came_back(browser, provider), 503)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ MATRIX = {
     Permission.AUDIT: {Role.AUDITOR, Role.ADMIN},
     Permission.ADMIN: {Role.ADMIN},
 }
-PLACES = {"app": "support-bot", "id": "q-1", "fingerprint": "0" * 32, "week": "2025-W47", "form": "csv"}
+NAVIGATION = {"app": "support-bot", "id": "q-1", "fingerprint": "0" * 32, "week": "2025-W47", "form": "csv"}
 ALLOWED = {200, 201, 202, 204, 303, 400, 404, 409, 422}  # whatever became of it, it was let in
 
 
@@ -72,7 +72,7 @@ def test_the_matrix_is_what_roles_may():
 def asked(client, method, path):
     """The answer to a request for an address of that form, with a body where it takes one."""
     for name, place in re.findall(r"\{(\w+)(:path)?\}", path):
-        path = path.replace(f"{{{name}{place}}}", PLACES.get(name, "1"))
+        path = path.replace(f"{{{name}{place}}}", NAVIGATION.get(name, "1"))
     body = {"json": {}} if path.startswith("/api/") and method not in {"GET", "DELETE"} else {}
     return client.request(method, path, **body)
 

@@ -16,17 +16,17 @@ def test_one_of_a_name_is_at_work_at_a_time_and_says_how_far_it_is():
         go.wait()
         return "all of it"
 
-    assert jobs.of("verify") is None
+    assert jobs.latest("verify") is None
     assert jobs.start("verify", work, by="ada")
     reported.wait()
     assert not jobs.start("verify", work, by="grace")
     assert jobs.start("other", lambda *_: "done", by="grace")
-    at_work = jobs.of("verify")
-    assert (at_work.by, at_work.said, at_work.at_work, at_work.began_at) == ("ada", "half of it", True, NOON)
+    running = jobs.latest("verify")
+    assert (running.by, running.status, running.running, running.began_at) == ("ada", "half of it", True, NOON)
     go.set()
     jobs.wait("verify")
-    done = jobs.of("verify")
-    assert (done.said, done.at_work, done.failed, done.ended_at) == ("all of it", False, False, NOON)
+    done = jobs.latest("verify")
+    assert (done.status, done.running, done.failed, done.ended_at) == ("all of it", False, False, NOON)
 
 
 def test_what_fails_says_why_in_a_line_and_may_be_begun_again():
@@ -38,16 +38,16 @@ def test_what_fails_says_why_in_a_line_and_may_be_begun_again():
     def unnamed(*_):
         raise ZeroDivisionError("secret")
 
-    for work, said in ((named, "the database is away"), (unnamed, "it failed by a defect")):
+    for work, said in ((named, "the database is away"), (unnamed, "this is a defect")):
         assert jobs.start("x", work, by="ada")
         jobs.wait("x")
-        assert jobs.of("x").failed
-        assert jobs.of("x").said.startswith(said)
-        assert "secret" not in jobs.of("x").said
+        assert jobs.latest("x").failed
+        assert jobs.latest("x").status.startswith(said)
+        assert "secret" not in jobs.latest("x").status
 
 
 def test_all_are_asked_to_stop():
     jobs = Jobs(clock)
     jobs.start("x", lambda _, stop: f"stopped: {stop.wait()}", by="ada")
     jobs.stop()
-    assert jobs.of("x").said == "stopped: True"
+    assert jobs.latest("x").status == "stopped: True"

@@ -1,19 +1,19 @@
 import pytest
 
-from monitor.web.base.page import local
+from monitor.web.base.page import local_path
 from monitor.web.signin.signin import _network
 
 
 @pytest.mark.parametrize("path", ["/", "/alerts", "/interactions/a/b%2Fc?x=1#y", "/ä"])
 def test_our_own_paths_are_gone_on_to(path):
-    assert local(path) == path
+    assert local_path(path) == path
 
 
 @pytest.mark.parametrize(
     "path", [None, "", "alerts", "//evil", "/\\evil", "https://evil", "/\tevil", "/\nevil", "\\/evil"]
 )
 def test_nothing_else_is(path):
-    assert local(path) == "/"
+    assert local_path(path) == "/"
 
 
 def test_a_house_has_one_limit_however_many_addresses_it_has():

@@ -1,19 +1,18 @@
-"""The OpenAPI document: what FastAPI makes of the routes, with our form of problems in place of its own."""
+"""The OpenAPI document: FastAPI's description of the routes, with RFC 9457 problems in place of its own errors."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import FastAPI
+from typing_extensions import override
 
 from monitor.web.base.problem import Problem
 
 
-class Described(FastAPI):
-    """The application, and its description."""
-
+class DashboardApp(FastAPI):
+    @override
     def openapi(self) -> dict[str, Any]:
-        """The document; made once."""
         if self.openapi_schema is None:
             document = super().openapi()
             schemas = document["components"]["schemas"]

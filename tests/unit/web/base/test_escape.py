@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.web.base.visible import unescaped, visible, visible_bytes
+from monitor.web.base.escape import decode_escapes, decode_head, escape_invisible
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from monitor.web.base.visible import unescaped, visible, visible_bytes
     ],
 )
 def test_what_has_no_shape_is_written_out(text, seen):
-    assert visible(text) == seen
+    assert escape_invisible(text) == seen
 
 
 @pytest.mark.parametrize(
@@ -32,26 +32,26 @@ def test_what_has_no_shape_is_written_out(text, seen):
     ],
 )
 def test_what_json_escapes_is_read(text, plain):
-    assert unescaped(text) == plain
+    assert decode_escapes(text) == plain
 
 
 def test_bytes_that_are_no_utf_8_stand_as_escapes():
-    assert visible_bytes(b"a\xff\xfe\xc3\xa9", 100) == ("a\\xff\\xfeé", 0)
+    assert decode_head(b"a\xff\xfe\xc3\xa9", 100) == ("a\\xff\\xfeé", 0)
 
 
 def test_no_character_is_cut_in_two_at_the_end():
-    assert visible_bytes("añb".encode(), 2) == ("a", 3)
-    assert visible_bytes("añb".encode(), 3) == ("añ", 1)
+    assert decode_head("añb".encode(), 2) == ("a", 3)
+    assert decode_head("añb".encode(), 3) == ("añ", 1)
 
 
 def test_bytes_that_only_look_like_the_rest_of_a_character_are_not_all_left_out():
-    assert visible_bytes(b"\x80" * 100, 50) == ("\\x80" * 47, 53)
+    assert decode_head(b"\x80" * 100, 50) == ("\\x80" * 47, 53)
 
 
 @given(st.text(), st.integers(0, 50))
 def test_the_beginning_is_a_beginning_and_nothing_is_lost(text, most):
     value = text.encode(errors="replace")
-    shown, more = visible_bytes(value, most)
+    shown, more = decode_head(value, most)
     assert text.encode(errors="replace").decode().startswith(shown)
     assert len(shown.encode()) + more == len(value)
     assert len(shown.encode()) <= most

@@ -1,4 +1,4 @@
-"""The form of answers, and how stored rows come into it: personal data masked, unless they are to be seen in clear."""
+"""Models that several API routes return, and how stored rows become them, with personal data masked."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pydantic import BaseModel, ConfigDict
 from monitor.core.model import Json
 from monitor.privacy.masking import redact, redact_part
 
-# What things are found by, and words of ours: masked, they would name nothing.
-_FOREIGN = frozenset({"metadata"})  # in which the names are the chatbot's
+_FOREIGN = frozenset({"metadata"})  # the chatbot chooses the names within
+# These hold identifiers and our own words; masked, they would identify nothing.
 _NAMES = frozenset({"id", "document_id", "kind", "match", "mode", "model", "origin", "prompt_hash"})
 
 
-class Answer(BaseModel):
-    """What routes give. Stored JSON that a later release has added to is no fault."""
+class ApiResponse(BaseModel):
+    """A body that routes return. Fields that a later release has stored are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Question(BaseModel):
-    """What routes are sent: exactly the fields that they know, of exactly the declared types."""
+class ApiRequest(BaseModel):
+    """A body that routes accept: exactly the declared fields, of exactly the declared types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Metrics(Answer):
-    """The five similarities; null where a text is missing."""
+class Metrics(ApiResponse):
+    """The five cosine similarities; null when a text is missing."""
 
     sdq: float | None
     sdrd: float | None
@@ -37,35 +37,35 @@ class Metrics(Answer):
     qa: float | None
 
 
-class Probabilities(Answer):
-    """Of the three verdicts; they sum to 1."""
+class Probabilities(ApiResponse):
+    """The probabilities of the three verdicts, which sum to 1."""
 
     grounded: float
     refusal: float
     self_generated: float
 
 
-class Refusal(Answer):
-    """How much of the answer refuses, and whether the documents do not hold what was asked."""
+class Refusal(ApiResponse):
+    """How much of the answer refuses; `correct`: whether the documents indeed do not hold what was asked."""
 
     kind: str
     correct: bool | None
 
 
-class Profile(Answer):
-    """What a verdict was given under."""
+class Profile(ApiResponse):
+    """The profile that a verdict was given under."""
 
     name: str
     hash: str
 
 
 def metrics(row: Mapping[str, Any]) -> Metrics:
-    """Of a row of `assessment`."""
+    """The metrics of a row of `assessment`."""
     return Metrics(**{name: rounded(row[name]) for name in Metrics.model_fields})
 
 
 def probabilities(row: Mapping[str, Any]) -> Probabilities:
-    """The same."""
+    """The probabilities of a row of `assessment`."""
     return Probabilities(
         grounded=round(row["p_grounded"], 6),
         refusal=round(row["p_refusal"], 6),
@@ -74,12 +74,12 @@ def probabilities(row: Mapping[str, Any]) -> Probabilities:
 
 
 def rounded(value: float | None) -> float | None:
-    """To the digits that a REAL column keeps."""
+    """`value` to the digits that a REAL column stores."""
     return None if value is None else round(value, 6)
 
 
 def masked(value: Json, names: frozenset[str] = _NAMES) -> Json:
-    """Every text in it masked, but what stands under one of `names`."""
+    """`value` with every text masked, except the values of `names`."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
@@ -92,19 +92,21 @@ def masked(value: Json, names: frozenset[str] = _NAMES) -> Json:
     return value
 
 
-def foreign(value: Mapping[str, Json]) -> dict[str, Json]:
-    """Names and values masked: both are the chatbot's."""
+def masked_throughout(value: Mapping[str, Json]) -> dict[str, Json]:
+    """`value` with names and values masked: the chatbot chooses both."""
     return {redact(name): masked(item, frozenset()) for name, item in value.items()}
 
 
-def pieces(found: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Supporting documents masked; one that stands in a retrieved one is as it is masked there."""
-    texts = {document["id"]: document["text"] for document in reversed(documents)}
-    return [{**its, "text": _piece(its, texts.get(its["document_id"]))} for its in found]
+def masked_support(
+    supporting: Sequence[Mapping[str, Any]], retrieved: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Supporting documents masked; one that is a part of a retrieved document looks as it does there."""
+    texts = {document["id"]: document["text"] for document in reversed(retrieved)}
+    return [{**piece, "text": _masked_piece(piece, texts.get(piece["document_id"]))} for piece in supporting]
 
 
-def _piece(its: Mapping[str, Any], document: str | None) -> str:
-    start, end, text = its["start"], its["end"], its["text"]
+def _masked_piece(piece: Mapping[str, Any], document: str | None) -> str:
+    start, end, text = piece["start"], piece["end"], piece["text"]
     if document is not None and start is not None and document[start:end] == text:
         return redact_part(document, start, end)
     return redact(text)
