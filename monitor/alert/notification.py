@@ -35,7 +35,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class NotifiedAlert:
     """One alert as a notification tells of it.
 
     `value`, `lower`, `upper` and `bound` (the line it is held against) are in `unit`: a share in [0, 1], a number as it
@@ -115,7 +115,7 @@ class Notification:
     number: int
     news: News
     group_labels: Mapping[str, str]
-    alerts: tuple[Told, ...]
+    alerts: tuple[NotifiedAlert, ...]
     at: datetime
     pages: bool = False  # somebody is called: it begins, goes on unheard, or something joined that nobody knows of
     by: str | None = None  # who acted, for `acknowledged` and `silenced`
@@ -130,7 +130,7 @@ class Notification:
     previous: Mapping[str, Any] | None = None
 
     @property
-    def leading(self) -> Told:
+    def leading(self) -> NotifiedAlert:
         """The alert that the heading is about."""
         return self.alerts[0]
 

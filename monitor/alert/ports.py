@@ -12,7 +12,7 @@ from monitor.core.model import Json
 if TYPE_CHECKING:
     from monitor.alert.evaluation.memory import Round, RuleMemory
     from monitor.alert.notification import Notification
-    from monitor.alert.notify.dispatch import Group
+    from monitor.alert.notify.dispatch import AlertGroup
     from monitor.alert.signal import Signal
     from monitor.alert.silence import Silence
     from monitor.alert.state import Alert, Transition
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from monitor.alert.window import Counts, Span
 
 
-class Counting(Protocol):
+class SignalReader(Protocol):
     """What alert rules look at. Every method may raise `Retriable`."""
 
     def counts(
@@ -47,7 +47,7 @@ class Counting(Protocol):
         """When the alerts of a rule were active since then, by fingerprint."""
 
 
-class AlertStore(Counting, Protocol):
+class AlertStore(SignalReader, Protocol):
     """What the evaluation reads and writes. Every method may raise `Retriable`, and then has changed nothing."""
 
     def evaluating(self) -> AbstractContextManager[bool]:
@@ -84,16 +84,16 @@ class AlertStore(Counting, Protocol):
 class Outbox(Protocol):
     """What was told, what is to be told, and by whom it is to be left alone. Every method may raise `Retriable`."""
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[AlertGroup]:
         """Those that are not over."""
 
-    def behind(self) -> set[tuple[str, str]]:
+    def backlog(self) -> set[tuple[str, str]]:
         """Receiver and key of the groups that have a notification which waits to be sent."""
 
     def silences(self, now: datetime) -> list[Silence]:
         """Those that have not ended."""
 
-    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+    def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
         """Writes the notification and the group as it stands after it, or its end, in one transaction.
 
         Raises:
@@ -114,14 +114,14 @@ class Outbox(Protocol):
         its `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and receiver.
         """
 
-    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+    def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
         """Puts for `fallback` what waits for `receiver`, once each, in its order.
 
         That is what belongs to an episode of which `fallback` was told instead already, so that it hears the end too;
         and what was made before `made_before`. Never what stands in itself, or repeats without calling anybody.
         """
 
-    def attempting(self, notification: Notification) -> None:
+    def mark_attempt(self, notification: Notification) -> None:
         """Notes, before it is sent, that it may have been."""
 
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
@@ -152,7 +152,7 @@ class Outbox(Protocol):
 class Responses(Protocol):
     """What people do about alerts, each kept with who did it and when. Every method may raise `Retriable`."""
 
-    def told_of(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
+    def active_alerts(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
         """The labels of the group that has this episode, and its alerts that are active; empty where it is over."""
 
     def acknowledge(self, alerts: Sequence[Alert], *, by: str, now: datetime, comment: str = "") -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from monitor.alert.notification import Example, Notification, Status, Told, Unit
+from monitor.alert.notification import Example, Notification, NotifiedAlert, Status, Unit
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import _VERDICTS, moment, percent, plain, shortened
 
@@ -32,7 +32,7 @@ _WHOSE = (
 )  # labels that name whose an alert is; the environment stands in the figures
 
 
-def name_of(told: Told) -> str:
+def name_of(told: NotifiedAlert) -> str:
     """`negative-rate, support-bot, refunds`: the rule and whose alert it is; not yet made harmless."""
     return ", ".join([told.rule, *(told.labels[label] for label in _WHOSE if told.labels.get(label))])
 
@@ -78,20 +78,20 @@ def _changed(notification: Notification) -> str:
     return "; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed"
 
 
-def _list(alerts: Sequence[Told]) -> str:
+def _list(alerts: Sequence[NotifiedAlert]) -> str:
     named = [name_of(alert) for alert in alerts[:_MAX_NAMED]]
     more = len(alerts) - len(named)
     return " and ".join(named) + (f" and {more} more" if more else "")
 
 
-def figure(told: Told) -> str:
+def figure(told: NotifiedAlert) -> str:
     """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase, in our own words and digits."""
     measured = signal_words(told.signal)
     said = f"{measured[:1].lower()}{measured[1:]} {_value(told)}"
     return said if told.status == "error" else f"{said}, threshold {amount(told.bound, told.unit)}"
 
 
-def facts(told: Told) -> list[tuple[str, str]]:
+def facts(told: NotifiedAlert) -> list[tuple[str, str]]:
     """What is known in figures, as name and value; harmless, each on one line."""
     failed = told.status == "error"  # then there is nothing to compare
     lines = [(signal_words(told.signal), _value(told) + _interval(told))]
@@ -109,7 +109,7 @@ def facts(told: Told) -> list[tuple[str, str]]:
     return lines
 
 
-def remarks(told: Told) -> list[tuple[str, str]]:
+def remarks(told: NotifiedAlert) -> list[tuple[str, str]]:
     """What people did about the alert, and why it ended, as name and value; the values are not yet made harmless."""
     found = [("Acknowledged by", told.acknowledged_by), ("Note", told.note)]
     if told.silenced_until is not None:
@@ -117,7 +117,7 @@ def remarks(told: Told) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found if value]
 
 
-def labels_of(told: Told) -> Mapping[str, str]:
+def labels_of(told: NotifiedAlert) -> Mapping[str, str]:
     """The labels worth showing: those that have a value. Not yet made harmless."""
     return {name: value for name, value in told.labels.items() if value}
 
@@ -154,18 +154,18 @@ def amount(value: float, unit: Unit) -> str:
             return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def _value(told: Told) -> str:
+def _value(told: NotifiedAlert) -> str:
     return "unknown" if told.value is None else amount(told.value, told.unit)
 
 
-def _interval(told: Told) -> str:
+def _interval(told: NotifiedAlert) -> str:
     """Empty for what is exact, or not known."""
     if told.value is None or told.lower is None or told.upper is None or told.lower == told.upper:
         return ""
     return f" (95 % interval {amount(told.lower, told.unit)} to {amount(told.upper, told.unit)})"
 
 
-def _line(told: Told) -> str:
+def _line(told: NotifiedAlert) -> str:
     return f"{'below' if told.below else 'above'} {amount(told.bound, told.unit)}"
 
 

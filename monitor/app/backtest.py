@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.alert.evaluation.backtest import Episode, MinuteHistory, rehearse
-from monitor.alert.ports import Counting
+from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.target import LEARNT_OVER
@@ -32,7 +32,7 @@ class Rehearsed:
     why_not: str | None = None
 
 
-def on_history(rule: Rule, counting: Counting, span: Span) -> Rehearsed:
+def on_history(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
     """When `rule` would have fired in `span` of what is stored.
 
     Raises:

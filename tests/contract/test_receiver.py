@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_course, a_notification, a_resolved_told, a_told, an_example, at
+from tests.factories.notifications import a_course, a_notification, a_notified_alert, a_resolved_alert, an_example, at
 from tests.rig.receivers import BENCHES, Bench
 
 HOSTILE = [
@@ -61,7 +61,7 @@ def bench(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def the_end(receipt: object, **changes: Any) -> Any:
-    known = {"number": 1, "news": "resolved", "alerts": (a_resolved_told(),), "at": at(20), "previous": receipt}
+    known = {"number": 1, "news": "resolved", "alerts": (a_resolved_alert(),), "at": at(20), "previous": receipt}
     return a_notification(**known | changes)
 
 
@@ -77,13 +77,16 @@ def test_firing_then_resolved_arrive_in_this_order(bench):
 
 
 def test_every_news_of_a_group_is_taken(bench):
-    worst, other = a_told(), a_told(fingerprint="b" * 32, rule="no-answers", severity="warning", fired_at=at(5))
+    worst, other = (
+        a_notified_alert(),
+        a_notified_alert(fingerprint="b" * 32, rule="no-answers", severity="warning", fired_at=at(5)),
+    )
     receipt = bench.receiver.send(a_notification(alerts=(worst,)))
     alerts = {
         "changed": (worst, other),
         "repeated": (worst, other),
-        "acknowledged": (a_told(acknowledged_by="ada"), other),
-        "silenced": (a_told(silenced_until=at(80)), other),
+        "acknowledged": (a_notified_alert(acknowledged_by="ada"), other),
+        "silenced": (a_notified_alert(silenced_until=at(80)), other),
     }
     for number, (news, those) in enumerate(alerts.items(), start=1):
         told = a_notification(number=number, news=news, alerts=those, at=at(5 * number), by="ada", previous=receipt)
@@ -139,7 +142,7 @@ def test_no_text_from_outside_does_harm(bench, foreign, over, many):
         "acknowledged_by": question,
         "window": timedelta(minutes=5),
     }
-    burning = tuple(a_told(**changes | {"fingerprint": f"{n:032x}"}) for n in range(many))
+    burning = tuple(a_notified_alert(**changes | {"fingerprint": f"{n:032x}"}) for n in range(many))
     first = a_notification(
         alerts=burning,
         url=question,
@@ -152,8 +155,8 @@ def test_no_text_from_outside_does_harm(bench, foreign, over, many):
     )
     receipt = bench.receiver.send(first)
     if over:
-        bench.receiver.send(the_end(receipt, alerts=(a_resolved_told(**changes),), examples=(example,)))
+        bench.receiver.send(the_end(receipt, alerts=(a_resolved_alert(**changes),), examples=(example,)))
     else:
-        bench.receiver.send(the_end(receipt, news="changed", alerts=(*burning, a_resolved_told(**changes)), by=answer))
+        bench.receiver.send(the_end(receipt, news="changed", alerts=(*burning, a_resolved_alert(**changes)), by=answer))
     bench.check()
     bench.forget()

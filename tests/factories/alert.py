@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from monitor.alert.methods.threshold import Threshold
-from monitor.alert.notification import Told
+from monitor.alert.notification import NotifiedAlert
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.silence import Silence, parse_matcher
@@ -103,5 +103,5 @@ def minutes(*numbers: float) -> list[datetime]:
     return [at(number) for number in numbers]
 
 
-def statuses(told: Sequence[Told]) -> list[tuple[str, str]]:
+def statuses(told: Sequence[NotifiedAlert]) -> list[tuple[str, str]]:
     return [(alert.rule, alert.status) for alert in told]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from monitor.alert.notification import Course, Example, Notification, Point, Told
+from monitor.alert.notification import Course, Example, Notification, NotifiedAlert, Point
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ def an_example(**changes: Any) -> Example:
     return Example(**{**known, **changes})
 
 
-def a_told(**changes: Any) -> Told:
+def a_notified_alert(**changes: Any) -> NotifiedAlert:
     known: dict[str, Any] = {
         "fingerprint": "fedcba9876543210fedcba9876543210",
         "episode": "00112233445566778899aabbccddeeff",
@@ -46,18 +46,18 @@ def a_told(**changes: Any) -> Told:
         "started_at": NOON,
         "fired_at": at(2),
     }
-    return Told(**{**known, **changes})
+    return NotifiedAlert(**{**known, **changes})
 
 
-def a_resolved_told(**changes: Any) -> Told:
+def a_resolved_alert(**changes: Any) -> NotifiedAlert:
     """The same alert, over after 20 minutes."""
-    return a_told(
+    return a_notified_alert(
         **{"status": "resolved", "value": 0.05, "lower": 0.02, "upper": 0.11, "resolved_at": at(20)} | changes
     )
 
 
 def a_notification(**changes: Any) -> Notification:
-    """The first one of an episode; `alerts` holds `a_told()` alone."""
+    """The first one of an episode; `alerts` holds `a_notified_alert()` alone."""
     known: dict[str, Any] = {
         "receiver": "memory",
         "group": "1234567890abcdef1234567890abcdef",
@@ -65,7 +65,7 @@ def a_notification(**changes: Any) -> Notification:
         "number": 0,
         "news": "firing",
         "group_labels": {"alertname": "negative-rate", "app": "support-bot"},
-        "alerts": (a_told(),),
+        "alerts": (a_notified_alert(),),
         "at": at(2),
         "examples": (an_example(),),
     }
@@ -77,7 +77,7 @@ def a_resolved_notification(**changes: Any) -> Notification:
     known: dict[str, Any] = {
         "number": 1,
         "news": "resolved",
-        "alerts": (a_resolved_told(),),
+        "alerts": (a_resolved_alert(),),
         "at": at(20),
         "examples": (),
     }

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify.dispatch import Group
-from tests.factories.notifications import a_notification, a_told, at
+from monitor.alert.notify.dispatch import AlertGroup
+from tests.factories.notifications import a_notification, a_notified_alert, at
 
-TOLD = a_told(labels={"app": "shop", "topic": ""}, lower=None, upper=None, acknowledged_by="ada", silenced_until=at(9))
+TOLD = a_notified_alert(
+    labels={"app": "shop", "topic": ""}, lower=None, upper=None, acknowledged_by="ada", silenced_until=at(9)
+)
 
 
-def a_group(**over) -> Group:
+def a_group(**over) -> AlertGroup:
     """One that its first notification is told of."""
     known = {
         "key": "g1", "receiver": "slack", "labels": {"app": "shop"}, "episode": "e1", "number": 1, "told_at": at(1),
         "paged_at": at(1), "said": {"f" * 32: TOLD},
     }  # fmt: skip
-    return Group(**known | over)
+    return AlertGroup(**known | over)
 
 
-def tell(outbox, group: Group, *, over=False, **changes) -> Notification:
+def tell(outbox, group: AlertGroup, *, over=False, **changes) -> Notification:
     known = {
         "receiver": group.receiver, "group": group.key, "episode": group.episode, "number": group.number - 1,
         "news": "resolved" if over else "changed", "at": group.told_at,
     }  # fmt: skip
     notification = a_notification(**known | changes)
-    outbox.tell(group, notification, over=over)
+    outbox.enqueue(group, notification, over=over)
     return notification
 
 

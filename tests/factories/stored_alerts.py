@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State, Transition
 from monitor.alert.window import Span
@@ -45,4 +45,4 @@ def save(store, *changes, minute=0.0, memory=EMPTY, **more) -> None:
     )
 
 
-SHOP = Remembered(labels={"app": "shop"}, seen_at=at(1))
+SHOP = SeriesMemory(labels={"app": "shop"}, seen_at=at(1))

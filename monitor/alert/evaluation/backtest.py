@@ -19,7 +19,7 @@ from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span
 
 
 class MinuteHistory:
-    """A `Counting` of what was counted in each minute from `start` on, under one rule's signal, selector and labels.
+    """Answers a rule's questions from counts per minute, from `start` on, held in memory.
 
     `minutes` maps label values, in the order of the rule's `by`, to shape (minutes, 3): total, sum, squares.
     """

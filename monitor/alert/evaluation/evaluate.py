@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.methods.method import Memory
-from monitor.alert.ports import AlertStore, Counting
+from monitor.alert.ports import AlertStore, SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
 from monitor.alert.target import LEARNT_OVER, Baseline, HourSums, learn
@@ -91,13 +91,13 @@ def _round(
 
 
 def evaluate_rule(
-    rule: Rule, counting: Counting, memory: RuleMemory, known: Mapping[str, Alert], now: datetime
+    rule: Rule, counting: SignalReader, memory: RuleMemory, known: Mapping[str, Alert], now: datetime
 ) -> Round:
     """What one rule comes to at `now`, from its memory and the alerts `known` of it; saves nothing."""
     stored = memory.by_fingerprint
     memory = _learnt(rule, counting, memory, now)
     counted, spans = _counts(rule, counting, memory, now)
-    remembered: dict[str, Remembered] = {}
+    remembered: dict[str, SeriesMemory] = {}
     transitions: list[Transition] = []
     for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
         identity = fingerprint(rule, counts.labels)
@@ -133,7 +133,7 @@ def evaluate_rule(
     )
 
 
-def _counts(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
+def _counts(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
     """What is counted, and how many counts each has."""
     if rule.signal.is_momentary:
         return _worst(counting.momentary(rule.signal, now), rule), 1
@@ -165,7 +165,7 @@ def _silent(
 
 
 def _observed(
-    rule: Rule, counts: Counts, before: Remembered | None, now: datetime
+    rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime
 ) -> tuple[Observation, Memory | None]:
     memory = before.memory if before else None
     bound = rule.method.target.bound(before.baseline if before else None)
@@ -174,21 +174,21 @@ def _observed(
     return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
 
 
-def _is_gone(rule: Rule, counts: Counts, before: Remembered | None, now: datetime) -> bool:
+def _is_gone(rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime) -> bool:
     """Whether there has been nothing for so long that it will not come back: an app that was switched off."""
     nothing = not any(count.total for count in counts.counts)
     return nothing and rule.no_data == "keep_last" and before is not None and before.seen_at < now - FORGET_AFTER
 
 
-def _remembered(counts: Counts, before: Remembered | None, memory: Memory | None, now: datetime) -> Remembered:
+def _remembered(counts: Counts, before: SeriesMemory | None, memory: Memory | None, now: datetime) -> SeriesMemory:
     something = any(count.total for count in counts.counts)
     if before is None:
-        return Remembered(labels=counts.labels, seen_at=now, memory=memory)
+        return SeriesMemory(labels=counts.labels, seen_at=now, memory=memory)
     again = something and before.seen_at < now - SEEN_AGAIN
     return replace(before, memory=memory, seen_at=now if again else before.seen_at)
 
 
-def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -> RuleMemory:
+def _learnt(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetime) -> RuleMemory:
     """With baselines learnt anew, where the rule's line depends on them and the last time is a while ago.
 
     Hours in which the alert was active are left out: an incident is not what is usual.
@@ -209,14 +209,14 @@ def _learnt(rule: Rule, counting: Counting, memory: RuleMemory, now: datetime) -
     )
     for identity, sums in all_sums.items():
         baseline: Baseline | None = learn(sums, now)
-        before = by_fingerprint.get(identity) or Remembered(labels=sums.labels, seen_at=now)
+        before = by_fingerprint.get(identity) or SeriesMemory(labels=sums.labels, seen_at=now)
         by_fingerprint[identity] = replace(before, baseline=baseline or before.baseline)
     return replace(memory, learnt_at=now, by_fingerprint=by_fingerprint)
 
 
 def _without_incidents(
     rule: Rule,
-    counting: Counting,
+    counting: SignalReader,
     span: Span,
     labels: Mapping[str, Mapping[str, str]],
     active: Mapping[str, Sequence[Span]],

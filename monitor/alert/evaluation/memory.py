@@ -12,7 +12,7 @@ from monitor.alert.target import Baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class SeriesMemory:
     """Of one set of labels: when answers were last counted for it, what the method keeps, what is usual."""
 
     labels: Mapping[str, str]
@@ -31,7 +31,7 @@ class RuleMemory:
     until: datetime | None = None
     learnt_at: datetime | None = None
     failing_since: datetime | None = None
-    by_fingerprint: Mapping[str, Remembered] = field(default_factory=dict)
+    by_fingerprint: Mapping[str, SeriesMemory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Round:
     at: datetime
     memory: RuleMemory
     transitions: tuple[Transition, ...] = ()
-    remembered: Mapping[str, Remembered] = field(default_factory=dict)
+    remembered: Mapping[str, SeriesMemory] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
     stale: bool = False
     error: str | None = None

@@ -10,7 +10,7 @@ from monitor.core.model import Probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AnswerRow:
     """An interaction with its live assessment; `matches` says whether it shows the signal that is alerted on.
 
     `documents` are the ids of those retrieved, and `topic` is the tag of that name, which `tags` is without. `question`

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.alert.explain.answer import Answered
+from monitor.alert.explain.answer import AnswerRow
 
 MOST_VALUES = 200  # of a dimension, those with the most answers in the window
 MOST_TAGS = 30  # by the answers that have one
@@ -38,7 +38,7 @@ class Dimension:
         return self.before.get(value, _NONE)
 
 
-def dimensions(window: Sequence[Answered], baseline: Sequence[Answered]) -> list[Dimension]:
+def dimensions(window: Sequence[AnswerRow], baseline: Sequence[AnswerRow]) -> list[Dimension]:
     """Every dimension that groups the window's rows, with its most frequent values."""
     now, before = _sorted(window), _sorted(baseline)
     tags = sorted((name for name in now if name.startswith("tag ")), key=lambda name: (-_rows(now[name]), name))
@@ -79,7 +79,7 @@ def _rows(values: dict[str, list[int]]) -> int:
     return sum(map(len, values.values()))
 
 
-def _sorted(rows: Sequence[Answered]) -> dict[str, dict[str, list[int]]]:
+def _sorted(rows: Sequence[AnswerRow]) -> dict[str, dict[str, list[int]]]:
     places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, row in enumerate(rows):
         for dimension, value in _values(row):
@@ -87,7 +87,7 @@ def _sorted(rows: Sequence[Answered]) -> dict[str, dict[str, list[int]]]:
     return places
 
 
-def _values(row: Answered) -> Iterator[tuple[str, str]]:
+def _values(row: AnswerRow) -> Iterator[tuple[str, str]]:
     known = {
         "app": row.app,
         "environment": row.environment,

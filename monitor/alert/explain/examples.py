@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from monitor.alert.explain.answer import Answered
-from monitor.alert.explain.finding import Telling
+from monitor.alert.explain.answer import AnswerRow
+from monitor.alert.explain.finding import ExampleAnswer
 from monitor.privacy.masking import redact
 
 MOST = 3
@@ -15,14 +15,14 @@ _READABLE_QUESTION = range(8, 301)
 _READ = 4 * LONGEST  # characters that are redacted before the text is cut
 
 
-def telling(window: Sequence[Answered], groups: Sequence[Iterable[int]]) -> list[Telling]:
+def telling(window: Sequence[AnswerRow], groups: Sequence[Iterable[int]]) -> list[ExampleAnswer]:
     """At most `MOST` matching answers of the window: the best of each group in turn, then the best of all.
 
     `groups` are places in `window`, the most important group first; overlapping ones are meant. The best is readable
     at one glance, then the most certain of its verdict. No answer's wording is shown twice.
     """
     ranked = sorted((place for place, row in enumerate(window) if row.matches), key=lambda at: _rank(window[at]))
-    shown: list[Telling] = []
+    shown: list[ExampleAnswer] = []
     said: set[str] = set()
     for place in _in_turn(ranked, groups):
         row = window[place]
@@ -46,18 +46,18 @@ def _in_turn(ranked: Sequence[int], groups: Sequence[Iterable[int]]) -> Iterator
     yield from (place for place in ranked if place not in taken)
 
 
-def _rank(row: Answered) -> tuple[bool, float, str]:
+def _rank(row: AnswerRow) -> tuple[bool, float, str]:
     readable = len(row.answer or "") in _READABLE_ANSWER and len(row.question or "") in _READABLE_QUESTION
     return not readable, -round(_certainty(row), 2), row.id
 
 
-def _certainty(row: Answered) -> float:
+def _certainty(row: AnswerRow) -> float:
     """Probability of its verdict; of one that is unknown, 0."""
     return float(getattr(row.probabilities, row.verdict, 0.0))
 
 
-def _shown(row: Answered) -> Telling:
-    return Telling(
+def _shown(row: AnswerRow) -> ExampleAnswer:
+    return ExampleAnswer(
         id=row.id,
         app=row.app,
         question=_text(row.question),

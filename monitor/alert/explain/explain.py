@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.alert.explain import clusters
-from monitor.alert.explain.answer import Answered
+from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.dimensions import dimensions
 from monitor.alert.explain.examples import telling
 from monitor.alert.explain.explanation import Explanation
@@ -28,7 +28,7 @@ MOST_BEFORE = 50
 
 
 def explain(
-    window: Sequence[Answered], baseline: Sequence[Answered], *, signal: str = "negative", embed: Embed | None = None
+    window: Sequence[AnswerRow], baseline: Sequence[AnswerRow], *, signal: str = "negative", embed: Embed | None = None
 ) -> Explanation:
     """What goes with the matching answers of `window`, and how that was in `baseline`.
 
@@ -57,13 +57,13 @@ def explain(
     )
 
 
-def _place(row: Answered) -> tuple[int, str, str]:
+def _place(row: AnswerRow) -> tuple[int, str, str]:
     """An order of chance that is the same for every process: each beginning of it is an even sample."""
     return crc32(row.id.encode(errors="surrogatepass")), row.app, row.id
 
 
 def _clusters(
-    window: Sequence[Answered], baseline: Sequence[Answered], embed: Embed | None
+    window: Sequence[AnswerRow], baseline: Sequence[AnswerRow], embed: Embed | None
 ) -> list[tuple[Cluster, list[int]]]:
     """Each with the places of its answers in the window."""
     failing = [place for place, row in enumerate(window) if row.matches and _asked(row)]
@@ -89,5 +89,5 @@ def _clusters(
     return [(one.cluster, [chosen[member] for member in one.members]) for one in found]
 
 
-def _asked(row: Answered) -> str:
+def _asked(row: AnswerRow) -> str:
     return (row.question or "").strip()[:LONGEST_QUESTION]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from monitor.alert.explain.finding import Cluster, Finding, Part, Telling
+from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Part
 from monitor.alert.explain.sentences import tell
 from monitor.core.model import Json
 
@@ -30,7 +30,7 @@ class Explanation:
     findings: tuple[Finding, ...] = ()
     parts: tuple[Part, ...] = ()
     clusters: tuple[Cluster, ...] = ()
-    telling: tuple[Telling, ...] = ()
+    telling: tuple[ExampleAnswer, ...] = ()
 
     @property
     def rate(self) -> float | None:

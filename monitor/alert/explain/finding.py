@@ -82,7 +82,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class ExampleAnswer:
     """One bad answer that shows what the others are like. Texts are redacted; `probability` is of its verdict."""
 
     id: str

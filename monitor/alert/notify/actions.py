@@ -26,19 +26,19 @@ class AlertActions:
 
     def acknowledge(self, episode: str, *, by: str) -> str:
         """As the port says."""
-        _, alerts = self._responses.told_of(episode)
+        _, alerts = self._responses.active_alerts(episode)
         if not alerts:
             return OVER
         done = self._responses.acknowledge(alerts, by=by, now=self._now())
         if done:
             return f"acknowledged: {_named(alerts)}; it is not repeated any more"
-        _, alerts = self._responses.told_of(episode)  # somebody was quicker, or it has just ended
+        _, alerts = self._responses.active_alerts(episode)  # somebody was quicker, or it has just ended
         others = sorted({alert.acknowledged_by for alert in alerts if alert.acknowledged_by})
         return f"acknowledged already by {', '.join(others)}" if others else OVER
 
     def silence(self, episode: str, length: timedelta, *, by: str) -> str:
         """As the port says. What is silenced is what the episode's alerts have in common, so one that joins too."""
-        labels, alerts = self._responses.told_of(episode)
+        labels, alerts = self._responses.active_alerts(episode)
         if not alerts:
             return OVER
         try:

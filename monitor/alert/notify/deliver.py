@@ -106,7 +106,7 @@ def deliver_to(
         fallback = patience.fallback if patience.fallback != name else None
         due = outbox.due(now, name)
         if fallback is not None:  # before anything is sent: if we are killed after that, it must hear the end too
-            outbox.stand_in(name, fallback)
+            outbox.copy_to_fallback(name, fallback)
         done, resting = Delivery(), None
         for notification in due:
             if resting is None:
@@ -115,7 +115,7 @@ def deliver_to(
                 one = _left_alone(outbox, notification, resting, now, patience)
             done += one
         if fallback is not None:
-            outbox.stand_in(name, fallback, made_before=now - patience.fallback_after)
+            outbox.copy_to_fallback(name, fallback, made_before=now - patience.fallback_after)
         return done
 
 
@@ -152,7 +152,7 @@ def _sent(
     patience: Patience,
 ) -> tuple[Delivery, _Resting | None]:
     name = notification.receiver
-    outbox.attempting(notification)
+    outbox.mark_attempt(notification)
     try:
         receipt = _configured(receiver, name).send(notification)
     except Exception as error:  # noqa: BLE001  a receiver's defect must not stop the others

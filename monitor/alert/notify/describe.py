@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeAlias
 
-from monitor.alert.explain.answer import Answered
+from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.explain import Embed, explain
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, Point, Told
-from monitor.alert.ports import Counting
+from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, NotifiedAlert, Point
+from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.window import MINUTE, Span
@@ -33,14 +33,14 @@ class Changed(Protocol):
         signal: str,
         window: Span,
         baseline: Span,
-    ) -> tuple[list[Answered], list[Answered]]:
+    ) -> tuple[list[AnswerRow], list[AnswerRow]]:
         """The assessed answers of window and baseline under `selector` and `labels`, or even samples of them."""
 
 
 class Kept(Protocol):
     """Where explanations are kept; may raise `Retriable`."""
 
-    def explained(self, told: Told, explanation: Explanation, now: datetime) -> None:
+    def save(self, told: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
         """Keeps what was said of an episode; the newest stands."""
 
 
@@ -49,13 +49,13 @@ class Describer:
     """Describes alerts of `rules`. `embed` None: questions are not clustered."""
 
     rules: Sequence[Rule]
-    counting: Counting
+    counting: SignalReader
     changed: Changed
     kept: Kept
     embed: Embed | None
     link: AnswerLink
 
-    def __call__(self, told: Told, now: datetime) -> Description:
+    def __call__(self, told: NotifiedAlert, now: datetime) -> Description:
         """What is known of it at `now`; what cannot be read is left out.
 
         Raises:
@@ -70,7 +70,7 @@ class Describer:
         window, baseline = spans(told, now)
         rows = self.changed.read(rule.selector, _whose(rule, told), rule.signal.name, window, baseline)
         explanation = explain(*rows, signal=rule.signal.name, embed=self.embed)
-        self.kept.explained(told, explanation, now)
+        self.kept.save(told, explanation, now)
         examples = tuple(
             Example(
                 id=its.id, question=its.question, answer=its.answer, verdict=its.verdict, reasons=its.reasons,
@@ -81,7 +81,7 @@ class Describer:
         return Description(changes=tuple(explanation.sentences()), examples=examples, course=course)
 
 
-def course_of(counting: Counting, rule: Rule, told: Told, now: datetime) -> Course | None:
+def course_of(counting: SignalReader, rule: Rule, told: NotifiedAlert, now: datetime) -> Course | None:
     """How the signal of an alert went from a while before it began up to `now`; None where nothing is counted by time.
 
     Raises:
@@ -103,12 +103,12 @@ def course_of(counting: Counting, rule: Rule, told: Told, now: datetime) -> Cour
     return Course(points=points, bound=told.bound, unit=told.unit, name=told.signal)
 
 
-def _whose(rule: Rule, told: Told) -> dict[str, str]:
+def _whose(rule: Rule, told: NotifiedAlert) -> dict[str, str]:
     """Which of the answers that the rule looks at are the alert's."""
     return {label: told.labels[label] for label in rule.by if label in told.labels}
 
 
-def spans(told: Told, now: datetime) -> tuple[Span, Span]:
+def spans(told: NotifiedAlert, now: datetime) -> tuple[Span, Span]:
     """The answers of the episode, with the window that began it, and the week before."""
     end = _floor(now) + MINUTE
     start = max(_floor(told.started_at) - told.window, end - LONGEST_WINDOW)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from monitor.alert.notification import SEVERITIES, Description, News, Status, Told
+from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert, Status
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class AlertGroup:
     """Alerts that one receiver is told of together, from the first that was told to when all are over.
 
     `number` is that of the next notification; `told_at` the time of the last one that told how the alerts stand (not
@@ -36,7 +36,7 @@ class Group:
     number: int
     told_at: datetime
     paged_at: datetime
-    said: Mapping[str, Told] = field(default_factory=dict)
+    said: Mapping[str, NotifiedAlert] = field(default_factory=dict)
     description: Description | None = None
 
 
@@ -47,9 +47,9 @@ class Flush:
     `pages`: somebody is called, so it is worth looking again at what changed.
     """
 
-    group: Group
+    group: AlertGroup
     news: News
-    alerts: tuple[Told, ...]
+    alerts: tuple[NotifiedAlert, ...]
     over: bool = False
     pages: bool = False
     by: str | None = None
@@ -59,7 +59,7 @@ class Flush:
 class _Member:
     """An alert of a group as it would be told of now, with what keeps it quiet."""
 
-    told: Told
+    told: NotifiedAlert
     silence: Silence | None = None
     inhibited: bool = False
 
@@ -82,22 +82,22 @@ _STATUS: Mapping[State, Status] = {
 
 def plan(
     alerts: Sequence[Alert],
-    groups: Iterable[Group],
+    groups: Iterable[AlertGroup],
     now: datetime,
     *,
     grouping: Grouping,
     silences: Sequence[Silence] = (),
     inhibitions: Sequence[Inhibition] = (),
     resend: Mapping[str, timedelta] | None = None,
-    behind: Collection[Key] = (),
+    backlog: Collection[Key] = (),
 ) -> list[Flush]:
     """The notifications that are to be made at `now`, at most one for a group, in no order.
 
     `alerts` are all that are active or resolved. `resend` names receivers that forget an alert of which they hear
-    nothing, and how often they are to be told; `behind` are groups whose last notification still waits to be sent, so
+    nothing, and how often they are to be told; `backlog` are groups whose last notification still waits to be sent, so
     that being told once more would only queue.
     """
-    known: dict[Key, Group] = {(group.receiver, group.key): group for group in groups}
+    known: dict[Key, AlertGroup] = {(group.receiver, group.key): group for group in groups}
     # told of once, an alert stays in its group until it is over, whatever the grouping becomes meanwhile
     homes = {(g.receiver, identity): key for key, g in known.items() for identity in g.said}
     members: dict[Key, list[_Member]] = {}
@@ -116,7 +116,7 @@ def plan(
     flushes = []
     for key, its in members.items():
         again = (resend or {}).get(key[0])
-        often = None if key in behind else again
+        often = None if key in backlog else again
         # whoever forgets is told at once: it groups and waits by itself, and must not forget before it hears the end
         timing = grouping if again is None else replace(grouping, wait=timedelta(), interval=timedelta())
         group = known.get(key)
@@ -144,11 +144,11 @@ def _members(
                 if source.fingerprint != alert.fingerprint
             )
             silence = silencing(silences, alert.matched, now)
-            yield alert, _Member(told=told_of(alert, silence), silence=silence, inhibited=inhibited)
+            yield alert, _Member(told=notified_alert(alert, silence), silence=silence, inhibited=inhibited)
 
 
 def _gone_on(
-    group: Group, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
+    group: AlertGroup, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
 ) -> Flush | None:
     told = {m.told.fingerprint: m for m in members if m.told.fingerprint in group.said}
     fresh = [m for m in members if m.told.fingerprint not in group.said and m.active and not m.quiet]
@@ -188,7 +188,7 @@ def _begun(
     if first is None or gone_by(first, now) < grouping.wait:
         return None
     receiver, identity = key
-    group = Group(
+    group = AlertGroup(
         key=identity,
         receiver=receiver,
         labels=labels,
@@ -202,7 +202,7 @@ def _begun(
 
 
 def _news(
-    group: Group,
+    group: AlertGroup,
     told: Mapping[str, _Member],
     fresh: Sequence[_Member],
     *,
@@ -231,7 +231,7 @@ def _news(
     return None, None
 
 
-def _in_order(members: Sequence[_Member]) -> tuple[Told, ...]:
+def _in_order(members: Sequence[_Member]) -> tuple[NotifiedAlert, ...]:
     """The worst first, what is over last."""
 
     def order(member: _Member) -> tuple[bool, int, datetime]:
@@ -240,10 +240,10 @@ def _in_order(members: Sequence[_Member]) -> tuple[Told, ...]:
     return tuple(member.told for member in sorted(members, key=order))
 
 
-def told_of(alert: Alert, silence: Silence | None) -> Told:
+def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
     """What is told of an alert over which `silence` holds, or none; it is firing, in error or resolved."""
     finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
-    return Told(
+    return NotifiedAlert(
         fingerprint=alert.fingerprint,
         episode=alert.episode,
         rule=alert.rule,

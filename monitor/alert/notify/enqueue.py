@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import TypeAlias
 
-from monitor.alert.notification import SEVERITIES, Description, Notification, Told
+from monitor.alert.notification import SEVERITIES, Description, Notification, NotifiedAlert
 from monitor.alert.notify.dispatch import Flush, plan
 from monitor.alert.ports import Outbox
 from monitor.alert.rule import RuleSet
@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 
 DESCRIBING = 10.0  # seconds of a round: the next one must not wait for explanations
 
-Describe: TypeAlias = Callable[[Told, datetime], Description]
-Link: TypeAlias = Callable[[Told], str | None]
+Describe: TypeAlias = Callable[[NotifiedAlert, datetime], Description]
+Link: TypeAlias = Callable[[NotifiedAlert], str | None]
 
 
 def dispatch(
@@ -49,7 +49,7 @@ def dispatch(
     flushes = plan(
         alerts, outbox.groups(), now,
         grouping=rules.grouping, silences=outbox.silences(now), inhibitions=rules.inhibitions, resend=resend,
-        behind=outbox.behind(),
+        backlog=outbox.backlog(),
     )  # fmt: skip
     described: dict[str, Description] = {}  # several receivers are told of the same alert
     made = []
@@ -57,7 +57,7 @@ def dispatch(
     for flush in sorted(flushes, key=_worst_first):
         described_group = _with_description(flush, describe if clock() < until else _nothing, described, now)
         notification = _notification(described_group, link, now)
-        outbox.tell(described_group.group, notification, over=flush.over)
+        outbox.enqueue(described_group.group, notification, over=flush.over)
         made.append(notification)
     return made
 
@@ -66,7 +66,7 @@ def _worst_first(flush: Flush) -> tuple[bool, int]:
     return not flush.pages, min(SEVERITIES.index(told.severity) for told in flush.alerts)
 
 
-def _nothing(told: Told, now: datetime) -> Description:
+def _nothing(told: NotifiedAlert, now: datetime) -> Description:
     del now
     log.warning("alert %r: what changed is not looked for, since others took all the time for that", told.rule)
     return Description()

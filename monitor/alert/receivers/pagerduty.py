@@ -15,7 +15,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import ClassVar
 
-from monitor.alert.notification import Notification, Told
+from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.http import Answer, Endpoint
@@ -95,7 +95,7 @@ def events_of(notification: Notification) -> list[dict[str, Json]]:
     return events
 
 
-def _trigger(notification: Notification, told: Told) -> dict[str, Json]:
+def _trigger(notification: Notification, told: NotifiedAlert) -> dict[str, Json]:
     if told != notification.leading:  # what changed and the examples are about the leading one
         notification = replace(notification, changes=(), examples=(), url=None)
     notification = replace(notification, alerts=(told,))
@@ -132,7 +132,7 @@ def _details(notification: Notification) -> dict[str, Json]:
     return details
 
 
-def _alert(told: Told) -> dict[str, Json]:
+def _alert(told: NotifiedAlert) -> dict[str, Json]:
     said = dict(facts(told)) | {name: shortened(value, _LONG) for name, value in remarks(told)}
     labels = {shortened(n, _SHORT): shortened(v, _SHORT) for n, v in list(labels_of(told).items())[:_MAX_LABELS]}
     annotations = list(told.annotations.items())[:_MAX_LABELS]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from monitor.alert.notification import Notification, Told
+from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.wording import facts, figure, labels_of, why
 from monitor.core.text.plain import shortened
 
@@ -18,12 +18,12 @@ _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
 _WRONG = re.compile("[^a-zA-Z0-9_]")
 
 
-def label_set(told: Told) -> dict[str, str]:
+def label_set(told: NotifiedAlert) -> dict[str, str]:
     """`alertname` is the rule; `severity` and the alert's own labels, of which those of the same name make way."""
     return {**named(labels_of(told)), "alertname": shortened(told.rule, _MAX_LABEL), "severity": told.severity}
 
 
-def annotation_set(told: Told, notification: Notification) -> dict[str, str]:
+def annotation_set(told: NotifiedAlert, notification: Notification) -> dict[str, str]:
     """The rule's own; `summary` where it has none; the figures; what changed and the examples, with the leading one."""
     said = {
         "summary": figure(told),

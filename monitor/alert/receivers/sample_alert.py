@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from math import sin
 from typing import Any
 
-from monitor.alert.notification import Course, Example, Notification, Point, Told
+from monitor.alert.notification import Course, Example, Notification, NotifiedAlert, Point
 from monitor.alert.state import episode_of
 
 _BOUND = 0.3
@@ -44,10 +44,10 @@ def trial(receiver: str, now: datetime, *, url: str | None = None) -> tuple[Noti
     return firing, replace(firing, number=1, news="resolved", alerts=(over,))
 
 
-def _told(now: datetime) -> Told:
+def _told(now: datetime) -> NotifiedAlert:
     begun = now - timedelta(minutes=5)
     fixed: dict[str, Any] = {"value": 0.42, "lower": 0.34, "upper": 0.51, "bound": _BOUND, "samples": 120}
-    return Told(
+    return NotifiedAlert(
         fingerprint=episode_of("monitor-test", begun),
         episode=episode_of("monitor-test", now),
         rule="monitor-test",

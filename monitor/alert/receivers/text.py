@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.alert.notification import Notification, Told
+from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.wording import facts, http_url, labels_of, name_of, news_line, remarks, title, why
 from monitor.core.text.plain import shortened
 
@@ -45,7 +45,7 @@ def heading(notification: Notification) -> str:
     return f"[{notification.severity}] {shortened(title(notification), _MAX_NAME)}"
 
 
-def lines_of(told: Told) -> list[tuple[str, str]]:
+def lines_of(told: NotifiedAlert) -> list[tuple[str, str]]:
     """All that is said of one alert, as name and value, each on one line and harmless."""
     labels = list(labels_of(told).items())
     foreign = [(name, value, _MAX_LABEL) for name, value in labels[:_MAX_LABELS]]

@@ -10,7 +10,7 @@ import hmac
 from datetime import timedelta
 from typing import ClassVar
 
-from monitor.alert.notification import Example, Notification, Told
+from monitor.alert.notification import Example, Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Endpoint
@@ -128,7 +128,7 @@ def payload_of(notification: Notification, *, external_url: str) -> dict[str, Js
     }
 
 
-def _ours(notification: Notification, shown: tuple[Told, ...]) -> dict[str, Json]:
+def _ours(notification: Notification, shown: tuple[NotifiedAlert, ...]) -> dict[str, Json]:
     return {
         "episode": notification.episode,
         "number": notification.number,
@@ -158,7 +158,7 @@ def _example(example: Example) -> Json:
     }
 
 
-def _measured(told: Told) -> Json:
+def _measured(told: NotifiedAlert) -> Json:
     return {
         "fingerprint": told.fingerprint,
         "episode": told.episode,

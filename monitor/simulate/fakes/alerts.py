@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from monitor.alert.evaluation.memory import Remembered, Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
@@ -120,7 +120,7 @@ class MemoryAlertStore:
         """As the port says."""
         self._write(done.transitions)
         self.rounds.append(done)
-        remembered: dict[str, Remembered] = {**self.memory(done.rule_digest).by_fingerprint, **done.remembered}
+        remembered: dict[str, SeriesMemory] = {**self.memory(done.rule_digest).by_fingerprint, **done.remembered}
         for identity in done.forgotten:
             remembered.pop(identity, None)
         failing = (self.memory(done.rule_digest).failing_since or done.at) if done.error else None

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import ClassVar
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify.dispatch import Group
+from monitor.alert.notify.dispatch import AlertGroup
 from monitor.alert.silence import Silence
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
@@ -52,15 +52,15 @@ class MemoryOutbox:
     silenced: list[Silence] = field(default_factory=list)
     out_of_reach: bool = False
     locked_by_another: bool = False
-    _groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+    _groups: dict[tuple[str, str], AlertGroup] = field(default_factory=dict)
     _putting: Lock = field(default_factory=Lock)
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[AlertGroup]:
         """As the port says."""
         self._reach()
         return list(self._groups.values())
 
-    def behind(self) -> set[tuple[str, str]]:
+    def backlog(self) -> set[tuple[str, str]]:
         """As the port says."""
         self._reach()
         waiting = (row.notification for row in self.rows if row.delivered_at is None and not row.given_up)
@@ -71,7 +71,7 @@ class MemoryOutbox:
         self._reach()
         return [silence for silence in self.silenced if silence.ends_at > now]
 
-    def tell(self, group: Group, notification: Notification, *, over: bool) -> None:
+    def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
         """As the port says."""
         self._reach()
         key = group.receiver, group.key
@@ -108,7 +108,7 @@ class MemoryOutbox:
         ready.sort(key=lambda row: (row.retry_at or row.notification.at, row.notification.attempts))
         return [replace(row.notification, previous=self._receipt(row.notification)) for row in ready]
 
-    def stand_in(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
+    def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
         """As the port says."""
         self._reach()
         sent = [row.notification for row in self.rows if row.notification.receiver == fallback]
@@ -122,7 +122,7 @@ class MemoryOutbox:
                 plain = f"{receiver} ({row.error or 'not told yet'})"
                 self._put(replace(its, receiver=fallback, instead_of=reason or plain))
 
-    def attempting(self, notification: Notification) -> None:
+    def mark_attempt(self, notification: Notification) -> None:
         """As the port says."""
         self._reach()
         row = self._row(notification)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monitor.alert.evaluation.memory import Remembered, RuleMemory
+from monitor.alert.evaluation.memory import RuleMemory, SeriesMemory
 from monitor.alert.target import Baseline
 from tests.factories.answers import at
 from tests.factories.stored_alerts import DIGEST, SHOP, save
 
 BASELINE = Baseline(rate=0.1, lower=0.05, upper=0.3, samples=2**40, hours=600, learnt_at=at(-7.1))
-BANK = Remembered(
+BANK = SeriesMemory(
     labels={"app": "bank", "topic": ""},
     seen_at=at(2),
     memory={"log_wealth": [0.1, -745.25, 1e-12, 12.0], "firing": True, "seen": [[1, 2, 3]], "nested": {"none": None}},

@@ -10,7 +10,7 @@ from monitor.alert.notification import Description
 from monitor.core.errors import Retriable
 from monitor.store.alert.responses import PostgresResponses
 from tests.factories.alert import a_silence
-from tests.factories.notifications import a_course, a_told, an_example, at
+from tests.factories.notifications import a_course, a_notified_alert, an_example, at
 from tests.factories.outbox import TOLD, a_group, all_due, due, tell, tell_all
 
 
@@ -28,7 +28,9 @@ def test_a_group_stands_as_it_was_last_told_of(outbox):
     group = a_group(description=Description(changes=("a",), examples=(an_example(),), course=a_course()))
     tell(outbox, group)
     assert outbox.groups() == [group]
-    after = replace(group, number=2, told_at=at(2.5), said={"f" * 32: TOLD, "b" * 32: a_told()}, description=None)
+    after = replace(
+        group, number=2, told_at=at(2.5), said={"f" * 32: TOLD, "b" * 32: a_notified_alert()}, description=None
+    )
     tell(outbox, after)
     assert outbox.groups() == [after]
     tell(outbox, replace(after, number=3), over=True)

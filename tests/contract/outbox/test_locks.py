@@ -59,12 +59,12 @@ def lost(backend, outbox):
     [
         lambda o: o.groups(),
         lambda o: o.waiting(),
-        lambda o: o.stand_in("slack", "pager"),
+        lambda o: o.copy_to_fallback("slack", "pager"),
         lambda o: o.purge(before=at(0), resent_before=at(0), limit=1),
         lambda o: o.silences(at(0)),
         lambda o: tell(o, a_group()),
         lambda o: o.due(at(0), "slack"),
-        lambda o: o.attempting(a_notification(id=1)),
+        lambda o: o.mark_attempt(a_notification(id=1)),
         lambda o: o.delivered(a_notification(id=1), None, at(0)),
         lambda o: o.failed(a_notification(id=1), "away", at(0) + timedelta(minutes=1)),
         lambda o: o.delivering("slack").__enter__(),
@@ -72,7 +72,7 @@ def lost(backend, outbox):
     ids=[
         "groups",
         "waiting",
-        "stand_in",
+        "copy_to_fallback",
         "purge",
         "silences",
         "tell",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.factories.notifications import a_course, a_resolved_told, a_told, an_example, at
+from tests.factories.notifications import a_course, a_notified_alert, a_resolved_alert, an_example, at
 from tests.factories.outbox import a_group, all_due, due, tell, tell_all
 
 
@@ -14,7 +14,10 @@ def test_every_field_of_a_notification_comes_back(outbox):
         a_group(),
         news="firing",
         group_labels={"app": "多すぎる", "topic": ""},
-        alerts=(a_told(value=0.123456789012345, samples=2**40, detail="d", below=True), a_resolved_told(note="n")),
+        alerts=(
+            a_notified_alert(value=0.123456789012345, samples=2**40, detail="d", below=True),
+            a_resolved_alert(note="n"),
+        ),
         at=at(2.123),
         by="ada",
         instead_of="pager (down)",
@@ -73,7 +76,7 @@ def test_what_was_tried_is_in_doubt_until_it_is_delivered(outbox):
     tell_all(outbox)
     (first,) = all_due(outbox, at(60))
     assert not first.in_doubt
-    outbox.attempting(first)
+    outbox.mark_attempt(first)
     (again,) = all_due(outbox, at(60))
     assert (again.id, again.in_doubt, again.attempts) == (first.id, True, 0)
     outbox.delivered(again, None, at(60))
@@ -151,10 +154,10 @@ def test_what_was_made_long_ago_is_put_for_who_stands_in(outbox):
     tell(outbox, a_group(key="g2", episode="e2", told_at=at(8)))
     tell(outbox, a_group(key="g3", episode="e3", told_at=at(1)), news="repeated")  # nobody is called
     outbox.failed(outbox.due(at(2), "slack")[0], "away", at(50))
-    outbox.stand_in("slack", "pager")
+    outbox.copy_to_fallback("slack", "pager")
     assert outbox.waiting() == ["slack"]
     for _ in range(2):
-        outbox.stand_in("slack", "pager", made_before=at(5))
+        outbox.copy_to_fallback("slack", "pager", made_before=at(5))
     (first,) = outbox.due(at(9), "pager")
     assert (first.episode, first.number, first.instead_of, first.attempts) == ("e1", 0, "slack (away)", 0)
     outbox.delivered(first, None, at(9))
@@ -166,14 +169,14 @@ def test_what_was_made_long_ago_is_put_for_who_stands_in(outbox):
 
 def test_who_was_told_instead_is_told_what_comes_later(outbox):
     tell(outbox, a_group())
-    outbox.stand_in("slack", "pager", made_before=at(5))
+    outbox.copy_to_fallback("slack", "pager", made_before=at(5))
     outbox.delivered(outbox.due(at(9), "slack")[0], None, at(9))
     outbox.delivered(outbox.due(at(9), "pager")[0], {"a": 1}, at(9))
     tell(outbox, a_group(number=2, told_at=at(10)), over=True)
     tell(outbox, a_group(key="other", episode="e2", told_at=at(10)))
-    outbox.stand_in("slack", "pager")
+    outbox.copy_to_fallback("slack", "pager")
     (last,) = outbox.due(at(20), "pager")
     assert (last.episode, last.news, last.instead_of) == ("e1", "resolved", "slack (not told yet)")
     assert last.previous == {"a": 1}
-    outbox.stand_in("pager", "console", made_before=at(50))  # nobody stands in for who stands in
+    outbox.copy_to_fallback("pager", "console", made_before=at(50))  # nobody stands in for who stands in
     assert "console" not in outbox.waiting()

@@ -28,9 +28,9 @@ from monitor.core.model import Reason
 from monitor.core.text.plain import NOTHING, percent, plain, shortened, units
 from tests.factories.notifications import (
     a_notification,
+    a_notified_alert,
+    a_resolved_alert,
     a_resolved_notification,
-    a_resolved_told,
-    a_told,
     an_example,
     at,
 )
@@ -101,7 +101,7 @@ def test_a_link_is_left_as_it_is():
 
 
 def test_a_rate_is_told_with_its_interval():
-    assert facts(a_told()) == [
+    assert facts(a_notified_alert()) == [
         ("Rate of negative answers", "38.2 % (95 % interval 28.5 % to 48.9 %)"),
         ("Threshold", "above 30.0 %"),
         ("Window", "5m"),
@@ -111,17 +111,21 @@ def test_a_rate_is_told_with_its_interval():
 
 
 def test_the_end_is_told_with_how_long_it_lasted():
-    assert facts(a_resolved_told())[-1] == ("Resolved", "2025-11-21 12:20 UTC, after 20m")
+    assert facts(a_resolved_alert())[-1] == ("Resolved", "2025-11-21 12:20 UTC, after 20m")
 
 
 def test_a_mean_is_told_as_a_number():
-    told = a_told(signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True)
+    told = a_notified_alert(
+        signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True
+    )
     assert facts(told)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
     assert figure(told) == "mean SDA 0.612, threshold 0.7"
 
 
 def test_a_state_is_told_without_interval_and_window():
-    told = a_told(signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta())
+    told = a_notified_alert(
+        signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta()
+    )
     assert facts(told) == [
         ("Reading is behind by", "1h30m"),
         ("Threshold", "above 5m"),
@@ -130,7 +134,7 @@ def test_a_state_is_told_without_interval_and_window():
 
 
 def test_what_is_not_known_is_said_to_be_unknown():
-    told = a_told(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
+    told = a_notified_alert(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
     assert facts(told)[0] == ("Rate of negative answers", "unknown")
     assert dict(facts(told))["Answers counted"] == "0"
 
@@ -140,11 +144,11 @@ def test_what_is_not_known_is_said_to_be_unknown():
     [("burn_rate", "Detail"), ("sequential", "Evidence"), ("change", "Compared with"), ("new", "Detail")],
 )
 def test_what_a_method_adds_is_told_under_its_name(method, name):
-    assert (name, "14.4 over 1h") in facts(a_told(method=method, detail="14.4\nover 1h"))
+    assert (name, "14.4 over 1h") in facts(a_notified_alert(method=method, detail="14.4\nover 1h"))
 
 
 def test_a_rule_that_fails_is_held_against_nothing():
-    told = a_told(
+    told = a_notified_alert(
         status="error", method="sequential", value=None, lower=0.0, upper=1.0, bound=0.0, detail="no such rate"
     )
     assert facts(told)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
@@ -152,56 +156,59 @@ def test_a_rule_that_fails_is_held_against_nothing():
 
 
 def test_a_detail_is_one_short_line():
-    detail = dict(facts(a_told(detail="\x1b[31mred\n" + "x" * 40_000)))["Detail"]
+    detail = dict(facts(a_notified_alert(detail="\x1b[31mred\n" + "x" * 40_000)))["Detail"]
     assert detail.startswith("[31mred xxx")
     assert units(detail) == 300
 
 
 def test_messages_are_counted_for_dead_letters():
-    told = a_told(signal="dead_letters")
+    told = a_notified_alert(signal="dead_letters")
     assert facts(told)[0][0] == "Rate of dead letters"
     assert dict(facts(told))["Messages counted"] == "84"
 
 
 def test_what_people_did_is_told_of_each_alert():
-    told = a_told(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
+    told = a_notified_alert(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
     assert remarks(told) == [
         ("Acknowledged by", "ada"),
         ("Silenced until", "2025-11-21 13:00 UTC"),
         ("Note", "the rule is gone"),
     ]
-    assert remarks(a_told()) == []
+    assert remarks(a_notified_alert()) == []
 
 
 def test_a_title_tells_the_state_of_the_worst():
     assert title(a_notification()) == "Firing: negative-rate, support-bot"
     assert title(a_resolved_notification()) == "Resolved: negative-rate, support-bot"
-    assert title(a_notification(alerts=(a_told(status="no_data"),))) == "No data: negative-rate, support-bot"
-    three = (a_told(), a_told(labels={}), a_told(rule="x"), a_resolved_told())
+    assert title(a_notification(alerts=(a_notified_alert(status="no_data"),))) == "No data: negative-rate, support-bot"
+    three = (a_notified_alert(), a_notified_alert(labels={}), a_notified_alert(rule="x"), a_resolved_alert())
     assert title(a_notification(alerts=three)) == "Firing: negative-rate, support-bot and 2 more"
-    assert title(a_notification(alerts=(a_resolved_told(), a_resolved_told()))).endswith("support-bot and 1 more")
+    assert title(a_notification(alerts=(a_resolved_alert(), a_resolved_alert()))).endswith("support-bot and 1 more")
 
 
 def test_an_alert_of_a_source_is_named_after_it():
-    assert name_of(a_told(rule="lag", labels={"source": "answers"})) == "lag, answers"
-    assert name_of(a_told(labels={})) == "negative-rate"
+    assert name_of(a_notified_alert(rule="lag", labels={"source": "answers"})) == "lag, answers"
+    assert name_of(a_notified_alert(labels={})) == "negative-rate"
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({}, "Firing since 2025-11-21 12:00 UTC"),
-        ({"alerts": (a_told(status="error"),)}, "Error since 2025-11-21 12:00 UTC"),
+        ({"alerts": (a_notified_alert(status="error"),)}, "Error since 2025-11-21 12:00 UTC"),
         ({"news": "repeated", "at": at(240)}, "Still firing after 4h"),
-        ({"news": "repeated", "at": at(240), "alerts": (a_told(status="no_data"),)}, "Still no data after 4h"),
+        (
+            {"news": "repeated", "at": at(240), "alerts": (a_notified_alert(status="no_data"),)},
+            "Still no data after 4h",
+        ),
         ({"news": "acknowledged", "by": "slack:U1 (ada)"}, "Acknowledged by slack:U1 (ada)"),
         ({"news": "acknowledged"}, "Acknowledged"),
         (
-            {"news": "silenced", "by": "ada", "alerts": (a_told(silenced_until=at(60)),)},
+            {"news": "silenced", "by": "ada", "alerts": (a_notified_alert(silenced_until=at(60)),)},
             "Silenced by ada until 2025-11-21 13:00 UTC",
         ),
         ({"news": "silenced"}, "Silenced"),
-        ({"news": "resolved", "alerts": (a_resolved_told(),), "at": at(21)}, "Resolved after 20m"),
+        ({"news": "resolved", "alerts": (a_resolved_alert(),), "at": at(21)}, "Resolved after 20m"),
     ],
 )
 def test_the_news_are_one_line(changes, said):
@@ -209,8 +216,8 @@ def test_the_news_are_one_line(changes, said):
 
 
 def test_who_joined_and_who_left_is_said():
-    first, second = a_told(), a_told(rule="no-answers", fired_at=at(7))
-    third = a_told(rule="refusals", fired_at=at(30))
+    first, second = a_notified_alert(), a_notified_alert(rule="no-answers", fired_at=at(7))
+    third = a_notified_alert(rule="refusals", fired_at=at(30))
     gone = replace(second, status="resolved", resolved_at=at(25))
     changed = {"news": "changed", "at": at(31)}
     assert news_line(a_notification(alerts=(first, second), **changed)) == "no-answers, support-bot joined"
@@ -221,13 +228,13 @@ def test_who_joined_and_who_left_is_said():
 
 
 def test_many_that_joined_are_counted():
-    joined = tuple(a_told(rule=f"r{n}", labels={}, fired_at=at(9)) for n in range(5))
-    line = news_line(a_notification(news="changed", alerts=(a_told(), *joined), at=at(10)))
+    joined = tuple(a_notified_alert(rule=f"r{n}", labels={}, fired_at=at(9)) for n in range(5))
+    line = news_line(a_notification(news="changed", alerts=(a_notified_alert(), *joined), at=at(10)))
     assert line == "r0 and r1 and r2 and 2 more joined"
 
 
 def test_labels_without_a_value_are_left_out():
-    assert labels_of(a_told(labels={"app": "a", "model": ""})) == {"app": "a"}
+    assert labels_of(a_notified_alert(labels={"app": "a", "model": ""})) == {"app": "a"}
 
 
 @pytest.mark.parametrize("name", [*RATES, *Reason])

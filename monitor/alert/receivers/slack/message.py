@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, Told
+from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, NotifiedAlert
 from monitor.alert.receivers.slack.text import (
     SlackMessage,
     foreign,
@@ -112,7 +112,7 @@ def _header(notification: Notification) -> Json:
     return {"type": "header", "text": plain_text(sign + foreign(title(notification), _HEADER - 2 * len(sign)))}
 
 
-def _fields(told: Told) -> list[Json]:
+def _fields(told: NotifiedAlert) -> list[Json]:
     fields: list[Json] = [mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(told)]
     labels = list(labels_of(told).items())
     room = min(_MAX_LABELS, _MAX_FIELDS - len(fields))
@@ -123,14 +123,14 @@ def _fields(told: Told) -> list[Json]:
     ]
 
 
-def _lines(alerts: tuple[Told, ...]) -> list[str]:
+def _lines(alerts: tuple[NotifiedAlert, ...]) -> list[str]:
     """An alert a line, as many as there is room for."""
     lines = [f"{_of(told)} {foreign(f'{name_of(told)}: {figure(told)}', _ALERT)}" for told in alerts[:_MAX_ALERTS]]
     more = len(alerts) - len(lines)
     return [*lines, f"and {more} more"] if more else lines
 
 
-def _of(told: Told) -> str:
+def _of(told: NotifiedAlert) -> str:
     return "🟢" if told.status == "resolved" else _SIGN[told.severity]
 
 
@@ -182,5 +182,5 @@ def _button(name: str, action: str, episode: str) -> dict[str, Json]:
     return {"type": "button", "text": plain_text(name), "action_id": action, "value": episode}
 
 
-def _alt_text(told: Told) -> str:
+def _alt_text(told: NotifiedAlert) -> str:
     return inert(f"Chart of the signal before and while the alert fired: {signal_words(told.signal)}", _FACT)

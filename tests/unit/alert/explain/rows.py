@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from monitor.alert.explain.answer import Answered
+from monitor.alert.explain.answer import AnswerRow
 from monitor.core.model import Probabilities
 
 NOON = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ QUESTIONS = {
 }
 
 
-def a_row(number=0, *, matches=True, **over: Any) -> Answered:
+def a_row(number=0, *, matches=True, **over: Any) -> AnswerRow:
     known: dict[str, Any] = {
         "id": f"q-{number}",
         "app": "shop",
@@ -32,7 +32,7 @@ def a_row(number=0, *, matches=True, **over: Any) -> Answered:
         "question": f"How long does a refund of order {number} take?",
         "answer": f"It takes {number} days, as everybody knows." if matches else None,
     }
-    return Answered(**{**known, **over})
+    return AnswerRow(**{**known, **over})
 
 
 def traffic(seed, count, rate, **chosen):

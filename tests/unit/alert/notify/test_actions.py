@@ -24,7 +24,7 @@ class Responding:
         self.labels, self.alerts, self.quicker = labels, list(alerts), quicker
         self.silences: list[Silence] = []
 
-    def told_of(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
+    def active_alerts(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
         return (self.labels, list(self.alerts)) if episode == "g1" else ({}, [])
 
     def acknowledge(self, alerts: Sequence[Alert], *, by: str, now: datetime, comment: str = "") -> int:

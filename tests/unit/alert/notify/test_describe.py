@@ -13,11 +13,11 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from tests.factories.alert import a_rule
-from tests.factories.notifications import a_told, at
+from tests.factories.notifications import a_notified_alert, at
 from tests.unit.alert.explain.rows import a_row
 
 RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})
-TOLD = a_told(started_at=at(0), fired_at=at(2))
+TOLD = a_notified_alert(started_at=at(0), fired_at=at(2))
 
 
 class Answers:
@@ -32,11 +32,11 @@ class Answers:
         return self.found, []
 
 
-class Kept:
+class SavedExplanations:
     def __init__(self):
         self.explained_episodes: list[tuple[str, Explanation]] = []
 
-    def explained(self, told, explanation, now):
+    def save(self, told, explanation, now):
         del now
         self.explained_episodes.append((told.episode, explanation))
 
@@ -48,7 +48,7 @@ def store():
 
 def describer(store, *answers, rule=RULE, **more):
     known = {
-        "rules": [rule], "counting": store, "changed": Answers(*answers), "kept": Kept(), "embed": None,
+        "rules": [rule], "counting": store, "changed": Answers(*answers), "kept": SavedExplanations(), "embed": None,
         "link": lambda app, its: f"https://m/{app}/{its}",
     }  # fmt: skip
     return Describer(**known | more)

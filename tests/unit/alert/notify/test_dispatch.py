@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from monitor.alert.notify.dispatch import Flush, Group, plan
+from monitor.alert.notify.dispatch import AlertGroup, Flush, plan
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, parse_matcher
 from monitor.alert.state import Alert, State
@@ -23,11 +23,11 @@ def resolved(alert: Alert, minute: float) -> Alert:
     return replace(alert, state=State.RESOLVED, resolved_at=at(minute), value=0.1)
 
 
-class Telling:
+class Dispatching:
     """Plans rounds one after the other, and remembers the groups as an outbox does."""
 
     def __init__(self, **options: Any) -> None:
-        self.groups: dict[tuple[str, str], Group] = {}
+        self.groups: dict[tuple[str, str], AlertGroup] = {}
         self.options = {"grouping": GROUPING, **options}
         self.flushes: list[Flush] = []
 
@@ -44,13 +44,13 @@ class Telling:
 
 
 @pytest.fixture
-def telling() -> Telling:
-    return Telling()
+def telling() -> Dispatching:
+    return Dispatching()
 
 
 def test_nobody_is_told_of_what_is_not_active():
     for state in (State.PENDING, State.INACTIVE, State.RESOLVED):
-        assert Telling().round(9, replace(A, state=state)) == []
+        assert Dispatching().round(9, replace(A, state=state)) == []
 
 
 def test_a_group_waits_for_others_from_its_first_alert_on(telling):
@@ -192,7 +192,7 @@ def test_what_is_behind_is_not_sent_again(telling):
     (group,) = telling.groups.values()
     flushes = plan(
         [A], [group], at(9), grouping=Grouping(), resend={group.receiver: timedelta(minutes=1)},
-        behind={(group.receiver, group.key)},
+        backlog={(group.receiver, group.key)},
     )  # fmt: skip
     assert flushes == []
 
@@ -301,7 +301,7 @@ def test_a_group_stays_whatever_the_grouping_and_the_labels_become(telling):
 
 
 def test_without_labels_to_group_by_all_are_one_group():
-    telling = Telling(grouping=replace(GROUPING, by=()))
+    telling = Dispatching(grouping=replace(GROUPING, by=()))
     assert len(telling.round(9, A, B, ELSEWHERE)) == 1
     assert telling.flushes[0].group.labels == {}
 

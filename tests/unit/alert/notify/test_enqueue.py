@@ -109,14 +109,14 @@ class DyingOutbox(MemoryOutbox):
 
     dies: int | None = None
 
-    def tell(self, *args, **more) -> None:
+    def enqueue(self, *args, **more) -> None:
         self._step()
-        super().tell(*args, **more)
+        super().enqueue(*args, **more)
         self._step()
 
-    def attempting(self, notification) -> None:
+    def mark_attempt(self, notification) -> None:
         self._step()
-        super().attempting(notification)
+        super().mark_attempt(notification)
 
     def delivered(self, *args) -> None:
         self._step()  # it was sent, and this is not noted

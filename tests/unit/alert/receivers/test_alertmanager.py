@@ -8,9 +8,9 @@ from monitor.alert.receivers.alertmanager import RESEND, Alertmanager
 from monitor.core.errors import Fatal, Retriable
 from tests.factories.notifications import (
     a_notification,
+    a_notified_alert,
+    a_resolved_alert,
     a_resolved_notification,
-    a_resolved_told,
-    a_told,
     an_example,
     at,
 )
@@ -71,8 +71,8 @@ def test_a_resolved_alert_ends_when_it_did(server, receiver):
 
 
 def test_a_group_is_sent_alert_by_alert(server, receiver):
-    over = a_resolved_told(rule="b")
-    receiver.send(a_notification(alerts=(a_told(), over), changes=("More about refunds.",)))
+    over = a_resolved_alert(rule="b")
+    receiver.send(a_notification(alerts=(a_notified_alert(), over), changes=("More about refunds.",)))
     first, second = server.requests[0].json
     assert [first["labels"]["alertname"], second["labels"]["alertname"]] == ["negative-rate", "b"]
     assert (first["endsAt"], second["endsAt"]) == ("2025-11-21T12:06:00Z", "2025-11-21T12:20:00Z")
@@ -83,7 +83,7 @@ def test_a_group_is_sent_alert_by_alert(server, receiver):
 
 def test_names_become_valid_and_our_own_labels_win(server, receiver):
     labels = {"prompt-version": "v1", "4xx": "b", "": "c", "empty": "", "severity": "x", "alertname": "y", "ä b": " z "}
-    receiver.send(a_notification(alerts=(a_told(labels=labels, annotations={"run-book": "r", "none": ""}),)))
+    receiver.send(a_notification(alerts=(a_notified_alert(labels=labels, annotations={"run-book": "r", "none": ""}),)))
     alert = server.requests[0].json[0]
     assert alert["labels"] == {
         "prompt_version": "v1",
@@ -98,7 +98,7 @@ def test_names_become_valid_and_our_own_labels_win(server, receiver):
 
 
 def test_a_rule_without_a_summary_gets_the_figures_as_one(server, receiver):
-    receiver.send(a_notification(alerts=(a_told(annotations={}),), examples=(an_example(), an_example())))
+    receiver.send(a_notification(alerts=(a_notified_alert(annotations={}),), examples=(an_example(), an_example())))
     said = server.requests[0].json[0]["annotations"]
     assert said["summary"] == "rate of negative answers 38.2 %, threshold 30.0 %"
     assert "example_2" in said

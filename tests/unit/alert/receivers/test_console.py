@@ -4,7 +4,7 @@ import io
 
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.text import render
-from tests.factories.notifications import a_notification, a_resolved_told, a_told, an_example, at
+from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example, at
 
 READS = """\
 [critical] Firing: negative-rate, support-bot
@@ -36,7 +36,11 @@ def test_a_message_reads_like_this():
 
 
 def test_a_group_is_told_alert_by_alert():
-    alerts = (a_told(), a_told(rule="b", acknowledged_by="ada", silenced_until=at(60)), a_resolved_told(note="gone"))
+    alerts = (
+        a_notified_alert(),
+        a_notified_alert(rule="b", acknowledged_by="ada", silenced_until=at(60)),
+        a_resolved_alert(note="gone"),
+    )
     lines = render(a_notification(news="changed", alerts=alerts)).splitlines()
     assert "  Alert 1: negative-rate, support-bot, firing" in lines
     assert "  Alert 2: b, support-bot, firing" in lines
@@ -47,7 +51,7 @@ def test_a_group_is_told_alert_by_alert():
 
 
 def test_alerts_beyond_twenty_are_counted():
-    said = render(a_notification(alerts=tuple(a_told(rule=f"r{n}") for n in range(23))))
+    said = render(a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(23))))
     assert "r19" in said
     assert "  3 more alerts, not shown here\n" in said
 

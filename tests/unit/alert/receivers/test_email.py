@@ -8,7 +8,14 @@ import pytest
 
 from monitor.alert.receivers.email import Email, Server
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_course, a_notification, a_resolved_notification, a_told, an_example, at
+from tests.factories.notifications import (
+    a_course,
+    a_notification,
+    a_notified_alert,
+    a_resolved_notification,
+    an_example,
+    at,
+)
 from tests.rig.kafka_cluster import make_certificates
 from tests.servers.smtp import PASSWORD, USER, smtp_server
 
@@ -120,7 +127,7 @@ def test_the_subject_says_that_somebody_is_called(server, receiver):
 
 def test_a_label_cannot_add_a_header(server, receiver):
     labels = {"app": "shop\r\nBcc: everybody@evil.example\r\n\r\nhello"}
-    receiver.send(a_notification(alerts=(a_told(labels=labels),)))
+    receiver.send(a_notification(alerts=(a_notified_alert(labels=labels),)))
     (mail,) = server.mails
     assert "Bcc" not in mail.message
     assert mail.message["Subject"].strip() == "[critical] Firing: negative-rate, shop Bcc: everybody@evil.example hello"
@@ -128,7 +135,9 @@ def test_a_label_cannot_add_a_header(server, receiver):
 
 
 def test_many_alerts_are_counted(server, receiver):
-    receiver.send(a_notification(alerts=tuple(a_told(rule=f"r{n}") for n in range(25)), changes=("More refunds.",)))
+    receiver.send(
+        a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(25)), changes=("More refunds.",))
+    )
     for kind in ("plain", "html"):
         said = body(server.mails[0], kind)
         assert "r19" in said

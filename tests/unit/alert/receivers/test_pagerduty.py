@@ -7,7 +7,7 @@ import pytest
 
 from monitor.alert.receivers.pagerduty import PagerDuty, events_of
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_notification, a_resolved_notification, a_told, an_example, at
+from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_notification, an_example, at
 from tests.servers.pagerduty import KEY, pagerduty_server, problems
 from tests.servers.webhook import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
 
@@ -33,7 +33,7 @@ def receiver(server):
 
 
 def test_an_alert_is_one_incident(server, receiver):
-    acknowledged = a_told(acknowledged_by="ada")
+    acknowledged = a_notified_alert(acknowledged_by="ada")
     told = [
         (a_notification(), "triggered"),
         (a_notification(number=1, news="repeated"), "triggered"),
@@ -48,9 +48,9 @@ def test_an_alert_is_one_incident(server, receiver):
 
 
 def test_what_joins_an_acknowledged_group_calls_somebody(server, receiver):
-    warning = a_told(fingerprint="w", severity="warning")
+    warning = a_notified_alert(fingerprint="w", severity="warning")
     heard = replace(warning, acknowledged_by="ada")
-    joined = a_told(fingerprint="c", rule="another")
+    joined = a_notified_alert(fingerprint="c", rule="another")
     receiver.send(a_notification(alerts=(warning,)))
     receiver.send(a_notification(news="acknowledged", by="ada", alerts=(heard,)))
     receiver.send(a_notification(news="changed", alerts=(joined, heard)))
@@ -64,14 +64,14 @@ def test_what_joins_an_acknowledged_group_calls_somebody(server, receiver):
 
 def test_what_came_back_before_anybody_was_told_is_the_same_incident(server, receiver):
     receiver.send(a_notification())
-    receiver.send(a_resolved_notification(alerts=(a_told(episode="another", status="resolved"),)))
+    receiver.send(a_resolved_notification(alerts=(a_notified_alert(episode="another", status="resolved"),)))
     assert server.incidents == {ALERT: "resolved"}
 
 
 def test_what_is_silenced_stays_as_it_was_and_calls_again_after_it(server, receiver):
     receiver.send(a_notification())
-    silenced = a_told(silenced_until=at(60))
-    other = a_told(episode="other")
+    silenced = a_notified_alert(silenced_until=at(60))
+    other = a_notified_alert(episode="other")
     receiver.send(a_notification(news="silenced", by="ada", alerts=(silenced, other)))
     receiver.send(a_notification(news="changed", alerts=(silenced,)))
     assert [event["event_action"] for event in server.events] == ["trigger"]
@@ -81,7 +81,9 @@ def test_what_is_silenced_stays_as_it_was_and_calls_again_after_it(server, recei
 
 def test_what_changed_stands_with_the_alert_it_is_about():
     first, second = events_of(
-        a_notification(alerts=(a_told(), a_told(episode="b", labels={"app": "bank"})), changes=("More.",))
+        a_notification(
+            alerts=(a_notified_alert(), a_notified_alert(episode="b", labels={"app": "bank"})), changes=("More.",)
+        )
     )
     assert first["payload"]["custom_details"]["changes"] == ["More."]
     assert not {"changes", "examples"} & set(second["payload"]["custom_details"])
@@ -116,13 +118,13 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
 
 @pytest.mark.parametrize("severity", ["critical", "warning", "info"])
 def test_severities_are_pagerdutys(severity):
-    (event,) = events_of(a_notification(alerts=(a_told(severity=severity),)))
+    (event,) = events_of(a_notification(alerts=(a_notified_alert(severity=severity),)))
     assert event["payload"]["severity"] == severity
 
 
 def test_the_largest_event_is_taken():
     for much in ("退" * 10_000, '"' * 10_000, "👩" * 10_000):
-        told = a_told(
+        told = a_notified_alert(
             rule=much,
             labels={"app": much} | {f"{n}{much}": much for n in range(40)},
             annotations={f"{n}{much}": much for n in range(40)},

@@ -10,9 +10,9 @@ from monitor.alert.receivers.webhook import Webhook, payload_of, signature
 from monitor.core.errors import Fatal, Retriable
 from tests.factories.notifications import (
     a_notification,
+    a_notified_alert,
+    a_resolved_alert,
     a_resolved_notification,
-    a_resolved_told,
-    a_told,
     an_example,
     at,
 )
@@ -57,7 +57,7 @@ def test_the_payload_is_alertmanagers():
         "0001-01-01T00:00:00Z",
     )
     assert alert["generatorURL"] == "https://monitor.example/1"
-    assert alert["fingerprint"] == a_told().fingerprint
+    assert alert["fingerprint"] == a_notified_alert().fingerprint
 
 
 def test_what_alertmanager_has_no_place_for_stands_under_our_name():
@@ -79,22 +79,22 @@ def test_what_alertmanager_has_no_place_for_stands_under_our_name():
 
 
 def test_common_is_what_all_alerts_share():
-    other = a_told(rule="b", severity="warning", annotations={})
-    told = payload_of(a_notification(alerts=(a_told(), other)), external_url="")
+    other = a_notified_alert(rule="b", severity="warning", annotations={})
+    told = payload_of(a_notification(alerts=(a_notified_alert(), other)), external_url="")
     assert told["commonLabels"] == {"app": "support-bot", "environment": "production"}
     assert "runbook" not in told["commonAnnotations"]
 
 
 def test_a_group_is_resolved_when_all_of_it_is():
-    over = a_resolved_told(rule="b")
-    partly = payload_of(a_notification(alerts=(a_told(), over)), external_url="")
+    over = a_resolved_alert(rule="b")
+    partly = payload_of(a_notification(alerts=(a_notified_alert(), over)), external_url="")
     assert (partly["status"], [alert["status"] for alert in partly["alerts"]]) == ("firing", ["firing", "resolved"])
     assert partly["alerts"][1]["endsAt"] == "2025-11-21T12:20:00Z"
     assert payload_of(a_resolved_notification(), external_url="")["status"] == "resolved"
 
 
 def test_alerts_beyond_a_hundred_are_counted():
-    told = payload_of(a_notification(alerts=(a_told(),) * 130), external_url="")
+    told = payload_of(a_notification(alerts=(a_notified_alert(),) * 130), external_url="")
     assert (len(told["alerts"]), told["truncatedAlerts"]) == (100, 30)
 
 

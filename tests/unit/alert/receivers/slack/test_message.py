@@ -12,9 +12,9 @@ from monitor.alert.receivers.slack.message import (
 )
 from tests.factories.notifications import (
     a_notification,
+    a_notified_alert,
+    a_resolved_alert,
     a_resolved_notification,
-    a_resolved_told,
-    a_told,
     an_example,
     at,
 )
@@ -71,8 +71,8 @@ def test_a_message_reads_like_this():
 
 
 def test_a_group_leads_with_the_worst_and_lists_the_others():
-    others = [a_told(rule=f"rule-{n}", severity="warning") for n in range(8)]
-    message = seen(root_message(a_notification(alerts=(a_told(), *others, a_resolved_told(rule="gone")))))
+    others = [a_notified_alert(rule=f"rule-{n}", severity="warning") for n in range(8)]
+    message = seen(root_message(a_notification(alerts=(a_notified_alert(), *others, a_resolved_alert(rule="gone")))))
     assert message.startswith("🔴 Firing: negative-rate, support-bot and 8 more\n")
     assert "Also:\n🟠 rule-0, support-bot: rate of negative answers 38.2 %" in message
     assert "rule-5," in message
@@ -93,9 +93,9 @@ def test_buttons_are_there_only_where_somebody_listens():
 
 
 def test_what_is_acknowledged_shows_by_whom_and_cannot_be_acknowledged_again():
-    mine = a_told(acknowledged_by="slack:U1 (ada)")
-    some = root(a_notification(alerts=(mine, a_told())), buttons=True)
-    everything = root(a_notification(alerts=(mine, a_resolved_told())), buttons=True)
+    mine = a_notified_alert(acknowledged_by="slack:U1 (ada)")
+    some = root(a_notification(alerts=(mine, a_notified_alert())), buttons=True)
+    everything = root(a_notification(alerts=(mine, a_resolved_alert())), buttons=True)
     assert "Acknowledge" in buttons(some)
     assert [*buttons(everything)] == ["Silence 1 h", "Silence 4 h"]
     assert "Acknowledged by: slack:U1 (ada)" in shown(everything)
@@ -111,11 +111,11 @@ def test_when_all_is_over_it_is_green_and_only_open_is_left():
 @pytest.mark.parametrize(
     ("told", "heading"),
     [
-        (a_told(status="no_data", severity="warning"), "🟠 No data: negative-rate"),
-        (a_told(status="error"), "🔴 Error: negative-rate"),
-        (a_told(severity="info"), "🔵 Firing: negative-rate"),
-        (a_told(silenced_until=at(60)), "🔕 Firing: negative-rate"),
-        (a_told(silenced_until=at(1)), "🔴 Firing: negative-rate"),
+        (a_notified_alert(status="no_data", severity="warning"), "🟠 No data: negative-rate"),
+        (a_notified_alert(status="error"), "🔴 Error: negative-rate"),
+        (a_notified_alert(severity="info"), "🔵 Firing: negative-rate"),
+        (a_notified_alert(silenced_until=at(60)), "🔕 Firing: negative-rate"),
+        (a_notified_alert(silenced_until=at(1)), "🔴 Firing: negative-rate"),
     ],
 )
 def test_the_state_shows_in_the_heading(told, heading):
@@ -123,7 +123,7 @@ def test_the_state_shows_in_the_heading(told, heading):
 
 
 def test_a_silence_and_the_receiver_that_failed_are_told():
-    told = a_notification(alerts=(a_told(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
+    told = a_notification(alerts=(a_notified_alert(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
     assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(told))
     assert "Instead of pagerduty: out of reach" in shown(root(told))
 
@@ -139,13 +139,13 @@ def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
     ("changes", "line"),
     [
         (
-            {"news": "changed", "alerts": (a_told(), a_told(rule="other", fired_at=at(9)))},
+            {"news": "changed", "alerts": (a_notified_alert(), a_notified_alert(rule="other", fired_at=at(9)))},
             "🔴 other, support-bot joined",
         ),
         ({"news": "repeated", "at": at(60)}, "🔴 Still firing after 1h"),
         ({"news": "acknowledged", "by": "slack:U1 (ada)"}, "🔴 Acknowledged by slack:U1 (ada)"),
         (
-            {"news": "silenced", "by": "ada", "alerts": (a_told(silenced_until=at(60)),)},
+            {"news": "silenced", "by": "ada", "alerts": (a_notified_alert(silenced_until=at(60)),)},
             "🔕 Silenced by ada until 2025-11-21 13:00 UTC",
         ),
     ],
@@ -184,7 +184,7 @@ def largest(**changes):
         id=much, question=much, answer=much, verdict=much, reasons=(much,), url="https://x/" + "&" * 50
     )
     known = {
-        "alerts": (a_told(**told), *[a_told(**told | {"silenced_until": None})] * 30),
+        "alerts": (a_notified_alert(**told), *[a_notified_alert(**told | {"silenced_until": None})] * 30),
         "changes": (much,) * 30,
         "examples": (example,) * 3,
         "url": "https://x/" + "a" * 2_900,
@@ -216,7 +216,7 @@ def test_a_url_that_slack_would_not_take_gets_no_button():
 
 def test_more_labels_than_there_is_room_for_are_counted():
     labels = {"app": "a", "environment": "b", "model": "", "team": "c", "x": "d", "y": "e"}
-    assert "more labels\n2, not shown here" in shown(root(a_notification(alerts=(a_told(labels=labels),))))
+    assert "more labels\n2, not shown here" in shown(root(a_notification(alerts=(a_notified_alert(labels=labels),))))
 
 
 @pytest.mark.parametrize("hostile", ["<!channel>", "<@U123>", "<https://evil|click>", "`*_~", "\u202eabc", "@here #x"])
