@@ -24,8 +24,9 @@ HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 # A document or a script, as comments, messages and commands name them.
 NAMED = re.compile(r"(?<![\w/.-])(?:docs/[\w/-]+\.md|(?:benchmarks|tools)/[\w/-]+\.py)")
-# A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`; NAME stands for any.
+# A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`.
 FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker)/[\w/.-]*\w(?:/|\.\w+)")
+PLACEHOLDERS = ("NAME", "NNNN", "NOUN")
 MADE_BY_USERS = ("docker/events/", "monitor/bin/", "monitor/weekly-report/")
 
 
@@ -68,8 +69,7 @@ def test_every_file_that_a_page_names_exists(page):
     gone = [
         name
         for name in sorted(named)
-        if "NAME" not in name
-        and "NNNN" not in name
+        if not any(part in name for part in PLACEHOLDERS)
         and not name.startswith(MADE_BY_USERS)
         and not (ROOT / name).exists()
     ]
