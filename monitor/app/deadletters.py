@@ -65,7 +65,7 @@ def retry(
     store, letters = application.store, DeadLetters(application.engine)
     check_known(letters, wanted)
     again, wanted, counts = Retry(stop=stop, patience=PATIENCE), replace(wanted, open=True), Counter[str]()
-    last = again(lambda: letters.amount(wanted)).last
+    last = again(lambda: letters.count(wanted)).last
 
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))

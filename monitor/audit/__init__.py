@@ -1,1 +1,5 @@
-"""What proves the record: canonical bytes, commitments, the Merkle tree, signed checkpoints, and the export."""
+"""The proof side of the audit trail: canonical bytes, commitments, the Merkle tree, checkpoints, the export.
+
+In: rows and acts to seal, hashes, notes.
+Out: records, proofs, signed checkpoints, and a ZIP that an auditor checks with Python alone.
+"""

@@ -65,7 +65,7 @@ def deadletters_list(
         wanted = replace(wanted, open=True)
     with opened() as application:
         letters = DeadLetters(application.engine)
-        rows, amount = letters.newest(wanted, most), letters.amount(wanted)
+        rows, amount = letters.newest(wanted, most), letters.count(wanted)
     if as_json:
         print_json([{**row, "begins": row["begins"].decode("utf-8", "replace")} for row in rows])
         return
@@ -185,7 +185,7 @@ def deadletters_purge(
             wanted = replace(wanted, until=before if wanted.until is None else min(before, wanted.until))
         letters = DeadLetters(application.engine)
         check_known(letters, wanted)
-        amount = letters.amount(wanted)  # dead letters that arrive while the user thinks are left alone
+        amount = letters.count(wanted)  # dead letters that arrive while the user thinks are left alone
         if amount.total and not yes:
             confirm(f"Delete {plural(amount.total, 'dead letter')} for good, {amount.open} of them open?")
         with stopping() as stop:

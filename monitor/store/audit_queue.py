@@ -1,7 +1,7 @@
-"""What is to be sealed: queued in the transaction that stores it, so that nothing is stored that is not sealed later.
+"""Queues rows and acts for the audit trail, in the transaction that stores them: what is stored is sealed later.
 
-A row without a body names a stored row, which is read when it is sealed; an act (somebody labelled, silenced, erased,
-looked) brings its body. `monitor.app.audit.sealer` empties the queue.
+A queued row without a body names a stored row, which is read when it is sealed. An act (a label, a silence, an erasure,
+a look at unmasked data) brings its body. `monitor.app.audit.sealer` empties the queue.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitor.store.tables.audit import audit_queue
 if TYPE_CHECKING:
     import psycopg
 
-SEAL_LOCK = 7_305_301  # of who seals
+SEAL_LOCK = 7_305_301  # held by the process that seals
 
 
 class Kind(StrEnum):
@@ -41,8 +41,8 @@ class Kind(StrEnum):
     EXPORT = "export"
     LOOK = "look"  # at unmasked data
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
-    BACKFILL = "backfill"  # rows that were stored past the queue were sealed
-    MISSING = "missing"  # no leaf: stands in the queue while such rows are looked for
+    BACKFILL = "backfill"  # rows that had bypassed the queue were sealed
+    MISSING = "missing"  # never a leaf: the request to look for rows that bypassed the queue
 
 
 STORED = (Kind.INTERACTION, Kind.ASSESSMENT, Kind.JUDGEMENT)
@@ -50,9 +50,9 @@ STORED = (Kind.INTERACTION, Kind.ASSESSMENT, Kind.JUDGEMENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Something that somebody did: `subject` is what it was done to, `body` whatever else is to be proved.
+    """Something that a person or the program did to `subject`; `body` is what else must be provable.
 
-    `body` is stored for good: no text of a chatbot or of its users goes into it.
+    `body` is stored for good: texts of chatbots and users must not go into it.
     """
 
     kind: Kind
@@ -64,11 +64,11 @@ class Act:
 
 
 def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str, str]], now: datetime) -> None:
-    """Queues stored rows by app and id of their interaction and their part, in the caller's transaction.
+    """Queues stored rows, in the caller's transaction, by the app and id of their interaction and by their part.
 
-    The part of an assessment is its profile's hash, of a judgement what `judgement_part` says. An interaction that is
-    stored together with its assessment has that one's part, and stands for both: half the rows to write. Else it is
-    empty.
+    The part of an assessment is its profile's hash, that of a judgement is `judgement_part`. An interaction that is
+    stored together with its assessment has the assessment's part and stands for both, which halves the rows to write;
+    otherwise its part is empty.
     """
     with connection.cursor().copy("COPY audit_queue (kind, app, subject, part, queued_at) FROM STDIN") as copy:
         for app, id_, part in rows:
@@ -76,7 +76,7 @@ def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[
 
 
 def judgement_part(metric: str, model: str, prompt_hash: str) -> str:
-    """Which judgement of its interaction; the names of metrics and the hashes hold no slash."""
+    """The part of a judgement. Names of metrics and hashes contain no slash."""
     return f"{metric}/{model}/{prompt_hash}"
 
 
@@ -88,18 +88,18 @@ def queue_act(connection: Connection, act: Act) -> None:
 
 
 def hold_sealing(connection: Connection) -> None:
-    """Keeps the sealer from rows and secrets until the caller's transaction ends, once what it does now is done.
+    """Waits for the sealer to finish its batch, and keeps it waiting until the caller's transaction ends.
 
-    For whoever deletes secrets: one that is made at the same time would outlive its interaction.
+    For deleting secrets: a secret that the sealer makes at the same time would outlive its interaction.
     """
     connection.execute(select(func.pg_advisory_xact_lock(SEAL_LOCK)))
 
 
 def keep_act(engine: Engine, act: Act) -> None:
-    """Queues it for the audit trail; only once this has returned may be done what it tells of.
+    """Queues an act in a transaction of its own, before the caller does what the act records.
 
     Raises:
-        Retriable: the database is out of reach; it is not kept.
+        Retriable: the database is out of reach, and the act is not stored.
     """
     with retriable(), engine.begin() as connection:
         queue_act(connection, act)

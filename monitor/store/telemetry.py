@@ -1,4 +1,4 @@
-"""What the metrics for Prometheus say of the store: few rows, whatever number of answers is kept."""
+"""Reads the figures for Prometheus from few rows, however many answers are stored."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ from monitor.store.pending.queue import Pending
 from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.signals import verdict_hour
 
-RECENT = timedelta(hours=48)  # older answers may still come, but are not counted in the metrics
-COUNTED = ("received", "assessed", "duplicate", *(skip.value for skip in Skip))  # of the ledger: these never go down
+RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
+COUNTED = (
+    "received",
+    "assessed",
+    "duplicate",
+    *(skip.value for skip in Skip),
+)  # the ledger's counts that never go down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """The state of the store at one time, by labels."""
+    """The state of the store at one time, by the labels of the metrics."""
 
     messages: Mapping[tuple[str, str], int]  # source, one of `COUNTED`
     dead: Mapping[str, int]  # source
@@ -40,13 +45,13 @@ class Figures:
 
 
 class TelemetryStore:
-    """Reads; may raise `Retriable`."""
+    """Reads; `figures` may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def figures(self, now: datetime) -> Figures:
-        """All of them, each right by itself."""
+        """All figures, each consistent in itself but not with the others."""
         rows, _ = Ledger(self._engine).read()
         messages: Counter[tuple[str, str]] = Counter()
         dead: Counter[str] = Counter()
@@ -94,11 +99,13 @@ class TelemetryStore:
         a, n = alert.c, notification.c
         states = select(a.rule, a.state, func.count()).group_by(a.rule, a.state)
         open_ = select(n.receiver, n.given_up, func.count()).where(n.delivered_at.is_(None))
-        evaluated = select(rule_state.c.rule, func.max(rule_state.c.evaluated_at)).group_by(rule_state.c.rule)
-        told: defaultdict[bool, dict[str, int]] = defaultdict(dict)
+        evaluated = select(rule_state.c.rule, func.max(rule_state.c.evaluated_at).label("evaluated_at")).group_by(
+            rule_state.c.rule
+        )
+        unsent: defaultdict[bool, dict[str, int]] = defaultdict(dict)
         with retriable(), self._engine.connect() as connection:
             alerts = {(rule, state): number for rule, state, number in connection.execute(states)}
             for receiver, given_up, number in connection.execute(open_.group_by(n.receiver, n.given_up)):
-                told[given_up][receiver] = number
-            times = {rule: at for rule, at in connection.execute(evaluated)}  # noqa: C416  rows are no pairs to mypy
-        return alerts, told[False], told[True], times
+                unsent[given_up][receiver] = number
+            times = {row.rule: row.evaluated_at for row in connection.execute(evaluated)}
+        return alerts, unsent[False], unsent[True], times

@@ -1,4 +1,4 @@
-"""Access tokens and sessions. Secrets are random and kept as SHA-256 only: whoever reads the table can use none."""
+"""Access tokens and sessions. Secrets are random and stored as SHA-256 only: reading the tables opens nothing."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.audit import api_token, web_session
 
-PREFIX = "mon_"  # by which people, and scanners for leaked secrets, know one
+PREFIX = "mon_"  # by which people and scanners for leaked secrets recognise a token
 _BYTES = 32
-_BETWEEN_USES = timedelta(minutes=1)  # how exactly the last use is kept
+_USE_INTERVAL = timedelta(minutes=1)  # the last use is stored this often at most
 _t, _s = api_token.c, web_session.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token as people see it; the secret itself is shown once, when it is made."""
+    """A token as people see it; the secret is shown only once, when the token is made."""
 
     id: str
     name: str
@@ -36,13 +36,13 @@ class Token:
     revoked_by: str | None
 
     def holds(self, now: datetime) -> bool:
-        """Whether it opens anything."""
+        """Whether the token is valid now."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Somebody who has signed in, by the name that the audit trail keeps."""
+    """A signed-in person; `subject` is the name that the audit trail records."""
 
     subject: str
     role: str
@@ -58,10 +58,10 @@ class Access:
     def make_token(
         self, name: str, role: str, *, by: str, now: datetime, expires_at: datetime | None = None
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is not kept.
+        """Makes a token, and returns it with its secret, which is not stored.
 
         Raises:
-            WrongSettings: a token of this name holds.
+            WrongSettings: a valid token has this name already.
         """
         secret = PREFIX + self._random(_BYTES)
         digest = _digest(secret)
@@ -76,48 +76,48 @@ class Access:
         with retriable(), self._engine.begin() as connection:
             same = select(api_token).where(_t.name == name, _t.revoked_at.is_(None))
             if any(_token(row).holds(now) for row in connection.execute(same)):
-                raise WrongSettings(f"there is a token {name!r} already; revoke it first, or take another name")
+                raise WrongSettings(f"there is a token {name!r} already; revoke it first, or choose another name")
             row = connection.execute(insert(api_token).values(digest=digest, **values).returning(*api_token.c)).one()
-            _told(connection, row.id, by, now, {"done": "made", "name": name, "role": role})
+            _record(connection, row.id, by, now, {"done": "made", "name": name, "role": role})
         return _token(row), secret
 
     def tokens(self) -> list[Token]:
-        """All of them, the newest first."""
+        """All tokens, newest first."""
         with retriable(), self._engine.connect() as connection:
             return [_token(row) for row in connection.execute(select(api_token).order_by(_t.created_at.desc(), _t.id))]
 
     def any_token(self, now: datetime) -> bool:
-        """Whether one holds."""
+        """Whether any token is valid."""
         return any(token.holds(now) for token in self.tokens())
 
     def closed(self) -> bool:
-        """Whether one was ever made: then nobody gets in without, even when all of them have expired."""
+        """Whether a token was ever made: then nobody gets in without one, even when all tokens have expired."""
         with retriable(), self._engine.connect() as connection:
             return bool(connection.scalar(select(exists().select_from(api_token))))
 
     def revoke(self, token_id: str, *, by: str, now: datetime) -> bool:
-        """Ends a token, and the sessions that were begun with it; whether there was one to end."""
+        """Ends a token and the sessions begun with it; False where there is no valid token of that id."""
         with retriable(), self._engine.begin() as connection:
             ended = update(api_token).where(_t.id == token_id, _t.revoked_at.is_(None))
             row = connection.execute(ended.values(revoked_at=now, revoked_by=by).returning(_t.name)).one_or_none()
             if row is None:
                 return False
             connection.execute(delete(web_session).where(_s.token_id == token_id))
-            _told(connection, token_id, by, now, {"done": "revoked", "name": row.name})
+            _record(connection, token_id, by, now, {"done": "revoked", "name": row.name})
         return True
 
     def holder(self, secret: str, now: datetime) -> Token | None:
-        """The token that this is the secret of, if it holds; its use is noted."""
+        """The valid token with this secret, if there is one; records its use."""
         with retriable(), self._engine.begin() as connection:
             row = connection.execute(select(api_token).where(_t.digest == _digest(secret))).one_or_none()
             if row is None or not (token := _token(row)).holds(now):
                 return None
-            if token.used_at is None or now - token.used_at >= _BETWEEN_USES:
+            if token.used_at is None or now - token.used_at >= _USE_INTERVAL:
                 connection.execute(update(api_token).where(_t.id == token.id).values(used_at=now))
         return token
 
     def begin_session(self, session: Session, *, now: datetime, length: timedelta, token_id: str | None = None) -> str:
-        """Signs somebody in; the secret is for their cookie. Sessions that have ended are removed on the way."""
+        """Signs a person in and returns the secret for the cookie. Removes sessions that have ended."""
         secret = self._random(_BYTES)
         values = {
             "digest": _digest(secret),
@@ -133,7 +133,7 @@ class Access:
         return secret
 
     def session(self, secret: str, now: datetime) -> Session | None:
-        """The session that this is the secret of, if it holds; one begun with a token holds no longer than that."""
+        """The valid session with this secret, if there is one; a session ends with the token it was begun with."""
         query = (
             select(_s.subject, _s.role)
             .outerjoin(api_token, _t.id == _s.token_id)
@@ -145,20 +145,19 @@ class Access:
         return None if row is None else Session(subject=row.subject, role=row.role)
 
     def end_session(self, secret: str) -> None:
-        """Signs out."""
         with retriable(), self._engine.begin() as connection:
             connection.execute(delete(web_session).where(_s.digest == _digest(secret)))
 
     def end_sessions(self, subject: str, *, by: str, now: datetime) -> int:
-        """Signs somebody out wherever they are signed in; in how many places that was."""
+        """Ends all sessions of a person; returns how many there were."""
         with retriable(), self._engine.begin() as connection:
             ended = connection.execute(delete(web_session).where(_s.subject == subject, _s.expires_at > now)).rowcount
             if ended:
-                _told(connection, subject, by, now, {"done": "signed out"})
+                _record(connection, subject, by, now, {"done": "signed out"})
         return ended
 
 
-def _told(connection: Connection, token_id: str, by: str, now: datetime, body: dict[str, str]) -> None:
+def _record(connection: Connection, token_id: str, by: str, now: datetime, body: dict[str, str]) -> None:
     queue_act(connection, Act(kind=Kind.TOKEN, by=by, at=now, subject=token_id, body={**body}))
 
 

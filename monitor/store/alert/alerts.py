@@ -1,4 +1,4 @@
-"""The `AlertStore` port on PostgreSQL: what rules look at, their alerts with their history, and what is remembered."""
+"""The `AlertStore` port on PostgreSQL: alerts with their history, and the memory of rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
+from typing_extensions import override
 
-from monitor.alert.evaluation.memory import SeriesMemory, Round, RuleMemory
+from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
+from monitor.alert.ports import AlertStore
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import Baseline, HourSums
@@ -24,8 +26,8 @@ from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_m
 
 EVALUATOR_LOCK = 7_305_103
 RESOLVED_KEPT = timedelta(hours=1)
-_OVER = (State.INACTIVE, State.RESOLVED)  # from which an episode may begin that starts from nothing known
-# Of an alert, those that stand in columns of the same name; `bound` stands in `threshold`, as in earlier releases.
+_OVER = (State.INACTIVE, State.RESOLVED)  # states in which a new episode may begin
+# The fields of an alert with a column of the same name; `bound` is in the column `threshold`, as in earlier releases.
 _PLAIN = (
     *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
     *("state", "active_since", "fired_at", "normal_since", "resolved_at", "acknowledged_by", "acknowledged_at"),
@@ -33,40 +35,40 @@ _PLAIN = (
 )
 
 
-class PostgresAlertStore:
-    """See `AlertStore`. Safe to use from several threads."""
+class PostgresAlertStore(AlertStore):
+    """Safe to use from several threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._counts = SpanCounts(engine)
         self._reading = ReadingStore(engine)
 
+    @override
     def evaluating(self) -> AbstractContextManager[bool]:
-        """As the port says; the lock is the session's, and free when its process is gone, see `advisory_lock`."""
         return advisory_lock(self._engine, EVALUATOR_LOCK)
 
+    @override
     def counts(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
     ) -> list[Counts]:
-        """As the port says."""
         return self._counts.counts(signal, selector, by, spans)
 
+    @override
     def hour_sums(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
     ) -> list[HourSums]:
-        """As the port says."""
         return self._counts.hour_sums(signal, selector, by, span)
 
+    @override
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
-        """As the port says."""
         return self._reading.lags(now) if signal.kind is SignalKind.LAG else self._reading.imbalances()
 
+    @override
     def watermark(self, now: datetime) -> datetime | None:
-        """As the port says."""
         return self._reading.watermark(now)
 
+    @override
     def alerts(self) -> list[Alert]:
-        """As the port says."""
         a = alert.c
         evaluated = select(func.max(rule_state.c.evaluated_at)).scalar_subquery()  # the evaluator's clock, not ours
         told = select(func.jsonb_object_keys(alert_group.c.said))
@@ -77,8 +79,8 @@ class PostgresAlertStore:
         with bounded(self._engine) as connection:
             return [alert_of(row) for row in connection.execute(query)]
 
+    @override
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
-        """As the port says, from the history; one that is active still lasts for ever."""
         e = alert_event.c
         until = func.lead(e.at).over(partition_by=e.fingerprint, order_by=e.id)
         events = (
@@ -94,12 +96,12 @@ class PostgresAlertStore:
         spans: dict[str, list[Span]] = {}
         with bounded(self._engine) as connection:
             for fingerprint, start, end in connection.execute(query):
-                last = end or datetime.max.replace(tzinfo=start.tzinfo)
+                last = end or datetime.max.replace(tzinfo=start.tzinfo)  # still active
                 spans.setdefault(fingerprint, []).append(Span(start=start, end=last))
         return spans
 
+    @override
     def memory(self, rule_digest: str) -> RuleMemory:
-        """As the port says."""
         state = select(rule_state).where(rule_state.c.rule_digest == rule_digest)
         remembered = select(alert_memory).where(alert_memory.c.rule_digest == rule_digest)
         with bounded(self._engine) as connection:
@@ -112,8 +114,8 @@ class PostgresAlertStore:
             by_fingerprint={row.fingerprint: _remembered(row) for row in rows},
         )
 
+    @override
     def save(self, done: Round) -> None:
-        """As the port says."""
         with bounded(self._engine) as connection:
             for change in done.transitions:
                 _save(connection, change)
@@ -126,14 +128,14 @@ class PostgresAlertStore:
             if done.forgotten:
                 connection.execute(delete(alert_memory).where(alert_memory.c.fingerprint.in_(done.forgotten)))
 
+    @override
     def evaluated(self) -> dict[str, datetime]:
-        """As the port says."""
         with bounded(self._engine) as connection:
             rows = connection.execute(select(rule_state.c.rule_digest, rule_state.c.evaluated_at))
-            return {digest: at for digest, at in rows}  # noqa: C416  of rows, which dict() would not take for pairs
+            return {row.rule_digest: row.evaluated_at for row in rows}
 
+    @override
     def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
-        """As the port says."""
         if not transitions and not gone:
             return
         with bounded(self._engine) as connection:
@@ -144,7 +146,7 @@ class PostgresAlertStore:
 
 
 def alert_of(row: Row[Any]) -> Alert:
-    """The alert that a row of its table holds."""
+    """The alert of a row of `alert`."""
     values = {name: getattr(row, name) for name in _PLAIN}
     return Alert(
         **{
@@ -159,7 +161,7 @@ def alert_of(row: Row[Any]) -> Alert:
 
 
 def _save(connection: Connection, change: Transition) -> None:
-    """Writes one transition where the stored alert is still the one it started from; what people did to it stays."""
+    """Writes a transition if the stored alert is still the one it started from; keeps what people did to the alert."""
     new, previous = change.alert, change.previous
     values: dict[str, Any] = {name: getattr(new, name) for name in _PLAIN}
     values |= {
@@ -182,7 +184,7 @@ def _save(connection: Connection, change: Transition) -> None:
             alert.c.episode == previous.episode,
             alert.c.state == previous.state,
         )
-        if new.episode == previous.episode:  # somebody may have acknowledged it since it was read
+        if new.episode == previous.episode:  # it may have been acknowledged since it was read
             del values["acknowledged_by"], values["acknowledged_at"]
         write = update(alert).where(known).values(**values).returning(alert.c.fingerprint)
     if connection.execute(write).first() is None:

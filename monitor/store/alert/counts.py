@@ -1,7 +1,7 @@
-"""Counts over spans of time from the rollups: at most so many rows a rule, whatever number of answers stand behind.
+"""Counts over spans of time from the rollups: a rule reads a bounded number of rows, however many answers there are.
 
-A span is read by whole hours, and what is left at each of its ends minute by minute, or as what the rest of that hour
-takes away from it, whichever is less. Ends that spans have in common are read once.
+A span is read by whole hours. Each of its ends is read by minutes: those inside the span are added, or the rest of the
+hour is taken away, whichever are fewer. Ends that spans have in common are read once.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from monitor.store.database import bounded
 from monitor.store.tables.interactions import verdict_minute
 from monitor.store.tables.signals import ingest_minute, verdict_hour
 
-# Its costs look large, since the planner cannot see how short the spans are; compiling would take longer than it does.
+# The planner cannot see how short the spans are and overestimates the costs: compiling would take longer than the read.
 _PLANNING = text("SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """What is read from one table, from `start` on, before `end`."""
+    """The rows of one table from `start` on, before `end`."""
 
     start: datetime
     end: datetime
@@ -52,7 +52,7 @@ class _Piece:
 
 
 class SpanCounts:
-    """Reads what alert rules count. Safe to use from several threads; may raise `Retriable`."""
+    """Reads the counts of alert rules. Safe to use from several threads; may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -60,14 +60,14 @@ class SpanCounts:
     def counts(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
     ) -> list[Counts]:
-        """What was counted in each of `spans`, for every combination of the `by` labels that occurs in any of them.
+        """The counts in each of `spans`, at least one, for every combination of the `by` labels that occurs in any.
 
-        `spans` are one at least. `selector` says which values of a label count; it and `by` are among `signal.labels`.
-        Without `by` there is one `Counts` without labels, also of nothing. In order of the labels. A mean's squares are
-        right to within the width of a histogram's bin, where they come from minutes.
+        `selector` says which values of a label count; its labels and `by` are among `signal.labels`. Without `by` there
+        is one `Counts` without labels, even of nothing. Ordered by the labels. The squares of a mean that come from
+        minutes are exact to the width of a histogram's bin.
 
         Raises:
-            ValueError: the signal is a state of now, for which no span is counted.
+            ValueError: the signal is momentary and has no counts over a span.
         """
         pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
         query = _query(signal, selector, by, pieces)
@@ -89,10 +89,10 @@ class SpanCounts:
     def hour_sums(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
     ) -> list[HourSums]:
-        """As `Counting` says, added up in the database: a row for each combination, in order of the labels.
+        """The sums over the hours of `span`, added up in the database: one per combination, ordered by the labels.
 
         Raises:
-            ValueError: the signal is a state of now, for which no span is counted.
+            ValueError: the signal is momentary and has no counts over a span.
         """
         with bounded(self._engine) as connection:
             return [
@@ -114,7 +114,7 @@ class SpanCounts:
 def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span) -> Select[Any]:
     """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
     if signal.is_momentary:
-        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+        raise ValueError(f"{signal} is momentary: it has no counts over a span")
     table = ingest_minute if signal.kind is SignalKind.DEAD_LETTERS else verdict_hour
     at = _time(table)
     hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
@@ -131,7 +131,7 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     c, labels = hours.c, [hours.c[label] for label in by]
     sums = [func.sum(value) for value in (c.n, c.k, c.k * c.k, c.k * c.n, c.n * c.n)]
     columns: list[ColumnElement[Any]] = [func.count(), *sums, *labels]
-    # without labels there is a group also of nothing
+    # without labels there is one group even where nothing was counted
     return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
 
 
@@ -211,9 +211,9 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
 
 
 def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[tuple[int, int]]]:
-    """What is to be read, and to which spans, by number, it counts with which sign."""
+    """The pieces to read, each with the spans, by number, to which it counts and with which sign."""
     if signal.is_momentary:
-        raise ValueError(f"{signal} is a state of now, which no span is counted for")
+        raise ValueError(f"{signal} is momentary: it has no counts over a span")
     found: defaultdict[_Piece, list[tuple[int, int]]] = defaultdict(list)
     for number, span in enumerate(spans):
         if signal.kind is SignalKind.DEAD_LETTERS:
@@ -225,13 +225,15 @@ def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[t
 
 
 def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piece, int]]:
-    """A span in pieces, with their signs."""
+    """Cuts a span into pieces with their signs."""
     before, last = _hour(start), _hour(end)  # the hours that its ends are in
     first = before if before == start else before + HOUR
     if first > last:
         yield _Piece(start=start, end=end, table=verdict_minute), 1
         return
-    takes_away = signal.kind is not SignalKind.MEAN  # squares of minutes are no exact part of those of their hour
+    takes_away = (
+        signal.kind is not SignalKind.MEAN
+    )  # the squares of minutes do not add up exactly to those of their hour
     if start < first:
         if takes_away and start - before < first - start:
             yield _Piece(start=before, end=start, table=verdict_minute), -1

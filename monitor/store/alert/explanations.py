@@ -1,4 +1,4 @@
-"""The rows that an explanation of an alert compares: even samples of its window and of its baseline."""
+"""Stores explanations of alerts, and reads the answers that they compare: even samples of window and baseline."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MOST = 4_000  # rows of a side
 TIMEOUT_MS = 5_000  # of a statement
 SLICES = 400  # of a span that has more rows than are read
 COUNTED = 480  # minutes that tell how many rows a span has; all of a shorter one
-_PASSED = 10  # times the rows of a side: assessments that may be passed over to find those under its labels
+_PASSED = 10  # assessments that may be read per row of a side, to find those with its labels
 _LONGEST = 2_000  # characters of a text that are read
-_BURST = 4  # times its even share, which a slice may give
+_BURST = 4  # rows that a slice may give, as a multiple of its even share
 _GOLDEN = 0.6180339887498949  # (√5 - 1) / 2
 
-# The rollup knows how many answers there are without looking at them.
+# Counts answers from the rollup, without reading them.
 _COUNT = """
     SELECT v.app, sum(v.total) FILTER (WHERE v.wanted) AS wanted, sum(v.total) AS passed
     FROM unnest(CAST(:minutes AS timestamptz[])) AS m (minute)
@@ -42,8 +42,8 @@ _COUNT = """
 """
 _KNOWN_APPS = "SELECT value FROM rollup_label WHERE label = 'app'"
 _ROLLUP_COLUMNS = {"environment": "r.environment", "model": "r.model", "topic": "r.topic"}
-# For each slice of time its assessments, by the index on app, verdict and time (hence all verdicts by name), then each
-# one's interaction by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
+# Reads the assessments of each slice of time by the index on app, verdict and time (hence all verdicts by name), then
+# the interaction of each by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
 _ROWS = """
     SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.matches
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
@@ -74,8 +74,8 @@ _INTERACTION_COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """Which answers, and what of them shows: label names to the values allowed."""
+class _AnswerFilter:
+    """Which answers to read: `labels` maps label names to the allowed values."""
 
     labels: Mapping[str, Sequence[str]]
     signal: str
@@ -100,43 +100,43 @@ class ExplanationRows:
     ) -> tuple[list[AnswerRow], list[AnswerRow]]:
         """The assessed answers of window and baseline under `selector` and `labels`, each with whether it matches.
 
-        A side with more than `most` of them is sampled: in each of 400 equal parts of the span all answers of one thin
-        slice, so that busy hours give more than quiet ones; where the slice lies in its part follows a fixed sequence,
-        so the same rows are read again. How thin is told by the rollup. At most `most` come back, oldest first. Not
-        read are answers whose app is beyond the rollup's cap, and those of apps that have next to none in a long span
-        where no app is named.
+        A side with more than `most` answers is sampled: each of 400 equal parts of the span gives all answers of one thin
+        slice, so that busy hours give more than quiet ones. The place of the slice in its part follows a fixed sequence,
+        so that the same rows are read again; the rollup says how thin the slice is. At most `most` answers come back,
+        oldest first. Answers of an app beyond the rollup's cap are not read; nor, where no app is named, those of apps
+        that have next to none in a long span.
         """
         allowed = {name: tuple(values) for name, values in selector.items() if values}
-        # what is counted under OTHER is not told apart
+        # values that are counted under OTHER cannot be told apart
         allowed |= {name: (value,) for name, value in labels.items() if value != OTHER or name == "app"}
-        wanted = _Wanted(labels=allowed, signal=signal, most=most)
+        wanted = _AnswerFilter(labels=allowed, signal=signal, most=most)
         with retriable(), self._engine.begin() as connection:
             connection.execute(text(f"SET LOCAL statement_timeout = {TIMEOUT_MS}"))
             return _side(connection, wanted, window, now=True), _side(connection, wanted, baseline, now=False)
 
 
 class Explanations:
-    """Keeps and gives back; every method may raise `Retriable`."""
+    """The explanations by episode; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def save(self, told: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
-        """Keeps what was said of an episode; the newest stands."""
+        """Stores the explanation of an episode, in place of an earlier one."""
         values = {"fingerprint": told.fingerprint, "made_at": now, "explanation": explanation.to_json()}
         write = postgresql.insert(alert_explanation).values(episode=told.episode, **values)
         with retriable(), self._engine.begin() as connection:
             connection.execute(write.on_conflict_do_update(index_elements=["episode"], set_=values))
 
     def of(self, episode: str) -> Explanation | None:
-        """What was said of it, if anything was."""
+        """The explanation of an episode, if there is one."""
         query = select(alert_explanation.c.explanation).where(alert_explanation.c.episode == episode)
         with retriable(), self._engine.connect() as connection:
             stored = connection.scalar(query)
         return None if stored is None else Explanation.from_json(stored)
 
 
-def _side(connection: Connection, wanted: _Wanted, span: Span, *, now: bool) -> list[AnswerRow]:
+def _side(connection: Connection, wanted: _AnswerFilter, span: Span, *, now: bool) -> list[AnswerRow]:
     totals = _totals(connection, wanted, span)
     apps = list(wanted.labels.get("app", totals)) or list(connection.scalars(text(_KNOWN_APPS)))
     under_labels, passed = (sum(column) for column in zip(*totals.values(), strict=True)) if totals else (0.0, 0.0)
@@ -164,8 +164,8 @@ def _side(connection: Connection, wanted: _Wanted, span: Span, *, now: bool) -> 
     return sorted(chosen, key=lambda row: (row.occurred_at, row.app, row.id))
 
 
-def _totals(connection: Connection, wanted: _Wanted, span: Span) -> dict[str, tuple[float, float]]:
-    """About how many answers of each app the span has, under the labels and in all; exact up to `COUNTED` minutes."""
+def _totals(connection: Connection, wanted: _AnswerFilter, span: Span) -> dict[str, tuple[float, float]]:
+    """How many answers of each app the span has, with the labels and in all; estimated beyond `COUNTED` minutes."""
     minutes = max(round(span.length / MINUTE), 1)
     counted = min(minutes, COUNTED)
     asked = [
@@ -180,7 +180,7 @@ def _totals(connection: Connection, wanted: _Wanted, span: Span) -> dict[str, tu
 
 
 def thin_slices(span: Span, fraction: float) -> list[Span]:
-    """`SLICES` slices that make up `fraction` of the span, one in each of as many equal parts; from 1 on all of it."""
+    """`SLICES` evenly spread slices that make up `fraction` of the span; from 1 on the whole span."""
     if fraction >= 1:
         return [span]
     part = span.length / SLICES
@@ -190,12 +190,12 @@ def thin_slices(span: Span, fraction: float) -> list[Span]:
 
 
 def _jitter(place: int) -> float:
-    """In [0, 1): a fixed sequence that is spread evenly and keeps no beat with traffic that does."""
+    """A number in [0, 1): a fixed, evenly spread sequence that does not fall into step with periodic traffic."""
     return place * _GOLDEN % 1
 
 
 def _conditions(labels: Mapping[str, Sequence[str]], columns: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-    """SQL for the labels that `columns` has, each of which begins with AND, and the values in it."""
+    """SQL conditions for those labels that have a column, each beginning with AND, and their values."""
     known = [name for name in columns if name in labels]
     sql = " ".join(f"AND {columns[name]} = ANY(CAST(:of_{name} AS text[]))" for name in known)
     return sql, {f"of_{name}": list(labels[name]) for name in known}

@@ -1,4 +1,4 @@
-"""What people ask about alerts: which there are, what became of each, who did what, and who could not be told."""
+"""Reads alerts for the terminal: which there are, their history, who did what, and undelivered notifications."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from monitor.store.alert.outbox import silence_of
 from monitor.store.database import retriable
 from monitor.store.tables.alerts import alert, alert_action, alert_event, notification, rule_state, silence
 
-SHORTEST = 6
-LATEST = 1_000  # rows of a history: an alert may flap for years
+SHORTEST = 6  # characters of a shortened id
+LATEST = 1_000  # rows of a history, because an alert may flap for years
 Row: TypeAlias = Mapping[str, Any]
 
 
@@ -27,7 +27,7 @@ class AlertHistory:
         self._engine = engine
 
     def alerts(self, now: datetime) -> list[Row]:
-        """Every alert that was ever pending, what is active first, then the most recent; with `silenced_until`."""
+        """Every alert that was ever pending, active ones first, then the most recent; with `silenced_until`."""
         active = alert.c.state.in_([state for state in State if state.active])
         query = select(alert).order_by(active.desc(), alert.c.active_since.desc())
         holding = select(silence).where(silence.c.ends_at > now)
@@ -36,12 +36,11 @@ class AlertHistory:
             rows = connection.execute(query).all()
         quiet = (silencing(silences, alert_of(row).matched, now) for row in rows)
         return [
-            {**row._mapping, "silenced_until": its.ends_at if its else None}  # noqa: SLF001  the documented name
-            for row, its in zip(rows, quiet, strict=True)
+            {**values, "silenced_until": its.ends_at if its else None} for row, its in zip(rows, quiet, strict=True)
         ]
 
     def unsent(self) -> list[Row]:
-        """By receiver: how many notifications wait, how many were given up, since when, and the last error."""
+        """By receiver: how many notifications wait or were given up, since when, and the last error."""
         n = notification.c
         late = and_(n.delivered_at.is_(None), ~n.given_up)
         query = (
@@ -59,37 +58,37 @@ class AlertHistory:
         return self._rows(query)
 
     def rules(self) -> list[Row]:
-        """When each rule was last evaluated, and what keeps it from that."""
+        """When each rule was last evaluated, and the error that prevents it."""
         return self._rows(select(*rule_state.c).order_by(rule_state.c.rule))
 
     def named(self, name: str) -> list[Alert]:
-        """The alerts called so: by rule, or fingerprint or episode, also of their group.
+        """The alerts of that rule, fingerprint or episode, where the episode may be that of their group.
 
-        Those ids may be shortened, to `SHORTEST` characters at least: one letter would name every sixteenth alert.
+        Ids may be shortened to `SHORTEST` characters at least: one letter would name every sixteenth alert.
         """
         episodes = select(notification.c.payload["alerts"]).where(_begins(notification.c.episode, name))
         with retriable(), self._engine.connect() as connection:
-            told = {its["fingerprint"] for alerts in connection.scalars(episodes) for its in alerts}
+            of_group = {its["fingerprint"] for alerts in connection.scalars(episodes) for its in alerts}
             query = select(alert).where(
                 (alert.c.rule == name)
                 | _begins(alert.c.fingerprint, name)
                 | _begins(alert.c.episode, name)
-                | alert.c.fingerprint.in_(told)
+                | alert.c.fingerprint.in_(of_group)
             )
             return [alert_of(row) for row in connection.execute(query.order_by(alert.c.active_since))]
 
     def events(self, fingerprints: list[str]) -> list[Row]:
-        """Their latest `LATEST` changes of state, oldest first."""
+        """The latest `LATEST` changes of state of these alerts, oldest first."""
         e = alert_event.c
         return self._rows(select(*e).where(e.fingerprint.in_(fingerprints)).order_by(e.id.desc()).limit(LATEST))[::-1]
 
     def actions(self, fingerprints: list[str]) -> list[Row]:
-        """The latest `LATEST` things that people did about them, oldest first; silences stand by themselves."""
+        """The latest `LATEST` things that people did about these alerts, oldest first; without silences."""
         a = alert_action.c
         return self._rows(select(*a).where(a.fingerprint.in_(fingerprints)).order_by(a.id.desc()).limit(LATEST))[::-1]
 
     def notifications(self, fingerprints: list[str]) -> list[Row]:
-        """What was told of them, oldest first, without the messages themselves."""
+        """The notifications about these alerts, oldest first, without their messages."""
         if not fingerprints:
             return []
         n = notification.c
@@ -108,13 +107,13 @@ class AlertHistory:
         return self._rows(select(*columns).where(ours).order_by(n.id))
 
     def silences(self, now: datetime, *, ended: bool = False) -> list[Row]:
-        """Those that hold or will, and with `ended` those that did, the last to end first, at most `LATEST`."""
+        """Current and future silences, with `ended` past ones too; the last to end first, at most `LATEST`."""
         query = select(*silence.c).order_by(silence.c.ends_at.desc()).limit(LATEST)
         return self._rows(query if ended else query.where(silence.c.ends_at > now))
 
     def _rows(self, query: Select[Any]) -> list[Row]:
         with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
+            return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def _begins(column: ColumnElement[str], name: str) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""Alerts as the dashboard lists them, each with the silence that keeps it quiet."""
+"""Lists alerts for the dashboard, each with the silence that covers it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitor.store.alert.outbox import silence_of
 from monitor.store.database import limited_read
 from monitor.store.tables.alerts import alert, alert_event, notification, silence
 
-LATEST = 2_000  # notifications among which those of one alert are looked for: no index leads to them
+LATEST = 2_000  # the newest notifications, among which those of one alert are searched: there is no index
 _NARROW = "the database is busy; try again in a moment"
 _a, _n = alert.c, notification.c
 _ON_FIRE = [state for state in State if state.active]
@@ -26,43 +26,43 @@ Row: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedAlert:
-    """An alert, and the silence that holds over it now."""
+    """An alert, and the silence that covers it now."""
 
     alert: Alert
     silence: Silence | None
 
 
 class AlertBoard:
-    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
+    """Reads; every method may raise `Retriable`, among it `TakesTooLong`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def active(self, now: datetime, *, most: int) -> list[ListedAlert]:
-        """What fires, is in error or pends, the worst first, then the newest."""
+        """Alerts that fire, are in error or pending; the most severe first, then the newest."""
         rank = {severity: place for place, severity in enumerate(SEVERITIES)}
         order = (_a.state == State.PENDING, case(rank, value=_a.severity), _a.active_since.desc(), _a.fingerprint)
         query = select(alert).where(_a.state.in_([*_ON_FIRE, State.PENDING])).order_by(*order)
         return self._listed(query.limit(most), now)
 
     def resolved(self, since: datetime, now: datetime, *, most: int) -> list[ListedAlert]:
-        """What has resolved since then, the last first."""
+        """Alerts that resolved since then, the last one first."""
         query = select(alert).where(_a.state == State.RESOLVED, _a.resolved_at >= since)
         return self._listed(query.order_by(_a.resolved_at.desc(), _a.fingerprint).limit(most), now)
 
     def one(self, fingerprint: str, now: datetime) -> ListedAlert | None:
-        """The alert of that fingerprint."""
+        """The alert with that fingerprint."""
         return next(iter(self._listed(select(alert).where(_a.fingerprint == fingerprint), now)), None)
 
     def of_episode(self, episode: str) -> str | None:
-        """The fingerprint of the alert that had that episode."""
+        """The fingerprint of the alert that has, or had, that episode."""
         now = select(_a.fingerprint).where(_a.episode == episode)
         then = select(alert_event.c.fingerprint).where(alert_event.c.episode == episode).limit(1)
         with limited_read(self._engine, _NARROW) as connection:
             return connection.scalar(now) or connection.scalar(then)
 
     def told(self, fingerprint: str) -> Sequence[Row]:
-        """Who was told of it, oldest first, among the latest notifications; without the messages themselves."""
+        """Notifications about the alert among the latest ones, oldest first, without their messages."""
         newest = select(func.max(_n.id)).scalar_subquery()
         columns = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)
         ours = _n.payload["alerts"].contains([{"fingerprint": fingerprint}])

@@ -1,4 +1,4 @@
-"""The `Outbox` port on PostgreSQL: groups of alerts, their notifications, and what became of each."""
+"""The `Outbox` port on PostgreSQL: alert groups, their notifications, and the delivery of each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,27 @@ from typing import Any
 from zlib import crc32
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Engine, Row, and_, delete, exists, false, func, literal, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    RowMapping,
+    and_,
+    delete,
+    exists,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
+from monitor.alert.ports import Outbox
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
@@ -25,48 +41,48 @@ _GROUP = TypeAdapter(AlertGroup)
 _n = notification.c
 
 
-class PostgresOutbox:
-    """See `Outbox`. Safe to use from several threads."""
+class PostgresOutbox(Outbox):
+    """Safe to use from several threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    @override
     def groups(self) -> list[AlertGroup]:
-        """As the port says."""
         with retriable(), self._engine.connect() as connection:
-            return [_group(row) for row in connection.execute(select(alert_group))]
+            return [_group(row) for row in connection.execute(select(alert_group)).mappings()]
 
+    @override
     def backlog(self) -> set[tuple[str, str]]:
-        """As the port says."""
         query = select(_n.receiver, _n.group_key).where(_WAITING).distinct()
         with retriable(), self._engine.connect() as connection:
             return {(receiver, key) for receiver, key in connection.execute(query)}
 
+    @override
     def silences(self, now: datetime) -> list[Silence]:
-        """As the port says."""
         query = select(silence).where(silence.c.ends_at > now).order_by(silence.c.starts_at, silence.c.id)
         with retriable(), self._engine.connect() as connection:
             return [silence_of(row) for row in connection.execute(query)]
 
+    @override
     def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
-        """As the port says."""
         with retriable(), self._engine.begin() as connection:
             if not _moved(connection, group, over=over):
                 raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
             _put(connection, notification)
 
+    @override
     def waiting(self) -> list[str]:
-        """As the port says."""
         query = select(_n.receiver).where(_WAITING).distinct().order_by(_n.receiver)
         with retriable(), self._engine.connect() as connection:
             return list(connection.scalars(query))
 
+    @override
     def delivering(self, receiver: str) -> AbstractContextManager[bool]:
-        """As the port says; the lock is the session's."""
         return advisory_lock(self._engine, (DELIVERER_LOCK << 32) + crc32(receiver.encode()))
 
+    @override
     def due(self, now: datetime, receiver: str) -> list[Notification]:
-        """As the port says."""
         first = (
             select(notification)
             .where(_WAITING, _n.receiver == receiver)
@@ -96,8 +112,8 @@ class PostgresOutbox:
                 for number, payload, attempts, in_doubt, previous in connection.execute(query)
             ]
 
+    @override
     def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
-        """As the port says, in one statement."""
         told = notification.alias()
         reason = (
             select(told.c.payload["instead_of"].astext)
@@ -126,15 +142,16 @@ class PostgresOutbox:
         with retriable(), self._engine.begin() as connection:
             connection.execute(write)
 
+    @override
     def mark_attempt(self, notification: Notification) -> None:
-        """As the port says."""
         self._mark(notification, attempted_at=func.now())
 
+    @override
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
-        """As the port says."""
         kept = None if receipt is None else dict(receipt)
         self._mark(notification, delivered_at=now, receipt=kept, last_error=None)
 
+    @override
     def failed(
         self,
         notification: Notification,
@@ -144,7 +161,6 @@ class PostgresOutbox:
         instead: Notification | None = None,
         attempted: bool = True,
     ) -> None:
-        """As the port says."""
         with retriable(), self._engine.begin() as connection:
             connection.execute(
                 update(_table)
@@ -159,8 +175,8 @@ class PostgresOutbox:
             if instead is not None:
                 _put(connection, instead)
 
+    @override
     def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
-        """As the port says."""
         behind = notification.alias()
         unfinished = or_(
             exists().where(alert_group.c.episode == _n.episode),
@@ -179,11 +195,11 @@ class PostgresOutbox:
             connection.execute(update(_table).where(_n.id == notification.id).values(**values))
 
 
-# told only to a receiver that forgets: nobody is called
+# repeated for a receiver that forgets, without paging anyone
 _RESENT = and_(_n.news == "repeated", _n.payload["pages"].astext.is_distinct_from("true"))
 _WAITING = and_(_n.delivered_at.is_(None), _n.given_up.is_(False))
 _ONCE = ["episode", "receiver", "number"]
-_table = notification  # methods have parameters of that name
+_table = notification  # for methods with a parameter of that name
 
 
 def _put(connection: Connection, n: Notification) -> None:
@@ -203,7 +219,7 @@ def _put(connection: Connection, n: Notification) -> None:
 
 
 def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:
-    """Writes the group as it stands now, if it stood where it should have; whether it did."""
+    """Writes the new state of the group if the stored state is the one before it; returns whether it was."""
     g = alert_group.c
     same = and_(g.receiver == group.receiver, g.key == group.key)
     before = and_(same, g.episode == group.episode, g.number == group.number - 1)
@@ -217,12 +233,12 @@ def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:
     return connection.execute(update(alert_group).where(before).values(**values)).rowcount == 1
 
 
-def _group(row: Row[Any]) -> AlertGroup:
-    return _GROUP.validate_python(dict(row._mapping))  # noqa: SLF001  SQLAlchemy's documented name
+def _group(row: RowMapping) -> AlertGroup:
+    return _GROUP.validate_python(dict(row))
 
 
 def silence_of(row: Row[Any]) -> Silence:
-    """The silence that a row of its table holds."""
+    """The silence of a row of `silence`."""
     return Silence(
         id=row.id,
         matchers=tuple(parse_matcher(text) for text in row.matchers),

@@ -1,4 +1,4 @@
-"""The `Responses` port on PostgreSQL: acknowledgements and silences, each kept with who did it and when."""
+"""The `Responses` port on PostgreSQL: acknowledgements and silences, each with who did it and when."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, update
+from typing_extensions import override
 
+from monitor.alert.ports import Responses
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
 from monitor.audit.record import portable
@@ -20,14 +22,14 @@ _ACTIVE = [state for state in State if state.active]
 _a = alert.c
 
 
-class PostgresResponses:
-    """See `Responses`. Safe to use from several threads."""
+class PostgresResponses(Responses):
+    """Safe to use from several threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    @override
     def active_alerts(self, episode: str) -> tuple[Mapping[str, str], list[Alert]]:
-        """As the port says."""
         query = select(alert_group.c.labels, alert_group.c.said).where(alert_group.c.episode == episode).limit(1)
         with retriable(), self._engine.connect() as connection:
             group = connection.execute(query).one_or_none()
@@ -36,22 +38,22 @@ class PostgresResponses:
             active = select(alert).where(_a.fingerprint.in_(group.said), _a.state.in_(_ACTIVE))
             return group.labels, [alert_of(row) for row in connection.execute(active)]
 
+    @override
     def acknowledge(self, alerts: Sequence[Alert], *, by: str, now: datetime, comment: str = "") -> int:
-        """As the port says."""
         done = 0
         with retriable(), self._engine.begin() as connection:
             for its in sorted(alerts, key=lambda its: its.fingerprint):
                 same = (_a.fingerprint == its.fingerprint, _a.episode == its.episode, _a.state.in_(_ACTIVE))
                 write = update(alert).where(*same, _a.acknowledged_by.is_(None))
-                said = f"{by} ({comment})" if comment else by  # who comes next needs the why
-                if connection.execute(write.values(acknowledged_by=said, acknowledged_at=now)).rowcount:
+                who = f"{by} ({comment})" if comment else by  # the comment tells the next person why
+                if connection.execute(write.values(acknowledged_by=who, acknowledged_at=now)).rowcount:
                     done += 1
                     _keep(connection, "acknowledge", by, now, comment, fingerprint=its.fingerprint, episode=its.episode)
                     queue_act(connection, acknowledge_act(its.fingerprint, its.episode, by=by, now=now))
         return done
 
+    @override
     def silence(self, silence: Silence, *, now: datetime) -> None:
-        """As the port says."""
         values = {
             "id": silence.id,
             "matchers": [str(matcher) for matcher in silence.matchers],
@@ -65,8 +67,8 @@ class PostgresResponses:
             queue_act(connection, silence_act(values, now))
             _keep(connection, "silence", silence.created_by, now, silence.comment, silence_id=silence.id)
 
+    @override
     def unsilence(self, silence_id: str, *, by: str, now: datetime) -> bool:
-        """As the port says."""
         s = _silence.c
         write = update(_silence).where(s.id == silence_id, s.ends_at > now).values(ends_at=now)
         with retriable(), self._engine.begin() as connection:
@@ -78,23 +80,23 @@ class PostgresResponses:
 
 
 def silence_act(row: Mapping[str, Any], now: datetime) -> Act:
-    """What is sealed of a row of `silence`; its comment is people's own words and stays out."""
+    """The act to seal for a row of `silence`, without the comment, which is free text."""
     times = {name: portable(row[name]) for name in ("starts_at", "ends_at")}
     body = {"matchers": row["matchers"], **times}
     return Act(kind=Kind.SILENCE, by=row["created_by"], at=now, subject=row["id"], body=body)
 
 
 def unsilence_act(silence_id: str, *, by: str, now: datetime) -> Act:
-    """What is sealed when somebody ends a silence."""
+    """The act to seal when a silence is ended."""
     return Act(kind=Kind.UNSILENCE, by=by, at=now, subject=silence_id, body={"ends_at": portable(now)})
 
 
 def acknowledge_act(fingerprint: str, episode: str, *, by: str, now: datetime) -> Act:
-    """What is sealed when somebody is at an alert."""
+    """The act to seal when an alert is acknowledged."""
     return Act(kind=Kind.ACKNOWLEDGE, by=by, at=now, subject=fingerprint, body={"episode": episode})
 
 
-_silence = silence  # a method has its name
+_silence = silence  # for the class, which has a method of that name
 
 
 def _keep(connection: Connection, action: str, by: str, now: datetime, comment: str, **of: Any) -> None:

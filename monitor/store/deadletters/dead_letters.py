@@ -1,4 +1,4 @@
-"""Dead letters as people handle them: looked at, made interactions by a retry, purged; their ledger moves along."""
+"""Reads, settles and purges dead letters, and keeps the ledger in step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from monitor.store.ledger.ledger import of_topic
 from monitor.store.ledger.offsets import Account, lock_ledgers
 from monitor.store.tables.interactions import dead_letter
 
-NOBODY = ""  # the group of a letter that no ledger counts
+NO_GROUP = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c
 _SETTLING = """
     SELECT id FROM dead_letter WHERE id = ANY(%s) AND settled_at IS NULL ORDER BY id FOR UPDATE SKIP LOCKED
@@ -38,10 +38,10 @@ _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterFilter:
-    """Which dead letters are meant; what is None does not matter.
+    """Selects dead letters by every field that is not None.
 
-    `problem` is a part of what `path: problem` says, `received_at` is in [since, until), and `open` is False for those
-    that a retry has settled.
+    `problem` is a part of `path: problem`, `received_at` is in [since, until), and `open` is False for letters that a
+    retry has settled.
     """
 
     ids: tuple[int, ...] | None = None
@@ -52,7 +52,7 @@ class LetterFilter:
     open: bool | None = None
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        """As SQL, all of which hold."""
+        """The conditions in SQL, all of which must hold."""
         found: list[ColumnElement[bool]] = []
         if self.ids is not None:
             found.append(_d.id.in_(self.ids))
@@ -71,7 +71,7 @@ class LetterFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLetter:
-    """An open dead letter as it is stored: the message as it came, and the group whose ledger counts it."""
+    """An open dead letter: the original message, and the group whose ledger counts it."""
 
     id: int
     group: str
@@ -80,7 +80,7 @@ class StoredLetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterCount:
-    """How many dead letters there are, how many of them are open, and the highest id among them, 0 of none."""
+    """How many dead letters there are, how many are open, and their highest id, 0 where there are none."""
 
     total: int
     open: int
@@ -93,8 +93,7 @@ class DeadLetters:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def amount(self, wanted: LetterFilter) -> LetterCount:
-        """How many there are of those."""
+    def count(self, wanted: LetterFilter) -> LetterCount:
         is_open = func.count().filter(_d.settled_at.is_(None))
         query = select(func.count(), is_open, func.coalesce(func.max(_d.id), 0)).where(*wanted.conditions())
         with retriable(), self._engine.connect() as connection:
@@ -102,12 +101,12 @@ class DeadLetters:
         return LetterCount(total=total, open=opened, last=last)
 
     def known(self, ids: Sequence[int]) -> set[int]:
-        """Which of these exist."""
+        """Those of `ids` that exist."""
         with retriable(), self._engine.connect() as connection:
             return set(connection.scalars(select(_d.id).where(_d.id.in_(ids))))
 
     def newest(self, wanted: LetterFilter, most: int) -> list[Mapping[str, Any]]:
-        """The newest of those, each with its first bytes."""
+        """The newest letters that match, each with the first bytes of its message."""
         columns = [_d.id, _d.received_at, _d.group_id, _d.topic, _d.partition, _d.position, _d.path, _d.problem]
         columns += [_d.size, _d.settled_at, _d.outcome]
         begins = func.substr(_d.value, 1, 200).label("begins")
@@ -116,13 +115,13 @@ class DeadLetters:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def whole(self, number: int) -> Mapping[str, Any] | None:
-        """Every column of one, or None where there is none."""
+        """All columns of a letter; None where it does not exist."""
         with retriable(), self._engine.connect() as connection:
             row = connection.execute(select(*_d).where(_d.id == number)).mappings().one_or_none()
         return None if row is None else dict(row)
 
     def page(self, wanted: LetterFilter, *, after: int, last: int, most: int, most_bytes: int) -> list[int]:
-        """Ids of the next of those in (after, last], oldest first: one or more, within the limits; none at the end."""
+        """The next ids in (after, last] that match, oldest first: at least one within the limits, none at the end."""
         length = func.octet_length(_d.value)
         query = select(_d.id, length).where(*wanted.conditions(), _d.id > after, _d.id <= last)
         ids, size = list[int](), 0
@@ -135,7 +134,7 @@ class DeadLetters:
         return ids
 
     def open_letters(self, ids: Sequence[int]) -> list[StoredLetter]:
-        """Those of `ids` that are open, oldest first."""
+        """The open letters among `ids`, oldest first."""
         query = select(*_d).where(_d.id.in_(ids), _d.settled_at.is_(None)).order_by(_d.id)
         with retriable(), self._engine.connect() as connection:
             return [_letter(row) for row in connection.execute(query).mappings()]
@@ -147,18 +146,18 @@ def settle(
     dead: Sequence[tuple[StoredLetter, DeadLetter]],
     now: datetime,
 ) -> Counter[str]:
-    """Stores in one transaction what a retry made of open letters; how many are `assessed`, `duplicate`, `dead` now.
+    """Stores the results of a retry in one transaction; returns how many letters are `assessed`, `duplicate` or `dead`.
 
-    An interaction is stored as a live one is, and its letter is open no more; what is still dead gets its problem of
-    today. Letters that are not open any more, or which another process is about to settle, are in none of the counts.
+    An interaction is stored like a live one, and its letter is settled; a letter that is still dead gets its new
+    problem. Letters that are settled already, or that another process is settling, are in none of the counts.
 
     Raises:
-        Retriable: the database is out of reach for now; to call it again settles nothing twice.
+        Retriable: the database is out of reach for now; a second call settles nothing twice.
     """
     with writer.transaction() as connection:
         wanted = [letter.id for letter, _ in (*alive, *dead)]
         ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
-        alive = [(letter, _counted(letter, a)) for letter, a in alive if letter.id in ours]
+        alive = [(letter, _to_store(letter, a)) for letter, a in alive if letter.id in ours]
         lock_ledgers(connection, [_account(letter) for letter, _ in alive])
         new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
         outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
@@ -181,10 +180,10 @@ def settle(
 
 
 def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
-    """Deletes them in one transaction; how many there were, and how many of these were open.
+    """Deletes letters in one transaction; returns how many there were, and how many of them were open.
 
     Raises:
-        Retriable: the database is out of reach for now; to call it again counts nothing twice.
+        Retriable: the database is out of reach for now; a second call counts nothing twice.
     """
     with writer.transaction() as connection:
         rows = connection.execute(_PURGING, (ids,)).fetchall()
@@ -200,9 +199,9 @@ def _account(letter: StoredLetter) -> Account:
     return letter.group, letter.message.position.topic, letter.message.position.partition
 
 
-def _counted(letter: StoredLetter, assessment: Assessment) -> Assessment:
-    """Without its position where the letter is in nobody's ledger, as interactions of that time are."""
-    if letter.group != NOBODY:
+def _to_store(letter: StoredLetter, assessment: Assessment) -> Assessment:
+    """The assessment to store: without a position where no ledger counts the letter."""
+    if letter.group != NO_GROUP:
         return assessment
     return replace(assessment, interaction=replace(assessment.interaction, position=None))
 

@@ -1,4 +1,4 @@
-"""Dead letters as the dashboard lists them: newest first, a page at a time, and what is wrong with most of them."""
+"""Lists dead letters for the dashboard: newest first, a page at a time, and their most frequent causes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from monitor.store.deadletters.dead_letters import LetterFilter
 from monitor.store.tables.interactions import dead_letter
 
 PAGE = 50
-COUNTED = 2_000  # the newest of them, which the counts are of
-_MOST_READS = 40  # pages of letters that one page looks through for a part of a problem
+COUNTED = 2_000  # the newest letters, among which causes are counted
+_MOST_READS = 40  # pages of letters that are searched to fill one page
 _BEGINS = 200  # bytes of a message that a list reads
 _NARROW = "name a topic of the dead letters, or a shorter time"
 _d = dead_letter.c
@@ -22,7 +22,7 @@ _d = dead_letter.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedLetter:
-    """One row; `begins` is how its message begins."""
+    """One row; `begins` holds the first bytes of its message."""
 
     id: int
     received_at: datetime
@@ -39,7 +39,7 @@ class ListedLetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Letters of one topic with one problem at one path: how many, of them open, and when the last came."""
+    """Letters of one topic with one problem at one path: how many, how many are open, when the last one came."""
 
     topic: str
     path: str
@@ -50,16 +50,15 @@ class Cause:
 
 
 class LetterList:
-    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
+    """Reads; every method may raise `Retriable`, among it `TakesTooLong`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def page(self, wanted: LetterFilter, *, before: int | None = None) -> list[ListedLetter]:
-        """`PAGE` of those with a smaller id than `before`, and one more where there are more.
+        """`PAGE` letters that match, with ids below `before`, and one more where there are more.
 
-        A part of a problem is looked for in what is left of it when personal data are masked, so that nobody can guess
-        them by it.
+        A part of a problem is searched in the masked problem, so that a search cannot be used to guess personal data.
         """
         found: list[ListedLetter] = []
         for _ in range(_MOST_READS):
@@ -82,7 +81,7 @@ class LetterList:
             ]
 
     def causes(self, wanted: LetterFilter, *, most: int = 20) -> list[Cause]:
-        """What is wrong with the newest `COUNTED` of them, the most frequent first."""
+        """The causes of the newest `COUNTED` letters that match, the most frequent first."""
         newest = select(_d.topic, _d.path, _d.problem, _d.settled_at, _d.received_at).where(*wanted.conditions())
         n = newest.order_by(_d.id.desc()).limit(COUNTED).subquery().c
         query = (

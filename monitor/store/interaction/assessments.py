@@ -1,4 +1,4 @@
-"""What people ask of the stored rows."""
+"""Reads interactions with their assessments and judgements, offsets and profiles."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class AssessmentQueries:
         self._engine = engine
 
     def ping(self) -> None:
-        """Asks the database for nothing; raises where it does not answer."""
+        """Raises where the database does not answer."""
         with retriable(), self._engine.connect() as connection:
             connection.execute(select(1))
 
     def with_assessments(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
-        """The interaction with each of its assessments as one flat mapping; several where apps share the id."""
+        """The interaction with each of its assessments as a flat mapping; apps may share an id."""
         hidden = {assessment.c.app, assessment.c.id, assessment.c.occurred_at}
         columns = [*interaction.c, *(column for column in assessment.c if column not in hidden)]
         query = select(*columns).join_from(interaction, assessment, _JOINED).where(interaction.c.id == interaction_id)
@@ -46,17 +46,17 @@ class AssessmentQueries:
             query = query.where(interaction.c.app == app)
         query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)
         with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001  the documented name
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def judgements(self, app: str, interaction_id: str) -> list[Mapping[str, Any]]:
-        """Those of one interaction, the latest of each metric first."""
+        """The judgements of one interaction, by metric, the latest first."""
         j = judgement.c
         query = select(*j).where(j.app == app, j.id == interaction_id).order_by(j.metric, j.judged_at.desc())
         with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def judged_means(self) -> list[tuple[str, str, int, float | None]]:
-        """Metric, live verdict, how many were judged, and the mean of those that have a score."""
+        """Metric, live verdict, number of judgements, and the mean of those that have a score."""
         j, a = judgement.c, assessment.c
         same = and_(j.app == a.app, j.id == a.id, j.occurred_at == a.occurred_at, a.live)
         query = (
@@ -69,21 +69,21 @@ class AssessmentQueries:
             return [tuple(row) for row in connection.execute(query)]
 
     def unassessed(self, interaction_id: str) -> list[Mapping[str, Any]]:
-        """App and last error of the interactions of this id that are stored and wait for their assessment."""
+        """`app` and `last_error` of the stored interactions of this id that wait for their assessment."""
         p = pending.c
         query = select(p.app, p.last_error).where(p.kind == Work.ASSESS, p.interaction_id == interaction_id)
         with retriable(), self._engine.connect() as connection:
-            return [dict(row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def offsets(self, group: str = GROUP) -> dict[tuple[str, int], int]:
-        """How far the group has read each partition of each topic; a followed file is partition 0 of a topic."""
+        """The next offset by topic and partition; a followed file is partition 0 of a topic."""
         c = consumer_offset.c
         query = select(c.topic, c.partition, c.next_offset).where(c.group_id == group)
         with retriable(), self._engine.connect() as connection:
             return {(row.topic, row.partition): row.next_offset for row in connection.execute(query)}
 
     def profile(self, profile_hash: str) -> Profile | None:
-        """The stored definition, or None where it is not known or no longer of this release's form."""
+        """The stored profile; None where it is unknown or its definition does not fit this release."""
         query = select(profile.c.definition).where(profile.c.hash == profile_hash)
         with retriable(), self._engine.connect() as connection:
             definition = connection.scalar(query)
@@ -93,7 +93,7 @@ class AssessmentQueries:
             return None
 
     def keep_profile(self, used: Profile, now: datetime) -> None:
-        """Stores the definition of the profile that verdicts are given under, once per content."""
+        """Stores the profile that verdicts are given under, once per content."""
         row = {
             "hash": used.hash,
             "name": used.name,
@@ -108,7 +108,7 @@ class AssessmentQueries:
 
 
 def profile_act(row: Mapping[str, Any]) -> Act:
-    """What is sealed of a row of `profile`."""
+    """The act to seal for a row of `profile`."""
     definition = hashlib.sha256(canonical(row["definition"])).hexdigest()
     body = {"name": row["name"], "embedding_model": row["embedding_model"], "definition": definition}
     return Act(kind=Kind.PROFILE, by="monitor", at=row["stored_at"], subject=row["hash"], body=body)

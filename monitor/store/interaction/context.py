@@ -1,4 +1,4 @@
-"""What stands beside one interaction: the other turns of its conversation, and its leaves in the audit trail."""
+"""Reads the context of one interaction: the turns of its conversation, and its leaves in the audit trail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _a, _i, _l = assessment.c, interaction.c, audit_leaf.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One interaction of a conversation; `verdict` is None as long as it waits for its assessment."""
+    """One interaction of a conversation; `verdict` is None while it waits for its assessment."""
 
     id: str
     turn: int | None
@@ -41,13 +41,13 @@ class Leaf:
 
 
 class InteractionContext:
-    """Reads; every method may raise `Retriable`, as `TakesTooLong` too."""
+    """Reads; every method may raise `Retriable`, among it `TakesTooLong`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def conversation(self, app: str, conversation_id: str) -> Sequence[Turn]:
-        """Its first `MOST_TURNS` turns, in order."""
+        """The first `MOST_TURNS` turns of a conversation, in order."""
         turns = (
             select(_i.id, _i.turn, _i.occurred_at, _i.question)
             .where(_i.app == app, _i.conversation_id == conversation_id)
@@ -77,7 +77,7 @@ class InteractionContext:
             ]
 
     def leaves(self, app: str, interaction_id: str) -> Sequence[Leaf]:
-        """Those of the interaction, its assessments and judgements, in order; none before they are sealed."""
+        """The leaves of the interaction, its assessments and judgements, in order; empty before they are sealed."""
         query = (
             select(_l.index, _l.kind, _l.sealed_at)
             .where(_l.app == app, _l.subject == interaction_id, _l.kind.in_([kind.value for kind in STORED]))

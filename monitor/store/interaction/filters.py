@@ -1,4 +1,4 @@
-"""What a list of interactions is asked for, and what it holds."""
+"""The filters of a list of interactions, and what a page of it holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from monitor.core.model import Reason, Verdict
 
 
 class Labelled(StrEnum):
-    """What people have said of an interaction."""
+    """How an interaction is labelled."""
 
     NO = "no"
     YES = "yes"
-    WRONG = "wrong"  # somebody's newest label is another verdict
+    WRONG = "wrong"  # the newest label of some person is another verdict
 
 
 class RefusalCorrectness(StrEnum):
@@ -35,7 +35,7 @@ class MetricRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What is asked for: of [since, until), and of what is set. `words` is what people type, see `terms`."""
+    """Interactions of [since, until) that match every filter that is set; for `words` see `terms`."""
 
     since: datetime
     until: datetime
@@ -52,14 +52,14 @@ class Filters:
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
-        """Those by which the rollups count."""
+        """The set filters that are labels of the rollups."""
         names = ("app", "environment", "model", "topic")
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePosition:
-    """Where a page begins: behind this row, in the order of the list."""
+    """Where a page begins: after this row, in the order of the list."""
 
     occurred_at: datetime
     app: str = ""
@@ -68,7 +68,7 @@ class PagePosition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedInteraction:
-    """One row. Texts are as they are stored: mask them before anybody sees them."""
+    """One row. Texts are unmasked: mask them before they are shown."""
 
     app: str
     id: str
@@ -101,7 +101,7 @@ class ListedInteraction:
 class InteractionPage:
     """A page, newest first. `older` and `newer` are where the next pages begin, None where there is none.
 
-    `reached` is set where looking ended there, before the end of the span: `older` (or `newer`) goes on from it.
+    `reached` is set where the search stopped before the end of the span: `older` (or `newer`) goes on from there.
     """
 
     rows: tuple[ListedInteraction, ...]

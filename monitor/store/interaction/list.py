@@ -1,8 +1,8 @@
-"""The list of interactions under their live assessment: newest first, filtered, a page at a time.
+"""Lists interactions under their live assessment: newest first, filtered, a page at a time.
 
-However many rows there are, a page reads few of them: the rollups say in which minutes there was any of an app, model,
-verdict, … (`monitor.store.interaction.presence`), a covering index holds what else is asked of assessments, and a search for words
-reads so many texts at a time and says how far it came.
+However many rows there are, a page reads few of them: the rollups say which minutes hold answers of an app, model or
+verdict (`monitor.store.interaction.presence`), a covering index holds the other filtered columns of assessments, and a
+search for words reads a limited number of texts and says how far it came.
 """
 
 from __future__ import annotations
@@ -48,20 +48,23 @@ from monitor.store.tables.interactions import METRICS, assessment, interaction
 from monitor.store.tables.review import review
 
 PAGE = 50
-READ = 20_000  # texts that one page looks through for words: some 50 ms
-LOOKED_UP = 4_000  # the same where each is looked up for its assessment
-SCANNED = 300_000  # entries of the covering index, the same
-_MOST_LOOKS = 40  # pages of what is found, of which one page is what still stands when masked
-_ROUNDING = 1e-6  # more than a REAL is off from what people type
+READ = 20_000  # texts that one page searches for words: some 50 ms
+LOOKED_UP = 4_000  # texts that one page searches where each is looked up for an assessment
+SCANNED = 300_000  # entries of the covering index that one page reads
+_MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
+_ROUNDING = 1e-6  # more than a REAL differs from the number that people type
 NARROW = "choose a shorter span of time, or an app, verdict or model"
-_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)  # of which one can count hours
+_FIRST, _LAST = (
+    datetime(1, 1, 2, tzinfo=UTC),
+    datetime(9999, 12, 30, tzinfo=UTC),
+)  # far enough from the limits of datetime to add hours
 _a, _i, _r = assessment.c, interaction.c, review.c
 
 
 class InteractionList:
-    """Reads. Safe to use from several threads; may raise `Retriable`, and `TakesTooLong` which says what to narrow.
+    """Reads. Safe to use from several threads; may raise `Retriable`, and `TakesTooLong`, which says what to narrow.
 
-    A search finds only what still stands there when personal data are masked, so that nobody can guess them by it.
+    A search finds only rows that match when personal data are masked, so that a search cannot be used to guess them.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -75,18 +78,18 @@ class InteractionList:
         newer_than: PagePosition | None = None,
         most: int = PAGE,
     ) -> InteractionPage:
-        """The newest that match, or those next to a place: at most one of the two is given."""
+        """The newest rows that match, or the rows next to a position; at most one of the two positions is given."""
         searched = terms(filters.words or "")
         forward = newer_than is not None
         place = newer_than or older_than
         start, end = max(filters.since, _FIRST), min(filters.until, _LAST)
         if place is not None:
-            behind = place.occurred_at + timedelta(microseconds=1)  # the place's own moment is looked at again
+            behind = place.occurred_at + timedelta(microseconds=1)  # rows of the position's own moment are read again
             start, end = (max(start, place.occurred_at), end) if forward else (start, min(end, behind))
         with limited_read(self._engine, NARROW) as connection:
-            found = _Looked(rows=(), through=None)
+            found = _Found(rows=(), through=None)
             if start < end:
-                found = _standing(
+                found = _search_masked(
                     connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most
                 )
         rows = tuple(found.rows[:most])
@@ -100,7 +103,7 @@ class InteractionList:
         return InteractionPage(rows=rows, older=far, newer=newer, reached=None if more else found.through)
 
     def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[ListedInteraction]:
-        """Up to `most` that match, newest first, however far one has to look; a transaction for each page of them."""
+        """Up to `most` rows that match, newest first, however far back; reads each page in its own transaction."""
         place, left = None, most
         while left > 0:
             listing = self.page(filters, older_than=place, most=min(size, left))
@@ -111,14 +114,14 @@ class InteractionList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Looked:
-    """What was found, one more than asked for where there are more, in the order of looking; and how far it came."""
+class _Found:
+    """The rows found, in the direction of the search, and one more if there are more; and how far the search came."""
 
     rows: Sequence[ListedInteraction]
     through: datetime | None
 
 
-def _standing(
+def _search_masked(
     connection: Connection,
     filters: Filters,
     searched: Terms,
@@ -128,25 +131,25 @@ def _standing(
     place: PagePosition | None,
     forward: bool,
     most: int,
-) -> _Looked:
-    """As `_looked`, of what stands when it is masked: neither a gap nor a place tells of any other row.
+) -> _Found:
+    """As `_search`, with only the rows that match when masked: neither a gap nor a position reveals another row.
 
     Raises:
-        TakesTooLong: so many of those found do not stand.
+        TakesTooLong: too many of the rows found do not match when masked.
     """
     rows, through = list[ListedInteraction](), None
     for number in range(_MOST_LOOKS):
-        found = _looked(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
+        found = _search(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
         if number == 0 and (through := found.through) is not None:
             start, end = (start, through) if forward else (through, end)
-        rows += [row for row in found.rows if _stands(row, searched)]
+        rows += [row for row in found.rows if _matches(row, searched)]
         if len(found.rows) <= most or len(rows) > most:
-            return _Looked(rows=rows, through=through)
+            return _Found(rows=rows, through=through)
         place = _place(found.rows[-1])
     raise TakesTooLong(f"this would take too long: {NARROW}")
 
 
-def _looked(
+def _search(
     connection: Connection,
     filters: Filters,
     searched: Terms,
@@ -156,13 +159,13 @@ def _looked(
     place: PagePosition | None,
     forward: bool,
     most: int,
-) -> _Looked:
-    """Looks in [start, end), behind `place`."""
-    of_texts, of_assessment = _of_texts(filters, searched), _of_assessment(filters)
-    alone = not of_assessment  # every interaction that is assessed counts: no assessment has to be looked at
-    by = interaction if of_texts and alone else assessment
+) -> _Found:
+    """Searches [start, end), after `place`."""
+    text_conditions, assessment_conditions = _interaction_conditions(filters, searched), _assessment_conditions(filters)
+    alone = not assessment_conditions  # every assessed interaction counts: no assessment has to be read
+    by = interaction if text_conditions and alone else assessment
     columns = (by.c.occurred_at, by.c.app, by.c.id)
-    conditions = [*of_texts, *of_assessment, *_of_app(filters, by)]
+    conditions = [*text_conditions, *assessment_conditions, *_app_conditions(filters, by)]
     if by is assessment:
         conditions.append(_a.live)
     counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
@@ -174,19 +177,19 @@ def _looked(
         if exact:
             spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
         else:
-            looked_up = reach if of_texts else SCANNED
+            looked_up = reach if text_conditions else SCANNED
             read = 2 * READ if alone else SCANNED
             spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
         through = spans.through
     elif searched.wanted or searched.unwanted:
         limits = (by.c.occurred_at >= start, by.c.occurred_at < end, *([_a.live] if by is assessment else []))
-        through = _bound(connection, by, [*limits, *of_assessment], reach, forward=forward)
+        through = _bound(connection, by, [*limits, *assessment_conditions], reach, forward=forward)
         if through is not None:
             start, end = (start, through) if forward else (through, end)
     if place is not None:
         behind = tuple_(place.occurred_at, place.app, place.id)
         conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
-    source: FromClause = by if by is interaction or not of_texts else assessment.join(interaction, _same(_a))
+    source: FromClause = by if by is interaction or not text_conditions else assessment.join(interaction, _same(_a))
     rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
         rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
@@ -194,21 +197,21 @@ def _looked(
     else:
         span = _within(spans)
         rows_of = rows_of.where(by.c.occurred_at >= span.c.start, by.c.occurred_at < span.c.end)
-        # the first of each span, so that the planner cannot turn the join around
+        # the first rows of each span, so that the planner cannot turn the join around
         of_span = _first(rows_of, columns, most + 1, forward=forward).lateral("of_span")
         found = (of_span.c.occurred_at, of_span.c.app, of_span.c.id)
         keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
     rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
-    return _Looked(rows=[_row(row) for row in rows], through=through)
+    return _Found(rows=[_row(row) for row in rows], through=through)
 
 
 def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:
-    """The first of them in the order of looking."""
+    """The first rows in the direction of the search."""
     return query.order_by(*(column.asc() if forward else column.desc() for column in columns)).limit(most)
 
 
-def _of_texts(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
-    """What interactions are asked."""
+def _interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
+    """The conditions on interactions."""
     found = searched.conditions(interaction.c.question, interaction.c.answer)
     if filters.environment is not None:
         found.append(_i.environment == filters.environment)
@@ -219,8 +222,8 @@ def _of_texts(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
     return found
 
 
-def _of_assessment(filters: Filters) -> list[ColumnElement[bool]]:
-    """What live assessments are asked; all of it stands in the covering index but what people said."""
+def _assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """The conditions on live assessments; all but those on labels are answered by the covering index."""
     found: list[ColumnElement[bool]] = []
     if filters.verdicts:
         found.append(_a.verdict.in_(sorted(filters.verdicts)))
@@ -233,12 +236,12 @@ def _of_assessment(filters: Filters) -> list[ColumnElement[bool]]:
         found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
         found += [column <= wanted.high + _ROUNDING] if wanted.high is not None else []
     if filters.labelled is not None:
-        found.append(_said(filters))
+        found.append(_labelled(filters))
     return found
 
 
-def _said(filters: Filters) -> ColumnElement[bool]:
-    """What people said of the assessment."""
+def _labelled(filters: Filters) -> ColumnElement[bool]:
+    """The condition on labels."""
     its = and_(_r.app == _a.app, _r.interaction_id == _a.id)
     if filters.labelled is Labelled.NO:
         return not_(exists().where(its))
@@ -256,21 +259,21 @@ def _said(filters: Filters) -> ColumnElement[bool]:
     return and_(labelled, exists().where(its, _r.label != _a.verdict, newest))
 
 
-def _of_app(filters: Filters, by: FromClause) -> list[ColumnElement[bool]]:
+def _app_conditions(filters: Filters, by: FromClause) -> list[ColumnElement[bool]]:
     return [] if filters.app is None else [by.c.app == filters.app]
 
 
 def _bound(
     connection: Connection, by: FromClause, conditions: Sequence[ColumnElement[bool]], reach: int, *, forward: bool
 ) -> datetime | None:
-    """Where the first `reach` rows end, None where there are no more of them."""
+    """Where the first `reach` rows end; None where there are fewer."""
     at = by.c.occurred_at
     rows = select(at).where(*conditions).order_by(at.asc() if forward else at.desc()).limit(reach).subquery()
     last = func.max(rows.c.occurred_at) if forward else func.min(rows.c.occurred_at)
     number, moment = connection.execute(select(func.count(), last).select_from(rows)).one()
     if number < reach:
         return None
-    # those of the very last moment are looked at again with the next ones
+    # rows of the very last moment are read again with the next page
     return moment  # type: ignore[no-any-return]
 
 
@@ -290,7 +293,7 @@ def _same(key: Any) -> ColumnElement[bool]:
 
 
 def _listed(keys: Any, *, forward: bool) -> Select[Any]:
-    """What is shown of the rows found, each looked up on its own."""
+    """The columns shown of the rows found, each row looked up on its own."""
     k = keys.c
     its = select(
         *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer")),
@@ -316,7 +319,7 @@ def _row(row: Any) -> ListedInteraction:
     return ListedInteraction(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
 
 
-def _stands(row: ListedInteraction, searched: Terms) -> bool:
+def _matches(row: ListedInteraction, searched: Terms) -> bool:
     if not searched.wanted and not searched.unwanted:
         return True
     return searched.match(redact(row.question), redact(row.answer))

@@ -1,4 +1,4 @@
-"""What the overview shows of the store: verdicts over time from the rollups, and the labels that there are."""
+"""Reads the figures of the overview: verdicts over time from the rollups, label values, the last checkpoint."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HOUR = timedelta(hours=1)
 SETTLED = timedelta(hours=1)
 KEPT = timedelta(minutes=15)
 _MOST_KEPT = 32
-MOST_LABELS = 100  # values of a label that a form offers
+MOST_LABELS = 100  # values of a label in a form
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NARROW = "choose a shorter span of time, or one app"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """Answers of one app, environment and model in the bin of time that begins `at`, by verdict."""
+    """Answers by verdict, of one app, environment and model, in the bin of time that begins at `at`."""
 
     at: datetime
     app: str
@@ -40,16 +40,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastCheckpoint:
-    """The last checkpoint of the audit trail: how many leaves it holds, and when it was made."""
+    """The last checkpoint of the audit trail: its number of leaves, and when it was made."""
 
     size: int
     made_at: datetime
 
 
 class OverviewStore:
-    """Reads. Safe to use from several threads; every method may raise `Retriable`, as `TakesTooLong` too.
+    """Reads. Safe to use from several threads; every method may raise `Retriable`, among it `TakesTooLong`.
 
-    What lies further back than `SETTLED` is kept for `KEPT`: answers that come so late may show that much later.
+    Figures older than `SETTLED` are cached for `KEPT`: answers that arrive so late may show up that much later.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -60,7 +60,7 @@ class OverviewStore:
     def cells(
         self, start: datetime, end: datetime, bin_: timedelta, *, now: datetime, app: str | None = None
     ) -> list[Cell]:
-        """What was counted in [start, end), bins and both ends aligned to the epoch; empty ones are left out.
+        """The cells of [start, end), without empty ones; both ends are aligned to bins since the epoch.
 
         Bins of an hour or more are whole hours.
         """
@@ -103,7 +103,7 @@ class OverviewStore:
             ]
 
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
-        """The first values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
+        """The first `MOST_LABELS` values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
         c = rollup_label.c
         with limited_read(self._engine, _NARROW) as connection:
             return {
@@ -116,7 +116,7 @@ class OverviewStore:
             }
 
     def sealed(self) -> LastCheckpoint | None:
-        """The last checkpoint, None where nothing was sealed yet."""
+        """The last checkpoint; None before the first one."""
         c = audit_checkpoint.c
         with limited_read(self._engine, _NARROW) as connection:
             row = connection.execute(select(c.size, c.made_at).order_by(c.size.desc()).limit(1)).one_or_none()

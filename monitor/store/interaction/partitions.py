@@ -1,4 +1,4 @@
-"""Month partitions of interactions, assessments and judgements, made when the first row of a month comes."""
+"""Claims the keys of new interactions, and makes the month partitions of interactions, assessments and judgements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEW_KEYS = """
     WHERE NOT EXISTS (SELECT FROM retention_month d WHERE d.app = wanted.app AND d.month = wanted.month)
     ON CONFLICT DO NOTHING RETURNING app, id
 """
-# A key that retention was deleting has been waited for, and its month may be dropped by now.
+# The claim of a key may have waited for a retention that dropped the key's month.
 _DROPPED = """
     SELECT app, month FROM retention_month
     JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::date[]) AS made (app, month)) AS made USING (app, month)
@@ -35,15 +35,15 @@ def month_of(moment: datetime) -> date:
 
 
 class Partitions:
-    """Makes sure that a month's partitions exist; remembers those it has seen."""
+    """Makes sure that a month's partitions exist, and remembers the months it has seen."""
 
     def __init__(self) -> None:
         self._seen: set[date] = set()
 
     def ensure(self, connection: psycopg.Connection, interactions: Iterable[Interaction]) -> None:
-        """Creates what is missing, in the caller's transaction.
+        """Creates missing partitions, in the caller's transaction.
 
-        Rows whose time is marked as out of range make no partition: they go to the default one.
+        Rows whose time is marked as out of range get no partition: they go to the default one.
         """
         months = {month_of(it.occurred_at) for it in interactions if Mark.TIME_OUT_OF_RANGE not in it.marks}
         missing = sorted(months - self._seen)
@@ -56,7 +56,7 @@ class Partitions:
         self._seen.update(missing)
 
     def forget(self) -> None:
-        """After a rollback: what was created in it is gone."""
+        """To be called after a rollback, which undoes the creation of partitions."""
         self._seen.clear()
 
 
@@ -72,7 +72,7 @@ def _create(connection: psycopg.Connection, table: str, month: date) -> None:
         "start": sql.Literal(f"{month}T00:00Z"),
         "end": sql.Literal(f"{after}T00:00Z"),
     }
-    # A partition cannot be attached while the default one holds rows of its month, so these move over first.
+    # A partition cannot be attached while the default one holds rows of its month, so these move first.
     for statement in (
         "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)",
         """WITH moved AS (DELETE FROM {default} WHERE occurred_at >= {start} AND occurred_at < {end} RETURNING *)
@@ -83,24 +83,26 @@ def _create(connection: psycopg.Connection, table: str, month: date) -> None:
 
 
 def claim_keys(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
-    """Claims the keys and returns the interactions that were first to claim theirs, in the given order."""
+    """Claims the keys, and returns the interactions that were the first to claim theirs, in the given order."""
     if not its:
         return []
-    months = {(it.app, it.id): month_of(it.occurred_at) for it in reversed(its)}  # of several, the first one's
+    months = {
+        (it.app, it.id): month_of(it.occurred_at) for it in reversed(its)
+    }  # where a key occurs twice, the first month
     rows = connection.execute(
         _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
     ).fetchall()
-    unclaimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
+    claimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
     new = []
     for it in its:
-        if (it.app, it.id) in unclaimed:
-            unclaimed.discard((it.app, it.id))  # the same key again in this batch is a duplicate
+        if (it.app, it.id) in claimed:
+            claimed.discard((it.app, it.id))  # a second interaction with this key is a duplicate
             new.append(it)
     return new
 
 
 def _dropped(connection: psycopg.Connection, made: Mapping[tuple[str, str], date]) -> set[tuple[str, str]]:
-    """Those of the keys that were made in a month of their app which is dropped; they are taken back."""
+    """Deletes again, and returns, the keys in a month that retention has dropped for their app."""
     months = ([app for app, _ in made], list(made.values()))
     gone = set(connection.execute(_DROPPED, months).fetchall()) if made else set()
     late = {place for place, month in made.items() if (place[0], month) in gone}

@@ -1,6 +1,6 @@
-"""When there were answers of an app, environment, model, topic, verdict or reason: the rollups know without the rows.
+"""Finds from the rollups when there were answers of an app, environment, model, topic, verdict or reason.
 
-So a list of what is rare reads the few minutes in which there was any, and no index has to be kept for each filter.
+A list of rare answers then reads only the few minutes that hold any, and needs no index of its own for each filter.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from monitor.store.tables.interactions import OTHER, verdict_minute
 from monitor.store.tables.signals import verdict_hour
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
-_Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, what is counted of it, and all answers in it
+_Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, its matching answers, and all its answers
 _SMALLEST = timedelta(microseconds=1)
-_WINDOWS = tuple(
-    timedelta(hours=hours) for hours in (12, 96, 768, 9_000)
-)  # looked at one after the other, and the rest
+_WINDOWS = tuple(timedelta(hours=hours) for hours in (12, 96, 768, 9_000))  # read one after the other, then the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollupFilter:
-    """What the rollups are asked for: labels by name, and the verdicts or the reason that count."""
+    """Which answers count: those with these labels, by name, and with one of the verdicts or the reason."""
 
     labels: tuple[tuple[str, str], ...] = ()
     verdicts: frozenset[Verdict] = frozenset()
@@ -35,7 +33,7 @@ class RollupFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OccupiedSpans:
-    """Spans [start, end) beside which nothing is, in the order of the list; up to `through`, None: to its end."""
+    """Spans [start, end) that hold all matching answers up to `through`, in the order of the list; None: to its end."""
 
     spans: tuple[tuple[datetime, datetime], ...]
     through: datetime | None
@@ -44,9 +42,9 @@ class OccupiedSpans:
 def pieces(
     connection: Connection, counted: RollupFilter, start: datetime, end: datetime, *, forward: bool, most: int
 ) -> OccupiedSpans:
-    """The minutes of [start, end) that hold `most` of what is counted: next to its end, or `forward` to its start.
+    """The minutes of [start, end) that hold the last `most` matching answers, or with `forward` the first.
 
-    A label that the rollups no longer tell from others may lead to more spans, never to less.
+    A label that is counted under OTHER may lead to more spans than needed, never to fewer.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     near = start if forward else end
@@ -71,7 +69,7 @@ def hours(
     most: int,
     most_read: int,
 ) -> OccupiedSpans:
-    """The hours of [start, end) that hold `most` of what is counted, or of which `most_read` answers are to be read."""
+    """The hours of [start, end) that hold `most` matching answers, or `most_read` answers to look through."""
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     limits = _Limits(near=start if forward else end, forward=forward, counted=most, read=most_read)
     found, enough = _hours(connection, counted, start, end, limits)
@@ -80,7 +78,7 @@ def hours(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
-    """How much of what is counted is enough, or how many answers may be read for it, from `near` on."""
+    """How many matching answers are enough, or how many answers may be read for them, from `near` on."""
 
     near: datetime
     forward: bool
@@ -88,7 +86,7 @@ class _Limits:
     read: int | None = None
 
     def enough(self, rows: Sequence[_Row], unit: timedelta) -> tuple[list[_Row], bool]:
-        """The first rows that are enough, and whether they are; what `near` lies within may be on its other side."""
+        """The first rows that are enough, and whether they are. Answers of the row around `near` may lie before it."""
         kept: list[_Row] = []
         counted = read = 0
         for at, number, total in rows:
@@ -100,7 +98,7 @@ class _Limits:
         return kept, False
 
     def far(self, rows: Sequence[_Row], unit: timedelta) -> datetime:
-        """Where the last of them ends, in the order of looking."""
+        """The end of the last row, in the direction of the search."""
         return rows[-1][0] + (unit if self.forward else timedelta())
 
 
@@ -116,7 +114,7 @@ def _found(
 def _hours(
     connection: Connection, counted: RollupFilter, start: datetime, end: datetime, limits: _Limits
 ) -> tuple[list[_Row], bool]:
-    """The hours next to the near end that are enough, and whether they are; the nearest are read first."""
+    """The nearest hours that are enough, and whether they are; reads the nearest first."""
     first, last = _floor(start, HOUR), _floor(end + HOUR - _SMALLEST, HOUR)
     found: list[_Row] = []
     enough = False
@@ -136,7 +134,7 @@ def _counts(
     spans: Sequence[tuple[datetime, datetime]],
     limits: _Limits,
 ) -> list[_Row]:
-    """Hours or minutes in which there was any, in the order of looking."""
+    """The hours or minutes with matching answers, in the direction of the search."""
     at = table.c.hour if table is verdict_hour else table.c.minute
     times = ARRAY(DateTime(timezone=True))
     span = (
@@ -150,7 +148,7 @@ def _counts(
     if limits.read is not None:
         number, total = func.coalesce(number.filter(and_(true(), *ours)), 0), func.sum(table.c.total)
         ours = []
-    # grouped within each span, so that the planner cannot turn the join around and read the table for every span
+    # Grouped within each span, so that the planner cannot turn the join around and read the table for every span.
     of_span = (
         select(at.label("at"), number.label("number"), total.label("total"))
         .where(at >= span.c.start, at < span.c.end, *ours)
@@ -165,7 +163,7 @@ def _counts(
 
 
 def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:
-    """At most so many of a row may be wanted."""
+    """An upper bound of the matching answers in a row."""
     if counted.reason is not None:
         return table.c[counted.reason.value]
     if not counted.verdicts:
@@ -175,7 +173,7 @@ def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:
 
 
 def _joined(spans: Sequence[tuple[datetime, datetime]]) -> tuple[tuple[datetime, datetime], ...]:
-    """Neighbours as one."""
+    """Joins adjacent spans."""
     found: list[tuple[datetime, datetime]] = []
     for start, end in spans:
         if found and found[-1][0] == end:

@@ -1,4 +1,4 @@
-"""Assessments under another profile, beside those that the stored interactions have."""
+"""Stores the assessments of a rescore: under another profile, beside the live ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, k
 if TYPE_CHECKING:
     import psycopg
 
-# Held until the assessments are stored: whoever erases or removes an interaction meanwhile would miss them.
+# Locked until the assessments are stored: a concurrent erasure or retention would miss them.
 _STORED = """
     SELECT app, id, occurred_at, 'erased' = ANY(marks) FROM interaction
     JOIN unnest(%s::text[], %s::text[]) AS wanted (app, id) USING (app, id)
@@ -23,18 +23,19 @@ _COLUMNS = (*ASSESSMENT_COLUMNS, "live")
 _INCOMING = """
     CREATE TEMPORARY TABLE IF NOT EXISTS incoming_assessment (LIKE assessment INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
 """
-_ADD = f"""
-    INSERT INTO assessment ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM incoming_assessment
+_ADD = """
+    INSERT INTO assessment ({columns}) SELECT {columns} FROM incoming_assessment
     ON CONFLICT DO NOTHING RETURNING app, id
-"""  # noqa: S608  made of this project's own constants
+"""
 
 
 def add_assessments(
     connection: psycopg.Connection, assessments: Sequence[Assessment]
 ) -> tuple[list[Assessment], list[Assessment]]:
-    """Adds what the profile has not assessed yet and nobody has erased; returns that, and what is not stored.
+    """Adds assessments of stored interactions that are not erased and that the profile has not assessed yet.
 
-    The latter is left to the reader whose verdicts count: a key that is claimed here would be lost for its alerts.
+    Returns the added ones, and those whose interaction is not stored. The latter are left to the live reader: a key
+    claimed here would be missing from its alerts.
     """
     if not assessments:
         return [], []
@@ -45,7 +46,7 @@ def add_assessments(
     known: dict[tuple[str, str], Assessment] = {}
     pending = []
     for assessment in sorted(assessments, key=key):
-        if (place := key(assessment)) in erased:  # the message still says what was erased
+        if (place := key(assessment)) in erased:  # the message still holds the erased texts
             continue
         if place in stored:
             known.setdefault(place, assessment)
@@ -56,10 +57,10 @@ def add_assessments(
         connection,
         "incoming_assessment",
         _COLUMNS,
-        # at the time that the interaction is stored under: where the event has none, it is the time of receipt
+        # with the stored time, which is the time of receipt where the event has none
         [
             (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[place]))), False)
             for place, a in known.items()
         ],
     )
-    return [known[place] for place in connection.execute(_ADD).fetchall()], pending
+    return [known[place] for place in connection.execute(_ADD.format(columns=", ".join(_COLUMNS))).fetchall()], pending

@@ -1,4 +1,4 @@
-"""The rollups by minute and hour: what alerts read instead of the rows, so that they cost the same at any number."""
+"""Writes the rollups by minute and hour, which alerts read: so an alert costs the same at any number of answers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,23 @@ if TYPE_CHECKING:
     import psycopg
 
 KEY = ("minute", "app", "environment", "model", "topic")
-_REAL = Struct("f")  # in which a row keeps a similarity
-_ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's end
+_REAL = Struct("f")  # the type of a stored similarity
+_ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
-MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
+MOST_VALUES = {
+    "app": 1_000,
+    "environment": 50,
+    "model": 200,
+    "topic": 1_000,
+    "source": 500,
+}  # values beyond become OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedAssessment:
-    """What of an assessment the rollup counts."""
+    """The part of an assessment that the rollup counts."""
 
     interaction: Interaction
     verdict: Verdict
@@ -37,7 +43,7 @@ class CountedAssessment:
 
 
 class Minute:
-    """The sums of one minute under one set of labels."""
+    """The sums of one minute and one set of labels."""
 
     __slots__ = ("bins", "counts", "squares", "sums")
 
@@ -48,7 +54,7 @@ class Minute:
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
 
     def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
-        """Counts one assessment in, or out again with a `sign` of -1: by what its row holds, so that both are one."""
+        """Adds one assessment, or takes it out with a `sign` of -1; counts values as REAL, so that both cancel out."""
         counts = self.counts
         counts[0] += sign
         counts[_PLACE[assessment.verdict]] += sign
@@ -63,27 +69,27 @@ class Minute:
                 self.bins[place][histogram_bin(kept)] += sign
 
     def values(self) -> tuple[object, ...]:
-        """In the order of the columns after the key, arrays in Postgres's form."""
+        """The values of the columns after the key, in order; arrays are in Postgres's text form."""
         bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
         return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.squares)
 
 
 def histogram_bin(value: float) -> int:
-    """Which of the equal bins over [-1, 1] holds a similarity; rounding just past an end counts into the last one."""
+    """The bin of a similarity, of equal bins over [-1, 1]; a value rounded past an end counts in the last bin."""
     return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2) + _ROUNDING), 0), HISTOGRAM_BINS - 1)
 
 
 class LabelCap:
-    """Keeps the number of label values bounded for good: known values live in `rollup_label`, later ones are OTHER."""
+    """Bounds the number of label values for good: the first ones are in `rollup_label`, later ones become OTHER."""
 
     def __init__(self, most: dict[str, int] | None = None) -> None:
         self._most = most or MOST_VALUES
         self._known: dict[tuple[str, str], str] = {}
 
     def resolve(self, connection: psycopg.Connection, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """What each (label, value) is counted under. Asks the database only for values not seen by this process."""
+        """The value under which each (label, value) counts. Asks the database only for values new to this process."""
         if len(self._known) > 10 * sum(self._most.values()):
-            self._known.clear()  # over-limit values are remembered too; do not let them fill the memory
+            self._known.clear()  # values over the limit are remembered too, and must not fill the memory
         unseen = sorted({pair for pair in wanted if pair not in self._known})
         for label, value in unseen:
             connection.execute(
@@ -104,14 +110,14 @@ class LabelCap:
         return self._known
 
     def forget(self) -> None:
-        """After a rollback: what was learned in it may not be stored."""
+        """To be called after a rollback, which undoes the storing of label values."""
         self._known.clear()
 
 
 def prepare(connection: psycopg.Connection) -> None:
-    """Makes the session's temporary table that `write_rollup` copies into; once per connection."""
+    """Makes the temporary table that `write_rollup` copies into; to be called once per connection."""
     connection.execute(_INCOMING)
-    connection.execute("SET monitor.hours = 'written'")  # by us, and not by the triggers of migration 0007
+    connection.execute("SET monitor.hours = 'written'")  # by this code, not by the triggers of migration 0007
 
 
 def write_rollup(
@@ -121,9 +127,9 @@ def write_rollup(
     *,
     instead_of: Iterable[CountedAssessment] = (),
 ) -> None:
-    """Adds `assessments` to the rollup, and takes out what they stand `instead_of`.
+    """Adds `assessments` to the rollup, and takes out those that they replace, `instead_of`.
 
-    Upserts go in the order of their key, so replicas cannot deadlock.
+    Upserts are in the order of their keys, so that replicas cannot deadlock.
     """
     signed = [*((a, 1) for a in assessments), *((a, -1) for a in instead_of)]
     labelled = [(a, sign, _labels(a.interaction)) for a, sign in signed]
@@ -144,7 +150,7 @@ def write_rollup(
 def write_ingest(
     connection: psycopg.Connection, now: datetime, arrived: Iterable[Position], dead: Iterable[Position], cap: LabelCap
 ) -> None:
-    """Counts messages that arrived, by where they stood, and those of them that became dead letters, at `now`."""
+    """Counts, at `now`, the messages that `arrived` by their positions, and those that became dead letters."""
     received = Counter(source_of(at.topic) for at in set(arrived))
     if not received:
         return
@@ -175,27 +181,35 @@ _BINS = tuple(f"{m}_bins" for m in METRICS)
 _SQUARES = tuple(f"{m}_squares" for m in METRICS)
 _COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
 _LABELS = ", ".join(KEY[1:])
-# made of this file's own constants
 _INCOMING = f"""
     CREATE TEMPORARY TABLE incoming_minute
     (LIKE verdict_minute INCLUDING DEFAULTS, {", ".join(f"{name} double precision" for name in _SQUARES)})
     ON COMMIT DELETE ROWS
 """
 _COPY = f"COPY incoming_minute ({_COLUMNS}, {', '.join(_SQUARES)}) FROM STDIN"
-_UPSERT = f"""
-    INSERT INTO verdict_minute AS v ({_COLUMNS})
-    SELECT {_COLUMNS} FROM incoming_minute ORDER BY {", ".join(KEY)}
-    ON CONFLICT ({", ".join(KEY)}) DO UPDATE SET
-    {", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED)},
-    {", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS)}
-"""  # noqa: S608
-_UPSERT_HOURS = f"""
-    INSERT INTO verdict_hour AS v (hour, {_LABELS}, {", ".join((*_ADDED, *_SQUARES))})
-    SELECT date_trunc('hour', minute, 'UTC'), {_LABELS}, {", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES))}
-    FROM incoming_minute GROUP BY 1, {_LABELS} ORDER BY 1, {_LABELS}
-    ON CONFLICT (hour, {_LABELS}) DO UPDATE SET
-    {", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES))}
-"""  # noqa: S608
+_UPSERT_TEMPLATE = """
+    INSERT INTO verdict_minute AS v ({columns})
+    SELECT {columns} FROM incoming_minute ORDER BY {key}
+    ON CONFLICT ({key}) DO UPDATE SET {sums}, {bins}
+"""
+_UPSERT = _UPSERT_TEMPLATE.format(
+    columns=_COLUMNS,
+    key=", ".join(KEY),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED),
+    bins=", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS),
+)
+_UPSERT_HOURS_TEMPLATE = """
+    INSERT INTO verdict_hour AS v (hour, {labels}, {columns})
+    SELECT date_trunc('hour', minute, 'UTC'), {labels}, {totals}
+    FROM incoming_minute GROUP BY 1, {labels} ORDER BY 1, {labels}
+    ON CONFLICT (hour, {labels}) DO UPDATE SET {sums}
+"""
+_UPSERT_HOURS = _UPSERT_HOURS_TEMPLATE.format(
+    labels=_LABELS,
+    columns=", ".join((*_ADDED, *_SQUARES)),
+    totals=", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES)),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES)),
+)
 _INGESTED = """
     INSERT INTO ingest_minute AS i (minute, source, received, dead) VALUES (%s, %s, %s, %s)
     ON CONFLICT (minute, source) DO UPDATE SET received = i.received + excluded.received, dead = i.dead + excluded.dead

@@ -1,4 +1,4 @@
-"""Assessments as rows: column names and the values to COPY, in the same order."""
+"""Turns interactions and assessments into rows for COPY, and rows of `interaction` back into interactions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
 
 
 def interaction_of(row: Mapping[str, Any]) -> Interaction:
-    """The interaction that `rows.interaction_row` made this row of, by the names of its columns."""
+    """The interaction of a row, a mapping by column name: the reverse of `interaction_row`."""
     support, usage = row["supporting_documents"], (row["input_tokens"], row["output_tokens"])
     position = None
     if row["source_topic"] is not None:
@@ -175,10 +175,10 @@ def _values(m: Metrics) -> dict[str, float | None]:
 
 
 def _array(words: Iterable[str]) -> str:
-    """A Postgres array of our own plain words."""
+    """A Postgres array of words that need no quoting."""
     return f"{{{','.join(words)}}}"
 
 
 def key(assessment: Assessment) -> tuple[str, str]:
-    """(app, id), in whose order every replica writes, so that none waits for another in a circle."""
+    """(app, id). Every replica writes in the order of these keys, which rules out deadlocks."""
     return assessment.interaction.app, assessment.interaction.id

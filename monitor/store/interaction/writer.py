@@ -1,4 +1,4 @@
-"""Stores a batch in one transaction: keys decide what is new, COPY writes it, the rollup and dead letters go along."""
+"""Writes a batch in one transaction: keys decide what is new, COPY stores it, then rollups, dead letters and ledger."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import psycopg
+from typing_extensions import override
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.core.ports import Store
 from monitor.store.audit_queue import Kind, queue_rows
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.partitions import Partitions, claim_keys
@@ -23,15 +25,15 @@ from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepar
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, key
 from monitor.store.ledger.offsets import advance, count, reached
 
-# A lock or a network that does not come back turns into `Retriable`, so that a stop is noticed meanwhile. The server
-# ends a transaction whose process was stopped or cut off, since others wait for the rows that it holds.
+# A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
+# ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
 _PATIENCE: dict[str, Any] = {
     "connect_timeout": 10,
     "tcp_user_timeout": 30_000,
     "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
     " -c idle_in_transaction_session_timeout=10s",
 }
-GROUP = "monitor"  # whose offsets these are, where no consumer group of Kafka brings its own name
+GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
 _ENQUEUE = """
     INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
     SELECT kind, app, id, occurred_at, %(group)s, %(now)s, %(now)s
@@ -52,12 +54,12 @@ _DEAD = """
 FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
 
 
-class Writer:
-    """The `Store` port on PostgreSQL. One thread calls it; a lost connection is opened anew on the next write.
+class Writer(Store):
+    """The `Store` port on PostgreSQL. For one thread; a lost connection is opened anew on the next write.
 
-    Offsets and ledger are those of `group`. A `rescore` under the profile of this hash adds assessments beside those
-    that interactions have, and what is not stored yet stays pending: no interaction, rollup or dead letter is written.
-    `follow_ups` says what is still to be done for a newly assessed interaction.
+    Offsets and ledger belong to `group`. `rescore` is the hash of a profile: the writer then only adds assessments
+    beside the live ones, and leaves interactions that are not stored yet pending; it writes no interaction, rollup or
+    dead letter. `follow_ups` names the work to queue for a newly assessed interaction.
     """
 
     def __init__(
@@ -77,10 +79,10 @@ class Writer:
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
-        self._unsure: Batch | None = None  # the batch whose last write failed, perhaps only after its commit
+        self._unsure: Batch | None = None  # the batch whose last write failed, perhaps after its commit
 
+    @override
     def write(self, batch: Batch) -> Tally:
-        """See `Store.write`."""
         try:
             with retriable():
                 try:
@@ -88,7 +90,7 @@ class Writer:
                 except Fenced:
                     if batch is not self._unsure:
                         raise
-                    tally = self._write(batch)  # its own commit may have come through just before that
+                    tally = self._write(batch)  # perhaps its own commit came through just before
         except BaseException as error:
             self._unsure = batch
             self._forget()
@@ -100,10 +102,10 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection]:
-        """One for `keep` and for what has to be stored along with it; an error in it leaves nothing.
+        """A transaction for `keep` and for what must be stored along with it; an error rolls all of it back.
 
         Raises:
-            Retriable: the database is out of reach for now; the transaction was stored only if its commit got through.
+            Retriable: the database is out of reach; nothing was stored, unless only the answer to the commit was lost.
         """
         try:
             with retriable():
@@ -120,12 +122,12 @@ class Writer:
             self._connection.close()
 
     def _forget(self) -> None:
-        """After a rollback: what was made or learned in it may be gone."""
+        """Forgets partitions and labels after a rollback, which may have undone them."""
         self._partitions.forget()
         self._labels.forget()
 
     def _end_halted(self) -> None:
-        with suppress(Retriable, Fatal), retriable():  # the write is tried again in any case
+        with suppress(Retriable, Fatal), retriable():  # the write is retried in any case
             end_halted(self._connected())
 
     def _connected(self) -> psycopg.Connection:
@@ -153,7 +155,7 @@ class Writer:
                 new, unknown = add_assessments(connection, batch.assessments)
                 self.queue_to_seal(connection, new)
                 pending = [a.interaction for a in unknown]
-                buried = frozenset(range(len(letters)))  # they lie where the live group has put them
+                buried = frozenset(range(len(letters)))  # the live group has stored them
             else:
                 new = self.keep(connection, batch.assessments)
                 pending = self._keep_pending(connection, batch.pending)
@@ -168,7 +170,7 @@ class Writer:
                     ("assessed", (a.interaction.position for a in new)),
                     ("duplicate", (it.position for it in known)),
                     ("pending", (it.position for it in pending)),
-                    # one that is kept already was counted as dead by whoever read it first
+                    # a letter that is stored already was counted as dead by the group that read it first
                     ("dead", (at for i, at in enumerate(letters) if i in buried)),
                     ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
                 ),
@@ -186,7 +188,7 @@ class Writer:
         )
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
-        """Stores those whose interaction is new, with their share of the rollup, and returns them."""
+        """Stores the assessments whose interaction is new, updates the rollup, and returns them."""
         kept = {id(it): it for it in self._keep_new(connection, [a.interaction for a in assessments])}
         new = [a for a in assessments if kept.pop(id(a.interaction), None) is not None]
         self._add(connection, new)
@@ -194,7 +196,7 @@ class Writer:
         return new
 
     def add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        """Stores assessments of interactions that have none, with their share of the rollup and what follows."""
+        """Stores assessments of interactions that have none, updates the rollup, and queues their follow-ups."""
         self._add(connection, assessments)
         self.queue_to_seal(connection, assessments)
 
@@ -212,7 +214,7 @@ class Writer:
             queue_rows(connection, Kind.ASSESSMENT, map(_to_seal, sorted(assessments, key=key)), self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        """Queues what is still to be done for them."""
+        """Queues the follow-up work of assessments."""
         enqueue(
             connection,
             self._group,
@@ -223,7 +225,7 @@ class Writer:
     def recount(
         self, connection: psycopg.Connection, before: Sequence[CountedAssessment], after: Sequence[Assessment]
     ) -> None:
-        """Counts assessments in the rollup in the place of those that they replace."""
+        """Puts `after` into the rollup in place of `before`."""
         write_rollup(connection, after, self._labels, instead_of=before)
 
     def _keep_pending(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
@@ -244,7 +246,7 @@ class Writer:
 def enqueue(
     connection: psycopg.Connection, group: str, now: datetime, wanted: Sequence[tuple[Work, Interaction]]
 ) -> None:
-    """Queues work, each kind once for each interaction; one that was judged is not judged again."""
+    """Queues work, each kind once per interaction; a judged interaction is not judged again."""
     if not wanted:
         return
     its = [it for _, it in wanted]
@@ -266,7 +268,7 @@ def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
 
 
 def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
-    """Those of `its` that are none of the settled ones; the same object may be there several times."""
+    """The interactions that are not among the settled ones; the same object may occur several times."""
     left, others = Counter(map(id, settled)), []
     for it in its:
         if left[id(it)]:
@@ -277,10 +279,12 @@ def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[
 
 
 def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:
-    """Keeps the dead letters, each once, in the order of their places; which of them, in it, were not kept yet."""
+    """Stores dead letters, each once; returns the indices of the new ones, in the order of positions."""
     if not letters:
         return frozenset()
-    letters = sorted(letters, key=lambda letter: _place(letter.message.position))  # two groups may write the same ones
+    letters = sorted(
+        letters, key=lambda letter: _place(letter.message.position)
+    )  # two groups may write the same letters
     with connection.cursor() as cursor:
         cursor.executemany(_DEAD, [_dead_row(letter, group) for letter in letters], returning=True)
         return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)

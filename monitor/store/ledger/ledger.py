@@ -1,4 +1,4 @@
-"""The ledger: what became of each partition's messages, as it was counted, and as the rows have it."""
+"""Reads the ledger: the outcomes of each partition's messages, as they were counted and as the rows show them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from monitor.store.tables.interactions import LEDGER, OTHER, consumer_offset
 LONGEST_SOURCE = 400
 _FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what the topic of a followed file has behind its path
 
-# An interaction counts where its message stood, with its assessment or still without; a dead letter where its group's
-# ledger counts it, '' is nobody's.
+# An interaction counts in the partition of its message, assessed or not; a dead letter in that of its group's ledger,
+# and nowhere where its group is ''.
 _RECOUNT = text("""
     WITH said AS (
         SELECT topic, partition, sum(assessed)::bigint AS assessed, sum(pending)::bigint AS pending,
@@ -40,10 +40,10 @@ _RECOUNT = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """What became of the messages of one partition that one group read. `live` is False for a rescore's group.
+    """The outcomes of the messages of one partition that one group read. `live` is False for a rescore's group.
 
-    `spanned` is how many offsets the reader went over, 0 where these are bytes of a file; `purged` is how many of the
-    `dead` are kept no more.
+    `spanned` is the number of offsets that the reader passed, 0 where offsets are bytes of a file; `purged` is the
+    number of `dead` ones that are no longer stored.
     """
 
     group: str
@@ -55,7 +55,7 @@ class LedgerRow:
 
     @property
     def unaccounted(self) -> int:
-        """How many received messages have no outcome: less than 0 where some have several."""
+        """How many received messages have no outcome; negative where some have several."""
         c = self.counts
         return c["received"] - c["assessed"] - c["duplicate"] - c["dead"] - c["pending"]
 
@@ -74,10 +74,10 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recount:
-    """What the ledgers of all live groups say of one partition beside what is stored.
+    """The ledgers of all live groups for one partition, compared with the stored rows.
 
-    `assessed` and `pending` together stand against `interactions` with those that retention has `removed`, and `dead`,
-    without those purged since, against the open `letters`.
+    `assessed` + `pending` must equal `interactions` + those that retention has `removed`; `dead`, without purged ones,
+    must equal the open `letters`.
     """
 
     topic: str
@@ -91,12 +91,12 @@ class Recount:
 
     @property
     def balanced(self) -> bool:
-        """Whether the rows are as many as were counted."""
+        """Whether there are as many rows as were counted."""
         return self.assessed + self.pending == self.interactions + self.removed and self.dead == self.letters
 
 
 class Ledger:
-    """Reads; may raise `Retriable`."""
+    """Reads; `read` may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -104,9 +104,9 @@ class Ledger:
     def read(
         self, *, group: str | None = None, topic: str | None = None, recount: bool = False
     ) -> tuple[list[LedgerRow], list[Recount]]:
-        """The rows of a group and topic, or of all, and with `recount` what is stored of their partitions.
+        """The rows of a group and topic, or of all, and with `recount` a recount of their partitions.
 
-        Both are of one moment. The recount reads every interaction, and goes by all groups whichever was asked for.
+        Both are of the same moment. The recount reads every interaction, and covers all groups, whatever `group` is.
         """
         c = consumer_offset.c
         query = select(*c).order_by(c.group_id, c.topic, c.partition)
@@ -128,7 +128,7 @@ def source_of(topic: str) -> str:
 
 
 def of_topic(column: Column[str], topic: str) -> ColumnElement[bool]:
-    """Of the topic of that name; a followed file is found by its path alone too."""
+    """The condition for a topic of that name; a followed file matches by its path alone too."""
     path = func.regexp_replace(column, "#[^#]*$", "", type_=Text)
     return or_(column == topic, path == topic)
 

@@ -1,4 +1,4 @@
-"""How far each source was read and what became of its messages: moved on, and counted, in the batch's transaction."""
+"""Offsets and ledger counts: the writer moves them on in the batch's transaction, a consumer group reads them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects import postgresql
+from typing_extensions import override
 
 from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.message import Offset, Position, Skip, StoredOffset
+from monitor.core.ports import GroupOffsets
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import consumer_offset
 
@@ -27,12 +29,10 @@ _NEXT = """
     UPDATE consumer_offset SET next_offset = %s, topic_id = %s
     WHERE group_id = %s AND topic = %s AND partition = %s AND live = %s AND profile_hash = %s AND next_offset = %s
 """
-_COUNT = f"""
-    UPDATE consumer_offset SET {", ".join(f"{name} = {name} + %s" for name in COUNTED)}
-    WHERE group_id = %s AND topic = %s AND partition = %s
-"""  # noqa: S608  made of this file's own constants
+_COUNT_TEMPLATE = "UPDATE consumer_offset SET {counts} WHERE group_id = %s AND topic = %s AND partition = %s"
+_COUNT = _COUNT_TEMPLATE.format(counts=", ".join(f"{name} = {name} + %s" for name in COUNTED))
 
-# In the order in which writers take these rows, and like them before anything else that another one may wait for.
+# Locks the rows in the order of the writers and, like them, before anything else that another process may wait for.
 _LEDGERS = """
     SELECT FROM consumer_offset
     JOIN unnest(%s::text[], %s::text[], %s::integer[]) AS wanted (group_id, topic, partition)
@@ -44,12 +44,12 @@ _o = consumer_offset.c
 
 
 def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset], *, profile_hash: str = "") -> None:
-    """Moves the stored offsets on, first of all, so that of two readers of one source only one stores anything.
+    """Moves the stored offsets on. This comes first, so that of two readers of a source only one stores anything.
 
-    They are those of a rescore where `profile_hash` says under which profile.
+    `profile_hash` is the profile of a rescore, '' for the live group.
 
     Raises:
-        Fenced: one of them is not the expected one any more.
+        Fenced: a stored offset is not the expected one any more.
     """
     offsets = sorted(offsets, key=lambda o: (o.topic, o.partition))  # so that two writers never wait in a circle
     kind = (not profile_hash, profile_hash)
@@ -65,11 +65,11 @@ def advance(connection: psycopg.Connection, group: str, offsets: Sequence[Offset
                 moved += cursor.rowcount
     if moved != len(offsets):
         names = ", ".join(sorted({o.topic.rpartition("#")[0] or f"{o.topic}/{o.partition}" for o in offsets}))
-        raise Fenced(f"{names}: another process reads it too, and has read on")
+        raise Fenced(f"{names}: another process reads it too, and is ahead")
 
 
 def reached(connection: psycopg.Connection, group: str, offsets: Sequence[Offset]) -> bool:
-    """Whether these very offsets are stored: the commit went through, only its acknowledgement was lost."""
+    """Whether exactly these offsets are stored: the commit went through, and only its acknowledgement was lost."""
     stored = (connection.execute(_STORED, (group, o.topic, o.partition)).fetchone() for o in offsets)
     return bool(offsets) and all(row == (o.next,) for row, o in zip(stored, offsets, strict=True))
 
@@ -80,10 +80,10 @@ def count(
     offsets: Sequence[Offset],
     outcomes: Iterable[tuple[str, Iterable[Position | None]]],
 ) -> None:
-    """Adds to the ledger of each partition: what its reader counted, and beside it what became of each message.
+    """Adds to the ledger of each partition: what its reader counted, and the outcome of each message.
 
-    `outcomes` are positions under `assessed`, `duplicate`, `dead` or `pending`. The two sides are counted apart, by the
-    reader before and by the writer after, so that a message that gets lost between them shows.
+    `outcomes` are positions under `assessed`, `duplicate`, `dead` or `pending`. Reader and writer count separately, one
+    before and one after, so that a message lost in between shows as an imbalance.
     """
     became: dict[tuple[str, int], Counter[str]] = {(o.topic, o.partition): Counter() for o in offsets}
     for outcome, positions in outcomes:
@@ -103,20 +103,20 @@ def count(
 
 
 def lock_ledgers(connection: psycopg.Connection, accounts: Iterable[Account]) -> None:
-    """Locks the rows of these accounts, as far as there are such rows, before they are changed."""
+    """Locks the existing ledger rows of these accounts before they are changed."""
     columns = list(zip(*sorted(set(accounts)), strict=True)) or [(), (), ()]
     connection.execute(_LEDGERS, [list(column) for column in columns])
 
 
-class ConsumerGroup:
+class ConsumerGroup(GroupOffsets):
     """The `GroupOffsets` port on PostgreSQL; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine, group: str) -> None:
         self._engine = engine
         self._group = group
 
+    @override
     def stored(self) -> Mapping[tuple[str, int], StoredOffset]:
-        """See `GroupOffsets.stored`."""
         query = select(_o.topic, _o.partition, _o.next_offset, _o.topic_id).where(_o.group_id == self._group)
         with retriable(), self._engine.connect() as connection:
             return {
@@ -124,8 +124,8 @@ class ConsumerGroup:
                 for topic, partition, reached, topic_id in connection.execute(query)
             }
 
+    @override
     def pin(self, offsets: Sequence[Offset]) -> None:
-        """See `GroupOffsets.pin`."""
         rows = [
             {
                 "group_id": self._group,
@@ -142,10 +142,10 @@ class ConsumerGroup:
             connection.execute(postgresql.insert(consumer_offset).values(rows).on_conflict_do_nothing())
 
     def check(self, *, profile_hash: str = "") -> None:
-        """Sees to it that the group is used for one thing only: live verdicts, or a rescore under one profile.
+        """Checks that the group is used for one purpose only: live verdicts, or a rescore under one profile.
 
         Raises:
-            WrongSettings: it has been used for another.
+            WrongSettings: the group was used for another purpose.
         """
         query = select(_o.topic, _o.profile_hash).where(_o.group_id == self._group, _o.profile_hash != profile_hash)
         with retriable(), self._engine.connect() as connection:

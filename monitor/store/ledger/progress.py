@@ -1,4 +1,4 @@
-"""How far reading has come, as its processes said last: whether a window of an alert is complete."""
+"""Stores how far readers have come, which tells whether the window of an alert is complete."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from monitor.store.database import bounded, retriable
 from monitor.store.ledger.ledger import Ledger, of_topic, source_of
 from monitor.store.tables.signals import reading
 
-FORGOTTEN = timedelta(days=1)
-MISSED = timedelta(days=30)
+FORGOTTEN = timedelta(days=1)  # without news, after which a partition no longer holds up the watermark
+MISSED = timedelta(days=30)  # without news, up to which a partition still has a lag
 _r = reading.c
 
 
 class ReadingStore:
-    """What live readers note, and what alerts make of it. Safe to use from several threads; may raise `Retriable`.
+    """The progress that live readers report. Safe to use from several threads; may raise `Retriable`.
 
-    A reader that died leaves its partitions behind, which age until another one takes them over. One that was not noted
-    for `FORGOTTEN` holds the watermark up no more, but its lag is told of for `MISSED`: else an alert about it would
-    end by itself. `forget` ends both. Where several groups read a partition, the furthest counts. A clock that was
-    ahead when it was noted moves nothing beyond `now`.
+    A reader that dies leaves its partitions behind, whose lag grows until another reader takes them over. A partition
+    without news for `FORGOTTEN` no longer holds up the watermark, but still has a lag for `MISSED`: otherwise an alert
+    about it would resolve by itself. `forget` ends both. Where several groups read a partition, the furthest one
+    counts. A reader whose clock was ahead moves nothing beyond `now`.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def note(self, group: str, progress: Sequence[Progress], now: datetime) -> None:
-        """Keeps how far a group has come with the partitions that its process reads; `through` never goes back."""
+        """Stores how far a group has come with the partitions that this process reads; `through` never goes back."""
         if not progress:
             return
         rows = [
@@ -61,22 +61,22 @@ class ReadingStore:
             connection.execute(upsert, rows)
 
     def keep(self, group: str, topics: Sequence[str]) -> None:
-        """Forgets what a group read before and does not any more, so that it holds nothing up."""
+        """Forgets topics that a group no longer reads, so that they do not hold up the watermark."""
         gone = (_r.group_id == group) & _r.topic.not_in(topics)
         with retriable(), self._engine.begin() as connection:
             connection.execute(delete(reading).where(gone))
 
     def forget(self, source: str) -> int:
-        """Forgets a topic or file that was stopped on purpose, for every group; how many rows there were of it."""
+        """Forgets a topic or file whose reading was ended on purpose, for every group; returns how many rows it had."""
         with retriable(), self._engine.begin() as connection:
             return connection.execute(delete(reading).where(of_topic(_r.topic, source))).rowcount
 
     def watermark(self, now: datetime) -> datetime | None:
-        """What had arrived by then is stored, whatever partition it came in; None where nobody reads anything."""
+        """The time up to which all arrived messages of every partition are stored; None where nothing is read."""
         return min((through for through, _ in self._partitions(now).values()), default=None)
 
     def lags(self, now: datetime) -> list[Counts]:
-        """Seconds that each source is behind, that is its slowest partition, as one thing counted."""
+        """The lag of each source in seconds, that of its slowest partition, as a single count."""
         slowest: dict[str, datetime] = {}
         for (topic, _), (through, _) in self._partitions(now, MISSED).items():
             source = source_of(topic)
@@ -84,14 +84,14 @@ class ReadingStore:
         return _states({source: (now - at).total_seconds() for source, at in slowest.items()})
 
     def unread(self, now: datetime) -> Mapping[str, int]:
-        """Messages of each source that were still to be read at the last look."""
+        """Unread messages of each source at the last report."""
         found: defaultdict[str, int] = defaultdict(int)
         for (topic, _), (_, behind) in self._partitions(now).items():
             found[source_of(topic)] += behind
         return dict(found)
 
     def imbalances(self) -> list[Counts]:
-        """Partitions of each source whose live ledger does not add up, as one thing counted. Nothing is recounted."""
+        """The number of partitions of each source whose live ledger does not balance, as a single count; no recount."""
         rows, _ = Ledger(self._engine).read()
         found: defaultdict[str, int] = defaultdict(int)
         for row in rows:
@@ -100,7 +100,7 @@ class ReadingStore:
         return _states(found)
 
     def _partitions(self, now: datetime, kept: timedelta = FORGOTTEN) -> dict[tuple[str, int], tuple[datetime, int]]:
-        """How far those noted within `kept` have come, and what is left of them."""
+        """The progress of partitions with news within `kept`: the time read through, and the unread messages."""
         known: ColumnElement[bool] = _r.seen_at > now - kept
         query = (
             select(_r.topic, _r.partition, func.least(func.max(_r.through), now), func.min(_r.behind))

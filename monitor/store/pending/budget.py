@@ -9,8 +9,10 @@ from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, cast, func, select, text
+from typing_extensions import override
 
 from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
+from monitor.assess.ports import Budget
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import llm_usage
 
@@ -58,7 +60,7 @@ class Limit:
         return self.begins(now) + (timedelta(hours=1) if self.per == "hour" else timedelta(days=1))
 
 
-class PostgresBudget:
+class PostgresBudget(Budget):
     """The `Budget` port on PostgreSQL.
 
     A call is taken in one transaction under a lock, so that no number of processes takes more calls than there are;
@@ -81,8 +83,8 @@ class PostgresBudget:
         self._spent: dict[Purpose, tuple[datetime, BudgetSpent]] = {}
         self._lock = Lock()
 
+    @override
     def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
-        """See `Budget.take`."""
         now = self._now()
         with self._lock:
             known = self._spent.get(purpose)
@@ -95,8 +97,8 @@ class PostgresBudget:
                 self._check(connection, purpose, calls, now)
             connection.execute(_ADD, _row(purpose, model, Spend(calls=calls), now))
 
+    @override
     def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        """See `Budget.count`."""
         counted = Spend(input_tokens=spend.input_tokens, output_tokens=spend.output_tokens, cost=spend.cost)
         with retriable(), self._engine.begin() as connection:
             connection.execute(_QUICKLY)

@@ -1,1 +1,5 @@
-"""DOC monitor/store/tables"""
+"""The tables as SQLAlchemy sees them; `migrations/` creates them, and a test compares the two.
+
+In: nothing.
+Out: one `Table` object per table, in one `metadata`.
+"""

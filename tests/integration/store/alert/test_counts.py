@@ -131,7 +131,7 @@ def test_the_spread_of_equal_values_is_none_wherever_they_lie_in_their_bin(count
 
 
 def test_a_state_of_now_is_not_counted(counts):
-    with pytest.raises(ValueError, match="lag is a state of now"):
+    with pytest.raises(ValueError, match="lag is momentary"):
         counts(Signal(kind=SignalKind.LAG), {}, (), [span(0, 1)])
 
 
@@ -205,7 +205,7 @@ def test_every_signal_that_is_counted_has_sums_over_hours(engine, writer, signal
 
 
 def test_a_state_of_now_has_no_sums_over_hours(engine):
-    with pytest.raises(ValueError, match="lag is a state of now"):
+    with pytest.raises(ValueError, match="lag is momentary"):
         SpanCounts(engine).hour_sums(Signal(kind=SignalKind.LAG), {}, (), span(0, 60))
 
 

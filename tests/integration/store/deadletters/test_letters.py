@@ -45,8 +45,8 @@ def test_letters_are_found_by_topic_problem_time_and_state(writer, letters, rows
     rows("UPDATE dead_letter SET settled_at = now(), outcome = 'assessed' WHERE id = %s", second)
     assert found(open=True) == [third, first]
     assert found(open=False) == [second]
-    assert letters.amount(LetterFilter()) == LetterCount(total=3, open=2, last=third)
-    assert letters.amount(LetterFilter(topic="nothing")) == LetterCount(total=0, open=0, last=0)
+    assert letters.count(LetterFilter()) == LetterCount(total=3, open=2, last=third)
+    assert letters.count(LetterFilter(topic="nothing")) == LetterCount(total=0, open=0, last=0)
     assert [row["id"] for row in letters.newest(LetterFilter(), 2)] == [third, second]
 
 

@@ -57,10 +57,10 @@ def test_a_retry_or_purge_that_is_stopped_does_nothing_more(writer, application,
 
 def test_letters_that_came_since_are_not_purged(writer, application, letters):
     consume(writer, [b"x"])
-    last = letters.amount(LetterFilter()).last
+    last = letters.count(LetterFilter()).last
     consume(writer, [b"y"], first=1, expected=1)
     assert purge_all(application, LetterFilter(until=NOON + timedelta(days=1)), last=last, stop=Event()).total == 1
-    assert letters.amount(LetterFilter()).total == 1
+    assert letters.count(LetterFilter()).total == 1
 
 
 def test_an_id_that_is_none_is_named_before_anything_is_done(writer, application, letters, rows):
