@@ -13,6 +13,7 @@ from typing import TextIO
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import assessment_json, encode, rejection
 from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.files import output_file
 from monitor.core.model import Batch, Tally, Verdict
 from monitor.ingest.files import FileSource
 
@@ -89,23 +90,6 @@ def _writing(path: Path | None) -> Iterator[TextIO | None]:
         yield None
     elif str(path) == "-":
         yield sys.stdout
-    elif path.exists() and not path.is_file():  # a pipe or a device
-        with _opened(path) as file:
-            yield file
     else:
-        # What stands there now is replaced only once the whole input was read.
-        part = path.with_name(f"{path.name}.part")
-        with _opened(part) as file:
-            try:
-                yield file
-            except BaseException:
-                part.unlink(missing_ok=True)
-                raise
-        part.replace(path)
-
-
-def _opened(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
+        with output_file(path) as file:
+            yield file

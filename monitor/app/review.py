@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import getpass
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, TextIO
 
 from pydantic import BaseModel, Field, ValidationError
@@ -220,24 +218,6 @@ def agreement_report(application: Application, *, app: str | None, weeks: int) -
         pairs=between_people(opinions),
         left_out=len(decided) - len(at_random),
     )
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[TextIO]:
-    """A file to write, which takes the place of `path` once all is written.
-
-    Raises:
-        WrongSettings: it cannot be written there.
-    """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8") as out:
-            yield out
-        part.replace(path)
-    except OSError as error:
-        raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def live_row(application: Application, offer: Offer) -> Mapping[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Protocol
 
 from monitor.audit.note import Signer
 from monitor.core.errors import MonitorError, WrongSettings
+from monitor.core.files import create
 from monitor.store.audit.seal import Sealing
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,8 @@ def key_at(path: Path, origin: str) -> Signer:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _make_key(path, origin)
+        if not path.exists() and create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
+            log.warning("a new audit key was made: %s. Keep a copy of it, and its public key elsewhere", path)
         if path.stat().st_mode & 0o077:
             raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
         text = path.read_text(encoding="utf-8")
@@ -115,21 +116,3 @@ def key_at(path: Path, origin: str) -> Signer:
     if signer.name != origin:
         raise WrongSettings(f"{path}: is the key of {signer.name}, MONITOR_AUDIT__ORIGIN is {origin}")
     return signer
-
-
-def _make_key(path: Path, origin: str) -> None:
-    """Whole or not at all: two processes may start at once."""
-    if path.exists():
-        return
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(Signer.generate(origin).private_key + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(new, path)
-        log.warning("a new audit key was made: %s. Keep a copy of it, and its public key elsewhere", path)
-    except FileExistsError:
-        pass
-    finally:
-        new.unlink()

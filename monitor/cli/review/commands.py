@@ -127,11 +127,12 @@ def review_export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: standard output.")] = None,
 ) -> None:
     """Write what is labelled as JSON lines that `monitor evaluate` and `monitor calibrate` read."""
-    from monitor.app.review import export, replacing
+    from monitor.app.review import export
+    from monitor.core.files import output_file
 
     span = None if since is None else _duration(since)
     to_stdout = output is None or output == Path("-")
-    target = nullcontext(sys.stdout) if to_stdout or output is None else replacing(output)
+    target = nullcontext(sys.stdout) if to_stdout or output is None else output_file(output)
     with opened() as application, target as out:
         done = export(application, out, app=app_name, span=span)
     line = f"{done.labelled - done.gone} of {done.labelled} labelled interactions written"

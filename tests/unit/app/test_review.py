@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from monitor.app.review import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person, replacing
+from monitor.app.review import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 
@@ -66,26 +66,3 @@ def test_a_person_has_a_name_of_some_length():
     for name in ("", "  ", "x" * (MAX_PERSON_CHARS + 1)):
         with pytest.raises(WrongSettings, match="--by"):
             person(name)
-
-
-def test_a_file_is_replaced_when_all_is_written(tmp_path):
-    path = tmp_path / "out.jsonl"
-    path.write_text("before")
-    with replacing(path) as out:
-        out.write("after")
-        assert path.read_text() == "before"
-    assert path.read_text() == "after"
-
-
-def test_what_was_there_stays_when_writing_fails(tmp_path):
-    path = tmp_path / "out.jsonl"
-    path.write_text("before")
-    with pytest.raises(ZeroDivisionError), replacing(path) as out:
-        out.write(str(1 / 0))
-    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["out.jsonl"]
-    assert path.read_text() == "before"
-
-
-def test_a_place_that_cannot_be_written_is_wrong_use(tmp_path):
-    with pytest.raises(WrongSettings, match="cannot write"), replacing(tmp_path / "no" / "out.jsonl"):
-        pass

@@ -11,7 +11,7 @@ from monitor.app.audit.witnesses import FileWitness
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.store.audit.seal import Sealed
+from monitor.store.audit.seal import SealedBatch
 
 NOW = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
 SIGNER = Signer("monitor", bytes(32))
@@ -47,7 +47,7 @@ class Flaky:
 
 
 def test_it_seals_until_nothing_is_left():
-    sealing = Sealing(Sealed(leaves=2, more=True), Sealed(leaves=1, more=True), Sealed(leaves=0, more=False))
+    sealing = Sealing(SealedBatch(leaves=2, more=True), SealedBatch(leaves=1, more=True), SealedBatch(leaves=0, more=False))
     assert Sealer(sealing=sealing, signer=SIGNER).seal(NOW) == 3
 
 
