@@ -20,142 +20,159 @@ from monitor.core.text.plain import readable
 if TYPE_CHECKING:
     from monitor.app.report import Format, Reporting, Written
     from monitor.report.weekly.week import Week
+    from monitor.store.report.reports import ListedReport
 
-report_app = typer.Typer(name="report", no_args_is_help=True, help="Reports: what a week was like, app by app.")
-_App = Annotated[str | None, typer.Option("--app", help="Only this app's; default: all that have answers.")]
+report_app = typer.Typer(name="report", no_args_is_help=True, help="Write, send and list weekly reports, one per app.")
+_App = Annotated[str | None, typer.Option("--app", help="Only this app; default: all apps with answers.")]
 
 
 @report_app.command("weekly")
 def report_weekly(
     *,
     app_name: _App = None,
-    week: Annotated[str | None, typer.Option(metavar="WEEK", help="As 2026-W46; default: the last one over.")] = None,
+    week: Annotated[
+        str | None, typer.Option(metavar="WEEK", help="ISO week, such as 2026-W46; default: the last complete one.")
+    ] = None,
     ending: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Its last day, a Sunday, instead.")
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Choose the week by its last day, a Sunday."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file, or a folder for several apps; - is standard output.")
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--format", help="html, md or json; default: as the file's name ends, else md.")
+        str | None, typer.Option("--format", help="html, md or json; default: by the file's suffix, else md.")
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Count anew what is stored, and say whether it differs: late answers.")
+        bool, typer.Option("--again", help="Count again, to include late answers, and say what differs.")
     ] = False,
-    send: Annotated[bool, typer.Option("--send", help="Post it to Slack, with the page as a file.")] = False,
+    send: Annotated[bool, typer.Option("--send", help="Post the report to Slack, with the page as a file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report of a week; a stored one is shown as it was stored."""
+    """Write the report of a week. A stored report is shown as it was stored."""
     from monitor.app.report import chosen_week, reporting
 
     chosen_form = _form(form, output)
     with opened() as application:
-        its_week = chosen_week(application.now(), name=week, ending=ending.date() if ending else None)
-        its = reporting(application)
-        found = list(_written(its, app_name, its_week, again=again))
+        period = chosen_week(application.now(), name=week, ending=ending.date() if ending else None)
+        service = reporting(application)
+        reports = list(_written(service, app_name, period, again=again))
         if output is not None:
-            _write(its, found, output, chosen_form)
-        for one in found:
+            _write(service, reports, output, chosen_form)
+        for report in reports:
             if send:
-                its.send(one)
-            typer.echo(_line(one, sent=send), err=True)
+                service.send(report)
+            typer.echo(_status_line(report, sent=send), err=True)
             if output is None and not as_json:
-                sys.stdout.buffer.write(its.rendered(one, chosen_form))
+                sys.stdout.buffer.write(service.rendered(report, chosen_form))
                 sys.stdout.flush()
     if as_json:
-        print_json([_json(one) for one in found])
+        print_json([_report_json(report) for report in reports])
 
 
 @report_app.command("list")
 def report_list(
     *,
     app_name: _App = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List stored reports, the newest weeks first."""
+    """List the stored reports, the newest weeks first."""
     from monitor.report.weekly.week import week_of
     from monitor.store.report.reports import Reports
 
     with opened() as application:
         found = Reports(application.engine).listed(app=app_name, limit=limit)
-    named = [(week_of(one.start.astimezone(UTC).date()).name, one) for one in found]
+    weeks = [(week_of(stored.start.astimezone(UTC).date()).name, stored) for stored in found]
     if as_json:
-        print_json([
-            {"app": one.app, "week": name, "made_at": one.made_at, "sent_at": one.sent_at, "digest": one.digest}
-            for name, one in named
-        ])  # fmt: skip
+        print_json([_stored_json(week, stored) for week, stored in weeks])
     elif not found:
-        typer.echo("no report is stored; `monitor report weekly` writes one")
+        typer.echo("no report is stored yet; `monitor report weekly` writes one")
     else:
-        table = Table("app", "week", "made", "sent", "digest", box=None)
-        for name, one in named:
-            sent = "–" if one.sent_at is None else f"{one.sent_at:%Y-%m-%d %H:%M}"
-            table.add_row(literal(one.app), name, f"{one.made_at:%Y-%m-%d %H:%M}", sent, one.digest[:16])
+        table = Table("app", "week", "made (UTC)", "sent (UTC)", "digest", box=None)
+        for week, stored in weeks:
+            sent = "–" if stored.sent_at is None else f"{stored.sent_at:%Y-%m-%d %H:%M}"
+            table.add_row(literal(stored.app), week, f"{stored.made_at:%Y-%m-%d %H:%M}", sent, stored.digest[:16])
         Console(highlight=False).print(table)
 
 
-def _form(named: str | None, output: Path | None) -> Format:
+def _form(name: str | None, output: Path | None) -> Format:
+    """The format asked for, else the one of the file's suffix: HTML into a folder, Markdown otherwise."""
     from monitor.app.report import Format
 
     suffix = "" if output is None else output.suffix.removeprefix(".").lower()
-    folder = output is not None and output != Path("-") and not suffix
-    wanted = named or {"htm": "html", "markdown": "md"}.get(suffix, suffix) or (Format.HTML if folder else Format.MD)
+    into_folder = output is not None and output != Path("-") and not suffix
+    by_suffix = {"htm": "html", "markdown": "md"}.get(suffix, suffix)
     try:
-        return Format(wanted)
+        return Format(name or by_suffix or (Format.HTML if into_folder else Format.MD))
     except ValueError:
-        if named is None:
+        if name is None:
             return Format.MD
-        raise WrongSettings(f"--format: {named!r} is none of {', '.join(Format)}") from None
+        raise WrongSettings(f"--format: {name!r} is not one of {', '.join(Format)}") from None
 
 
-def _written(its: Reporting, app: str | None, week: Week, *, again: bool) -> Iterator[Written]:
-    apps = its.apps(week) if app is None else [app]
+def _written(service: Reporting, app: str | None, week: Week, *, again: bool) -> Iterator[Written]:
+    apps = service.apps(week) if app is None else [app]
     if not apps:
         raise WrongSettings(
-            f"no app has answers in {week.name} or the week before; --week names another one, the running one too"
+            f"no app has answers in {week.name} or the week before; choose another week with --week, "
+            "the current one is possible too"
         )
-    return (its.written(name, week, again=again) for name in apps)
+    return (service.written(name, week, again=again) for name in apps)
 
 
-def _write(its: Reporting, found: list[Written], output: Path, form: Format) -> None:
+def _write(service: Reporting, reports: list[Written], output: Path, form: Format) -> None:
     from monitor.app.report import file_name
 
     if output == Path("-"):
-        for one in found:
-            sys.stdout.buffer.write(its.rendered(one, form))
+        for report in reports:
+            sys.stdout.buffer.write(service.rendered(report, form))
         sys.stdout.flush()
         return
-    if len(found) > 1 and not output.suffix:
+    if len(reports) > 1 and not output.suffix:
         output.mkdir(parents=True, exist_ok=True)
-    if len(found) > 1 and not output.is_dir():
-        names = ", ".join(readable(one.app) for one in found)
+    if len(reports) > 1 and not output.is_dir():
+        names = ", ".join(readable(report.app) for report in reports)
         raise WrongSettings(f"several apps have a report ({names}): name one with --app, or a folder with --output")
-    for one in found:
-        path = output / f"{file_name(one)}.{form}" if output.is_dir() else output
+    for report in reports:
+        path = output / f"{file_name(report)}.{form}" if output.is_dir() else output
         try:
-            path.write_bytes(its.rendered(one, form))
+            path.write_bytes(service.rendered(report, form))
         except OSError as error:
             raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
 
 
-def _line(one: Written, *, sent: bool) -> str:
-    parts = [f"{readable(one.app)}, {one.week.name}"]
-    parts.append(
-        "not stored, since the week is not over"
-        if one.made_at is None
-        else f"stored at {one.made_at:%Y-%m-%d %H:%M} UTC"
-    )
-    if one.differs is not None:
-        differs = f"differs from the one before in: {', '.join(one.differs)}"
-        parts.append(differs if one.differs else "the same as the one before")
+def _status_line(report: Written, *, sent: bool) -> str:
+    parts = [f"{readable(report.app)}, {report.week.name}"]
+    if report.made_at is None:
+        parts.append("not stored, because the week is not over")
+    else:
+        parts.append(f"stored at {report.made_at:%Y-%m-%d %H:%M} UTC")
+    if report.differs:
+        parts.append(f"differs from the one before in: {', '.join(report.differs)}")
+    elif report.differs is not None:
+        parts.append("the same as the one before")
     if sent:
         parts.append("posted to Slack")
-    return f"{'; '.join(parts)}; content {one.digest[:16]}"
+    return f"{'; '.join(parts)}; content {report.digest[:16]}"
 
 
-def _json(one: Written) -> dict[str, object]:
+def _report_json(report: Written) -> dict[str, object]:
     return {
-        "app": one.app, "week": one.week.name, "made_at": one.made_at, "digest": one.digest,
-        "differs": one.differs, "content": one.content,
-    }  # fmt: skip
+        "app": report.app,
+        "week": report.week.name,
+        "made_at": report.made_at,
+        "digest": report.digest,
+        "differs": report.differs,
+        "content": report.content,
+    }
+
+
+def _stored_json(week: str, stored: ListedReport) -> dict[str, object]:
+    return {
+        "app": stored.app,
+        "week": week,
+        "made_at": stored.made_at,
+        "sent_at": stored.sent_at,
+        "digest": stored.digest,
+    }

@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     from monitor.alert.state import Alert
     from monitor.app.wiring.application import Application
 
-alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="What the alert rules say now, and said before.")
+alerts_app = typer.Typer(name="alerts", no_args_is_help=True, help="List, acknowledge, silence and test alerts.")
 
-By = Annotated[str | None, typer.Option("--by", help="Who does it; default: the user of this terminal.")]
+By = Annotated[str | None, typer.Option("--by", help="Your name for the audit trail; default: your login.")]
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
-Name = Annotated[str, typer.Argument(help="Its id, of an episode too, also its first 6 digits; or a rule's name.")]
+Name = Annotated[
+    str, typer.Argument(metavar="ALERT", help="Id of an alert or episode, its first 6 digits, or a rule's name.")
+]
 
 
 @alerts_app.command("list")
 def alerts_list(
     *,
-    active: Annotated[bool, typer.Option("--active", help="Only what fires, pends or is in error.")] = False,
+    active: Annotated[bool, typer.Option("--active", help="Only alerts that are pending, firing or in error.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Every alert, what is active first; then what keeps rules from being evaluated and people from being told."""
+    """List alerts, the active ones first, and anything that keeps rules or notifications from working."""
     from monitor.cli.alert.tables import alerts_table, troubles
 
     with opened() as application:
@@ -53,7 +55,7 @@ def alerts_list(
 
 @alerts_app.command("show")
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
-    """One alert, or all of a rule: what changed, what became of it, who was told and who did what."""
+    """Show the history of one alert, or of all alerts of a rule: states, notifications and what people did."""
     from monitor.cli.alert.tables import alert_lines, history_table
 
     with opened() as application:
@@ -61,7 +63,7 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         identities = [alert.fingerprint for alert in alerts]
         events = alerting.history.events(identities)
         actions = alerting.history.actions(identities)
-        told = alerting.history.notifications(identities)
+        notifications = alerting.history.notifications(identities)
         explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
         rows = (
             [row for row in alerting.history.alerts(application.now()) if row["fingerprint"] in identities]
@@ -69,10 +71,15 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
             else []
         )
     if as_json:
-        explained = {episode: its.to_json() for episode, its in explanations.items() if its}
-        print_json({
-            "alerts": rows, "events": events, "actions": actions, "notifications": told, "explanations": explained,
-        })  # fmt: skip
+        print_json(
+            {
+                "alerts": rows,
+                "events": events,
+                "actions": actions,
+                "notifications": notifications,
+                "explanations": {episode: found.to_json() for episode, found in explanations.items() if found},
+            }
+        )
         return
     console = Console(highlight=False, emoji=False)
     for alert in alerts:
@@ -83,63 +90,67 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         explanation = explanations[alert.episode]
         for sentence in explanation.sentences() if explanation else ():
             console.print(literal(f"  {sentence}"))
-    console.print(history_table(events, actions, told))
+    console.print(history_table(events, actions, notifications))
 
 
 @alerts_app.command("ack")
 def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
-    """Say that somebody is at it: it is not repeated any more, and the messages say who."""
+    """Acknowledge an alert: it is not repeated any more, and its messages name you."""
     with opened() as application:
         alerts = [alert for alert in _named(application, name) if alert.state.active]
         done = application.alerting.responses.acknowledge(alerts, by=_who(by), now=application.now(), comment=comment)
     if not alerts:
-        typer.echo(f"nothing of {name!r} fires now", err=True)
+        typer.echo(f"no alert of {name!r} is active", err=True)
         raise typer.Exit(1)
     others = ", ".join(sorted({alert.acknowledged_by for alert in alerts if alert.acknowledged_by}))
-    before = f"{len(alerts) - done} already by {readable(others)}" if others else ""
-    typer.echo("; ".join(filter(None, (f"{done} acknowledged" if done or not before else "", before))))
+    earlier = f"{len(alerts) - done} already by {readable(others)}" if others else ""
+    typer.echo("; ".join(filter(None, (f"{done} acknowledged" if done or not earlier else "", earlier))))
 
 
 @alerts_app.command("silence")
 def alerts_silence(
     matchers: Annotated[
-        list[str], typer.Argument(help='Such as app=shop, severity!=info, topic=~"refund.*"; all have to match.')
+        list[str],
+        typer.Argument(help='Such as app=shop, severity!=info, topic=~"refund.*"; an alert has to match all.'),
     ],
     *,
-    length: Annotated[str, typer.Option("--for", help="How long, as 30m, 4h or 2d.")] = "1h",
+    length: Annotated[str, typer.Option("--for", help="How long, such as 30m, 4h or 2d.")] = "1h",
     by: By = None,
     comment: Comment = "",
     as_json: AsJson = False,
 ) -> None:
-    """Tell nobody of the alerts that match; they are evaluated on, and `rule` and `severity` are labels too."""
+    """Notify nobody of the alerts that match, for a while. They are still evaluated.
+
+    Matchers test an alert's labels, and `rule` and `severity` too.
+    """
     from monitor.alert.notify.actions import new_silence
     from monitor.core.duration import parse_duration
     from monitor.core.text.plain import moment
 
-    wanted = _matchers(matchers)
+    parsed = _matchers(matchers)
     with opened() as application:
         try:
-            silence = new_silence(wanted, parse_duration(length), by=_who(by), now=application.now(), comment=comment)
+            silence = new_silence(parsed, parse_duration(length), by=_who(by), now=application.now(), comment=comment)
         except ValueError as error:
             raise WrongSettings(str(error)) from None
         application.alerting.responses.silence(silence, now=application.now())
-        quiet = [alert for alert in application.alerting.store.alerts() if alert.state.active]
-    caught = sorted({alert.rule for alert in quiet if silence.holds(alert.matched, silence.starts_at)})
+        active = [alert for alert in application.alerting.store.alerts() if alert.state.active]
+    silenced = sorted({alert.rule for alert in active if silence.holds(alert.matched, silence.starts_at)})
     if as_json:
-        print_json({"id": silence.id, "ends_at": silence.ends_at, "silences": caught})
+        print_json({"id": silence.id, "ends_at": silence.ends_at, "silences": silenced})
         return
-    matched = readable(", ".join(map(str, silence.matchers)))
-    typer.echo(f"{silence.id} until {moment(silence.ends_at)}: {matched}")
-    typer.echo(f"of what fires now it silences {', '.join(caught) or 'nothing'}")
+    conditions = readable(", ".join(map(str, silence.matchers)))
+    typer.echo(f"{silence.id} until {moment(silence.ends_at)}: {conditions}")
+    typer.echo(f"active alerts that it silences: {', '.join(silenced) or 'none'}")
 
 
 @alerts_app.command("silences")
 def alerts_silences(
     *,
-    ended: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
+    ended: Annotated[bool, typer.Option("--all", help="Include silences that have ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """The silences that hold."""
+    """List the silences in force."""
     from monitor.cli.alert.tables import silences_table
 
     with opened() as application:
@@ -147,27 +158,29 @@ def alerts_silences(
     if as_json:
         print_json(rows)
     else:
-        Console(highlight=False, emoji=False).print(silences_table(rows) if rows else "no silence")
+        Console(highlight=False, emoji=False).print(silences_table(rows) if rows else "no silences")
 
 
 @alerts_app.command("unsilence")
 def alerts_unsilence(
-    silence_id: Annotated[str, typer.Argument(metavar="ID", help="As `alerts silences` shows it.")], *, by: By = None
+    silence_id: Annotated[str, typer.Argument(metavar="ID", help="Id, as `alerts silences` shows it.")],
+    *,
+    by: By = None,
 ) -> None:
     """End a silence now."""
     with opened() as application:
         now = application.now()
         ended = application.alerting.responses.unsilence(silence_id, by=_who(by), now=now)
     if not ended:
-        raise WrongSettings(f"no silence {silence_id!r} holds; `monitor alerts silences` names them all")
+        raise WrongSettings(f"no silence {silence_id!r} is in force; `monitor alerts silences` lists them")
     typer.echo(f"{silence_id} has ended")
 
 
 @alerts_app.command("test")
 def alerts_test(
-    receiver: Annotated[str, typer.Argument(help="As rules name it: slack, email, webhook, …")],
+    receiver: Annotated[str, typer.Argument(help="Receiver, as rules name it: slack, email, webhook, …")],
 ) -> None:
-    """Send a made-up alert to a receiver, and then that it is resolved; both say that they are a test."""
+    """Send a receiver a made-up alert and its resolution, both marked as a test."""
     from monitor.alert.receivers.sample_alert import trial
 
     with opened(migrated=False) as application:
@@ -181,9 +194,9 @@ def alerts_test(
             receipt = None
             for notification in trial(receiver, application.now(), url=application.settings.public_url):
                 receipt = receivers[receiver].send(replace(notification, previous=receipt))
-                typer.echo(f"{notification.news} was taken" + (f": {dict(receipt)}" if receipt else ""))
+                typer.echo(f"{notification.news}: accepted" + (f" with {dict(receipt)}" if receipt else ""))
         except Retriable as error:
-            raise OutOfReach(f"{error}; a running monitor would try again") from None
+            raise OutOfReach(f"{error}; `monitor run` would try again") from None
         except Fatal as error:
             typer.echo(f"refused: {error}", err=True)
             raise typer.Exit(1) from None
@@ -191,36 +204,36 @@ def alerts_test(
 
 @alerts_app.command("forget")
 def alerts_forget(
-    source: Annotated[str, typer.Argument(help="A topic, or the path of a file that was followed.")],
+    source: Annotated[str, typer.Argument(help="A topic, or the path of a followed file.")],
 ) -> None:
-    """Forget how far a topic or file was read that nobody is to read any more, so that it holds no rule up."""
+    """Forget how far a topic or file was read. Rules then no longer wait for one that is not read any more."""
     from monitor.store.ledger.progress import ReadingStore
 
     with opened() as application:
         forgotten = ReadingStore(application.engine).forget(source)
     if not forgotten:
-        raise WrongSettings(f"nobody has read {source!r} lately; `monitor ledger` names what was read")
-    typer.echo(f"{readable(source)} is forgotten, until somebody reads it again")
+        raise WrongSettings(f"no reading of {source!r} is known; `monitor ledger` lists what was read")
+    typer.echo(f"{readable(source)} is forgotten until it is read again")
 
 
 def _problem(application: Application) -> str | None:
-    """What is wrong with the rules file as it is now; a running monitor goes on with what it had."""
+    """What is wrong with the rules file now, if anything; a running monitor keeps the rules that it read before."""
     try:
-        application.alerting.rules  # noqa: B018  reading it is the question
+        _ = application.alerting.rules
     except WrongSettings as error:
-        return f"the rules file is wrong, and what it said before holds on: {str(error).splitlines()[0]}"
+        return f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
     return None
 
 
 def _named(application: Application, name: str) -> list[Alert]:
     alerts = application.alerting.history.named(name.rstrip("…"))
     if not alerts:
-        raise WrongSettings(f"no alert {name!r}; `monitor alerts list` names them all")
+        raise WrongSettings(f"no alert {name!r}; `monitor alerts list` shows all alerts")
     return alerts
 
 
 def _who(by: str | None) -> str:
-    """The name given, or the user's; a container may run under a uid that has none."""
+    """`by`, or the login name; a container may run under a uid without a name."""
     try:
         return by or getpass.getuser()
     except (KeyError, OSError):  # KeyError before Python 3.13

@@ -1,4 +1,4 @@
-"""The commands `monitor rules …`, and `monitor alerts simulate`: rules before they hold."""
+"""The commands `monitor rules check` and `monitor alerts simulate`: they try rules out before these are in force."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from rich.console import Console
 
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, print_json
+from monitor.cli.terminal import AsJson, duration, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from monitor.alert.rule import RuleSet
+    from monitor.alert.rule import Rule, RuleSet
     from monitor.alert.window import Span
+    from monitor.app.backtest import Rehearsed, Simulated
 
-rules_app = typer.Typer(name="rules", no_args_is_help=True, help="The alert rules.")
+rules_app = typer.Typer(name="rules", no_args_is_help=True, help="Check the alert rules.")
 
-File = Annotated[Path | None, typer.Argument(help="Default: the rules in force.")]
+File = Annotated[Path | None, typer.Argument(help="Rules file; default: the one in force.")]
 
 
 @rules_app.command("check")
@@ -29,77 +30,89 @@ def rules_check(
     file: File = None,
     *,
     against: Annotated[
-        str | None, typer.Option(metavar="30d", help="Say how often each would have fired on that much stored history.")
+        str | None, typer.Option(metavar="30d", help="Replay this much stored history and count how often each fires.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a rules file and say, with line numbers, what is wrong with it; receivers need not be set up for that."""
+    """Check a rules file and report each error with its line. Receivers need not be configured."""
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
     rules = _rules(file)
-    if against is not None:
-        span, rehearsed = _against(rules, against)
+    if against is None:
         if as_json:
-            print_json([
-                {
-                    "name": its.rule.name, "counted": its.answers, "why_not": its.why_not,
-                    "episodes": [
-                        {"labels": e.labels, "fired_at": e.fired_at, "resolved_at": e.resolved_at, "worst": e.worst}
-                        for e in its.episodes
-                    ],
-                }
-                for its in rehearsed
-            ])  # fmt: skip
-            return
-        console = Console(highlight=False, emoji=False)
-        console.print(rehearsed_table(rehearsed, span))
-        if any(its.episodes for its in rehearsed):
-            console.print(episodes_table(rehearsed))
+            print_json([_rule_json(rule) for rule in rules.rules])
+        else:
+            Console(highlight=False, emoji=False).print(rules_table(rules.rules))
         return
+    span, rehearsed = _against(rules, against)
     if as_json:
-        print_json([
-            {
-                "name": r.name, "signal": str(r.signal), "method": r.method.name, "target": str(r.method.target),
-                "window_seconds": r.method.window.total_seconds(), "severity": r.severity,
-            }
-            for r in rules.rules
-        ])  # fmt: skip
+        print_json([_rehearsed_json(rehearsal) for rehearsal in rehearsed])
         return
-    Console(highlight=False, emoji=False).print(rules_table(rules.rules))
+    console = Console(highlight=False, emoji=False)
+    console.print(rehearsed_table(rehearsed, span))
+    if any(rehearsal.episodes for rehearsal in rehearsed):
+        console.print(episodes_table(rehearsed))
 
 
 @alerts_app.command("simulate")
 def alerts_simulate(
     file: File = None,
     *,
-    scenario: Annotated[str | None, typer.Option(help="One of those that the command lists without this.")] = None,
-    weeks: Annotated[int, typer.Option(min=1, max=1_000, help="So many runs of a week.")] = 4,
+    scenario: Annotated[str | None, typer.Option(help="Without it, the command lists the scenarios.")] = None,
+    weeks: Annotated[int, typer.Option(min=1, max=1_000, help="How many weeks to play.")] = 4,
     seed: Annotated[int, typer.Option(help="The same seed plays the same traffic.")] = 7,
     as_json: AsJson = False,
 ) -> None:
-    """Play simulated weeks to the rules: false pages, and how soon each sees an incident."""
+    """Play simulated weeks to the rules: count false pages, and measure how soon each rule sees an incident."""
     from monitor.app.backtest import on_scenario
     from monitor.cli.alert.tables import simulated_table
     from monitor.simulate.minute_counts import SCENARIOS
 
     if scenario is None:
-        for name, its in SCENARIOS.items():
-            typer.echo(f"{name:12} {its.description}")
+        for name, known in SCENARIOS.items():
+            typer.echo(f"{name:12} {known.description}")
         return
     if scenario not in SCENARIOS:
         raise WrongSettings(f"no scenario {scenario!r}; known: {', '.join(SCENARIOS)}")
     played = [on_scenario(rule, SCENARIOS[scenario], weeks=weeks, seed=seed) for rule in _rules(file).rules]
     if as_json:
-        print_json([
-            {
-                "name": its.rule.name, "weeks": its.weeks, "false_pages": its.false_pages, "why_not": its.why_not,
-                "delay_seconds": [None if delay is None else delay.total_seconds() for delay in its.delays],
-                "pages_again": its.pages_again,
-            }
-            for its in played
-        ])  # fmt: skip
-        return
-    Console(highlight=False, emoji=False).print(simulated_table(played))
+        print_json([_simulated_json(simulated) for simulated in played])
+    else:
+        Console(highlight=False, emoji=False).print(simulated_table(played))
+
+
+def _rule_json(rule: Rule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "signal": str(rule.signal),
+        "method": rule.method.name,
+        "target": str(rule.method.target),
+        "window_seconds": rule.method.window.total_seconds(),
+        "severity": rule.severity,
+    }
+
+
+def _rehearsed_json(rehearsed: Rehearsed) -> dict[str, Any]:
+    return {
+        "name": rehearsed.rule.name,
+        "counted": rehearsed.answers,
+        "why_not": rehearsed.why_not,
+        "episodes": [
+            {"labels": e.labels, "fired_at": e.fired_at, "resolved_at": e.resolved_at, "worst": e.worst}
+            for e in rehearsed.episodes
+        ],
+    }
+
+
+def _simulated_json(simulated: Simulated) -> dict[str, Any]:
+    return {
+        "name": simulated.rule.name,
+        "weeks": simulated.weeks,
+        "false_pages": simulated.false_pages,
+        "why_not": simulated.why_not,
+        "delay_seconds": [None if delay is None else delay.total_seconds() for delay in simulated.delays],
+        "pages_again": simulated.pages_again,
+    }
 
 
 def _rules(file: Path | None) -> RuleSet:
@@ -109,17 +122,13 @@ def _rules(file: Path | None) -> RuleSet:
     return load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
 
 
-def _against(rules: RuleSet, length: str) -> tuple[Span, list[Any]]:
+def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:
     from monitor.alert.window import MINUTE, window_at
     from monitor.app.backtest import on_history
-    from monitor.core.duration import parse_duration
 
-    try:
-        wanted = parse_duration(length) // MINUTE * MINUTE
-    except ValueError as error:
-        raise WrongSettings(f"--against: {error}") from None
-    if wanted < MINUTE:
-        raise WrongSettings("--against: at least a minute, such as 30d")
+    whole_minutes = duration(length, "--against") // MINUTE * MINUTE
+    if whole_minutes < MINUTE:
+        raise WrongSettings("--against must be at least a minute, such as 30d")
     with opened() as application:
-        span = window_at(application.now(), wanted, timedelta())
+        span = window_at(application.now(), whole_minutes, timedelta())
         return span, [on_history(rule, application.alerting.store, span) for rule in rules.rules]

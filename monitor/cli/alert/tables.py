@@ -1,4 +1,4 @@
-"""What `monitor alerts` and `monitor rules` print."""
+"""Tables and lines that `monitor alerts` and `monitor rules` print."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import UNWATCHED, amount, signal_words
 from monitor.app.backtest import Rehearsed, Simulated
-from monitor.cli.terminal import literal
+from monitor.cli.terminal import literal, plural
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]
 _WEEK = timedelta(days=7)
-_MAX_WHOLE = 30  # of a name; a longer one is broken where the terminal is narrow
+_MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is narrow
 
 
 def alerts_table(rows: Sequence[Row]) -> Table:
-    """One line for each alert."""
     table = Table("alert", "rule and labels", "state", "since (UTC)", "figure then", "acknowledged", box=None)
     for row in rows:
         since = row["resolved_at"] or row["fired_at"] or row["active_since"]
@@ -41,7 +40,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
 
 
 def alert_lines(alert: Alert) -> Iterator[str]:
-    """One alert in full; the first line is its heading."""
+    """Yields one alert in full; the first line is its heading."""
     since = alert.resolved_at or alert.fired_at or alert.active_since
     yield f"{alert.rule}: {alert.state} since {moment(since)}, {alert.severity}, episode {alert.episode[:12]}"
     if labels := _listed(alert.labels):
@@ -59,50 +58,46 @@ def alert_lines(alert: Alert) -> Iterator[str]:
 def troubles(
     rules: Sequence[Row], unsent: Sequence[Row], silences: Sequence[Row], *, now: datetime, problem: str | None = None
 ) -> Iterator[str]:
-    """What somebody who trusts the list has to know; `problem` is that of the rules file."""
+    """Yields why the list of alerts may not be trusted; `problem` is what is wrong with the rules file."""
     if problem:
         yield problem
     if rules and (last := max(row["evaluated_at"] for row in rules)) < now - UNWATCHED:
-        yield f"nobody has evaluated the rules since {moment(last)}: no `monitor run` is at work"
+        yield f"no process has evaluated the rules since {moment(last)}: start `monitor run`"
     if stale := [row for row in rules if row["stale_since"]]:
         since = min(row["stale_since"] for row in stale)
         names = ", ".join(row["rule"] for row in stale)
-        yield f"held since {moment(since)}, since reading is behind (`monitor ledger`): {names}"
+        yield f"not evaluated since {moment(since)}, because reading is behind (see `monitor ledger`): {names}"
     for row in rules:
         if row["error"]:
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:
         counts = ", ".join(f"{row[kind]} {kind}" for kind in ("waiting", "lost") if row[kind])
-        yield f"{row['receiver']}: notifications {counts} since {moment(row['since'])}: {row['last_error'] or 'new'}"
+        yield f"{row['receiver']}: undelivered notifications ({counts}) since {moment(row['since'])}: {row['last_error'] or 'new'}"
     if silences:
-        held = "1 silence holds" if len(silences) == 1 else f"{len(silences)} silences hold"
-        yield f"{held}: `monitor alerts silences`"
+        yield f"{plural(len(silences), 'silence')} in force: see `monitor alerts silences`"
 
 
-def history_table(events: Sequence[Row], actions: Sequence[Row], told: Sequence[Row]) -> Table:
-    """What became of alerts, in the order in which it happened."""
-    lines: list[tuple[datetime, str, str, str]] = [
-        (
-            row["at"], row["fingerprint"][:12], f"{row['from_state']} → {row['to_state']}",
-            " ".join(filter(None, (f"{row['samples']:,} counted", row["note"]))),
-        )
-        for row in events
-    ]  # fmt: skip
+def history_table(events: Sequence[Row], actions: Sequence[Row], notifications: Sequence[Row]) -> Table:
+    """Transitions, actions and notifications of alerts, in the order of time."""
+    lines: list[tuple[datetime, str, str, str]] = []
+    for row in events:
+        note = " ".join(filter(None, (f"{row['samples']:,} counted", row["note"])))
+        lines.append((row["at"], row["fingerprint"][:12], f"{row['from_state']} → {row['to_state']}", note))
     lines += [
         (row["at"], row["fingerprint"][:12], row["action"], f"by {row['by']} {row['comment']}") for row in actions
     ]
     lines += [
-        (row["made_at"], row["episode"][:12], f"told {row['receiver']}: {row['news']}", _fate(row)) for row in told
+        (row["made_at"], row["episode"][:12], f"to {row['receiver']}: {row['news']}", _delivery(row))
+        for row in notifications
     ]
-    table = Table("at (UTC)", "of", "what", "", box=None)
-    for at, of, what, more in sorted(lines, key=lambda line: line[0]):
-        table.add_row(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}", of, literal(what), literal(more.strip()))
+    table = Table("at (UTC)", "alert", "event", "", box=None)
+    for at, alert, event, more in sorted(lines, key=lambda line: line[0]):
+        table.add_row(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}", alert, literal(event), literal(more.strip()))
     return _foldable(table, whole=19)
 
 
 def silences_table(rows: Sequence[Row]) -> Table:
-    """One line for each silence."""
-    table = Table("silence", "of", "from (UTC)", "until (UTC)", "by and why", box=None)
+    table = Table("silence", "alerts", "from (UTC)", "until (UTC)", "by and why", box=None)
     for row in rows:
         table.add_row(
             row["id"],
@@ -115,8 +110,7 @@ def silences_table(rows: Sequence[Row]) -> Table:
 
 
 def rules_table(rules: Sequence[Rule]) -> Table:
-    """One line for each rule."""
-    table = Table("rule and signal", "method", "severity", "tells", box=None)
+    table = Table("rule and signal", "method", "severity", "receivers", box=None)
     for rule in rules:
         wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
         over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
@@ -130,66 +124,66 @@ def rules_table(rules: Sequence[Rule]) -> Table:
 
 
 def rehearsed_table(rehearsed: Sequence[Rehearsed], span: Span) -> Table:
-    """How often each rule would have fired, and for how long."""
-    table = Table("rule", "fired", "a week", "for, in all", "longest", box=None)
-    for its in rehearsed:
-        if its.why_not:
-            table.add_row(literal(f"{its.rule.name}\n{its.why_not}"), *"––––")
+    """How often each rule would have fired in `span`, and for how long."""
+    table = Table("rule", "fired", "per week", "in total", "longest", box=None)
+    for rehearsal in rehearsed:
+        if rehearsal.why_not:
+            table.add_row(literal(f"{rehearsal.rule.name}\n{rehearsal.why_not}"), *"––––")
             continue
-        lasted = [(e.resolved_at or span.end) - e.fired_at for e in its.episodes]
+        lasted = [(e.resolved_at or span.end) - e.fired_at for e in rehearsal.episodes]
         table.add_row(
-            literal(f"{its.rule.name}\n{_history(its, span)}"),
+            literal(f"{rehearsal.rule.name}\n{_history(rehearsal, span)}"),
             str(len(lasted)),
-            f"{len(lasted) / ((span.end - its.since) / _WEEK):.2f}" if its.since else "–",
+            f"{len(lasted) / ((span.end - rehearsal.since) / _WEEK):.2f}" if rehearsal.since else "–",
             format_duration(sum(lasted, timedelta())),
             format_duration(max(lasted, default=timedelta())),
         )
-    return _foldable(table, whole=_longest(its.rule.name for its in rehearsed))
+    return _foldable(table, whole=_longest(rehearsal.rule.name for rehearsal in rehearsed))
 
 
 def episodes_table(rehearsed: Sequence[Rehearsed]) -> Table:
-    """When each would have fired."""
+    """When each rule would have fired."""
     table = Table("rule and labels", "fired (UTC)", "resolved (UTC)", "worst", box=None)
-    for its in rehearsed:
-        for episode in its.episodes:
+    for rehearsal in rehearsed:
+        for episode in rehearsal.episodes:
             table.add_row(
-                literal(f"{its.rule.name}\n{_listed(episode.labels)}"),
+                literal(f"{rehearsal.rule.name}\n{_listed(episode.labels)}"),
                 _minute(episode.fired_at),
                 "not yet" if episode.resolved_at is None else _minute(episode.resolved_at),
-                "–" if episode.worst is None else amount(episode.worst, its.rule.unit),
+                "–" if episode.worst is None else amount(episode.worst, rehearsal.rule.unit),
             )
-    return _foldable(table, whole=_longest(its.rule.name for its in rehearsed))
+    return _foldable(table, whole=_longest(rehearsal.rule.name for rehearsal in rehearsed))
 
 
 def simulated_table(simulated: Sequence[Simulated]) -> Table:
-    """False pages, and how soon incidents were seen."""
+    """False pages, and how soon each rule saw the incidents."""
     table = Table(
-        "rule", "false pages\na week", "incidents\nseen", "median\ndelay", "longest", "pages\nagain", box=None
+        "rule", "false pages\nper week", "incidents\nseen", "median\ndelay", "longest", "repeated\npages", box=None
     )
-    for its in simulated:
-        if its.why_not:
-            table.add_row(literal(f"{its.rule.name}\n{its.why_not}"), *"–––––")
+    for simulation in simulated:
+        if simulation.why_not:
+            table.add_row(literal(f"{simulation.rule.name}\n{simulation.why_not}"), *"–––––")
             continue
-        seen = sorted(delay for delay in its.delays if delay is not None)
+        seen = sorted(delay for delay in simulation.delays if delay is not None)
         table.add_row(
-            literal(its.rule.name),
-            f"{its.false_pages / its.weeks:.2f}",
-            f"{len(seen)} of {len(its.delays)}" if its.delays else "–",
+            literal(simulation.rule.name),
+            f"{simulation.false_pages / simulation.weeks:.2f}",
+            f"{len(seen)} of {len(simulation.delays)}" if simulation.delays else "–",
             format_duration(median_high(seen)) if seen else "–",
             format_duration(seen[-1]) if seen else "–",
-            str(its.pages_again) if its.delays else "–",
+            str(simulation.pages_again) if simulation.delays else "–",
         )
-    return _foldable(table, whole=_longest(its.rule.name for its in simulated))
+    return _foldable(table, whole=_longest(simulation.rule.name for simulation in simulated))
 
 
-def _history(its: Rehearsed, span: Span) -> str:
-    if its.since is None:
+def _history(rehearsal: Rehearsed, span: Span) -> str:
+    if rehearsal.since is None:
         return "nothing counted"
-    short = its.since > span.start + timedelta(hours=1)
-    return f"{its.answers:,} counted" + (f", from {moment(its.since)} on only" if short else "")
+    short = rehearsal.since > span.start + timedelta(hours=1)
+    return f"{rehearsal.answers:,} counted" + (f", only since {moment(rehearsal.since)}" if short else "")
 
 
-def _fate(row: Row) -> str:
+def _delivery(row: Row) -> str:
     if row["delivered_at"]:
         return "delivered" + (f" after {row['attempts']} failures" if row["attempts"] else "")
     if row["given_up"]:
@@ -206,7 +200,7 @@ def _minute(at: datetime) -> str:
 
 
 def _day_and_time(at: datetime) -> str:
-    """On two lines, for tables with many columns."""
+    """Day and time on two lines, for tables with many columns."""
     return f"{at.astimezone(UTC):%Y-%m-%d\n%H:%M}"
 
 
@@ -215,7 +209,7 @@ def _longest(names: Iterable[str]) -> int:
 
 
 def _foldable(table: Table, *, whole: int) -> Table:
-    """On a narrow terminal lines are broken and nothing is cut; `whole` characters of the first column stay in one."""
+    """Wraps cells on a narrow terminal instead of cutting them; the first column is at least `whole` wide."""
     for column in table.columns:
         column.overflow = "fold"
     table.columns[0].min_width = whole

@@ -137,7 +137,7 @@ def test_an_incident_from_its_first_page_to_its_end(monitor, log, event, rules, 
         "The bot refuses.",
         "firing → resolved",
         "by grace the index is gone",
-        "told slack",
+        "to slack",
     ):
         assert words in page
 
@@ -159,7 +159,7 @@ def test_an_alert_on_the_console_is_listed_and_resolves(monitor, log, event, rul
     (rule,) = listed["rules"]
     assert (rule["rule"], rule["error"], rule["stale_since"]) == ("too-many-refusals", None, None)
     assert monitor.run("alerts", "show", "ffff").returncode == 2
-    assert monitor.run("alerts", "ack", "too-many-refusals").returncode == 1  # nothing of it fires
+    assert monitor.run("alerts", "ack", "too-many-refusals").returncode == 1  # it is not active
 
 
 def test_notifications_wait_in_the_outbox_while_slack_is_down_and_the_list_says_so(monitor, log, event, rules):
@@ -170,7 +170,7 @@ def test_notifications_wait_in_the_outbox_while_slack_is_down_and_the_list_says_
     assert running.terminate() == 0
     (unsent,) = monitor.json("alerts", "list")["unsent"]
     assert (unsent["receiver"], unsent["waiting"], unsent["lost"]) == ("slack", 1, 0)
-    assert "slack: notifications 1 waiting since" in monitor.run("alerts", "list").stdout
+    assert "slack: undelivered notifications (1 waiting) since" in monitor.run("alerts", "list").stdout
 
 
 def test_a_hostile_name_steers_no_terminal_and_a_narrow_one_cuts_nothing(monitor, log, event, rules, rows):
@@ -202,9 +202,9 @@ def test_a_hostile_name_steers_no_terminal_and_a_narrow_one_cuts_nothing(monitor
 @pytest.mark.parametrize(
     ("trouble", "code", "says"),
     [
-        (None, 0, "firing was taken"),
+        (None, 0, "firing: accepted"),
         (Trouble(error="channel_not_found"), 1, "refused: slack: channel_not_found"),
-        (Trouble(status=500, body="no"), 3, "a running monitor would try again"),
+        (Trouble(status=500, body="no"), 3, "`monitor run` would try again"),
     ],
     ids=["taken", "refused", "out of reach"],
 )

@@ -47,7 +47,7 @@ def test_a_person_forgets_a_source_by_its_name(store, database, monkeypatch):
     monkeypatch.setenv("MONITOR_DATABASE_URL", database)
     store.note("monitor", [reached(0), reached(5, topic="other")], at(5))
     done = CliRunner().invoke(alerts_app, ["forget", "rag"])
-    assert (done.exit_code, done.stdout) == (0, "rag is forgotten, until somebody reads it again\n")
+    assert (done.exit_code, done.stdout) == (0, "rag is forgotten until it is read again\n")
     assert store.watermark(at(5)) == at(5)
     again = CliRunner().invoke(alerts_app, ["forget", "rag"])
     assert isinstance(again.exception, WrongSettings)

@@ -137,10 +137,10 @@ def test_what_became_of_an_alert_is_told_in_its_order():
     ]
     assert lines == [
         "inactive → firing 1,234 counted",
-        "told slack: firing delivered after 2 failures",
+        "to slack: firing delivered after 2 failures",
         "acknowledge by ada looking",
-        "told slack: changed lost: gone",
-        "told slack: resolved waiting",
+        "to slack: changed lost: gone",
+        "to slack: resolved waiting",
     ]
 
 
@@ -154,10 +154,10 @@ def test_what_keeps_people_from_being_told_is_said():
         now=at(3),
     )
     assert list(found) == [
-        "held since 2025-11-21 12:01 UTC, since reading is behind (`monitor ledger`): lagging",
+        "not evaluated since 2025-11-21 12:01 UTC, because reading is behind (see `monitor ledger`): lagging",
         "cannot be evaluated since 2025-11-21 12:02 UTC: negative-rate: KeyError",
-        "slack: notifications 2 waiting, 1 lost since 2025-11-21 12:00 UTC: out of reach",
-        "1 silence holds: `monitor alerts silences`",
+        "slack: undelivered notifications (2 waiting, 1 lost) since 2025-11-21 12:00 UTC: out of reach",
+        "1 silence in force: see `monitor alerts silences`",
     ]
     assert list(troubles([rule], [], [], now=at(3))) == []
 
@@ -166,7 +166,7 @@ def test_a_list_of_the_past_says_so():
     rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None, "evaluated_at": at(2)}
     assert list(troubles([rule], [], [], now=at(8), problem="the rules file is wrong: …")) == [
         "the rules file is wrong: …",
-        "nobody has evaluated the rules since 2025-11-21 12:02 UTC: no `monitor run` is at work",
+        "no process has evaluated the rules since 2025-11-21 12:02 UTC: start `monitor run`",
     ]
 
 
@@ -176,7 +176,7 @@ def test_what_is_silenced_and_how_short_the_history_is_are_told():
     episode = Episode(labels={}, fired_at=week.end, resolved_at=None, worst=None)
     tried = [Rehearsed(rule=a_rule(), episodes=(episode,), answers=5, since=at(6 * 24 * 60))]
     text = shown(rehearsed_table(tried, week), 200)
-    assert "from 2025-11-27 12:00 UTC on only" in text
+    assert "only since 2025-11-27 12:00 UTC" in text
     assert "7.00" in text  # one in a day
 
 
