@@ -1,4 +1,4 @@
-"""Alerts: what fires, what did, and that somebody is at it."""
+"""API routes of alerts: the active and resolved ones, the history of one, and its acknowledgement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WEEK = timedelta(days=7)
 
 
 class Alert(ApiResponse):
-    """One combination of labels under one rule, as of its last evaluation."""
+    """A combination of labels under a rule, as of its last evaluation."""
 
     fingerprint: str
     episode: str
@@ -44,7 +44,7 @@ class Alert(ApiResponse):
     lower: float
     upper: float
     bound: float
-    below: bool = Field(description="it fires below `bound`, not above")
+    below: bool = Field(description="true: the alert fires below `bound`; false: above it")
     unit: str
     samples: int
     window_seconds: float
@@ -56,14 +56,12 @@ class Alert(ApiResponse):
 
 
 class Alerts(ApiResponse):
-    """Active ones the worst first, resolved ones the last first."""
+    """Active alerts with the worst first, or resolved ones with the latest first."""
 
     items: list[Alert]
 
 
-class Event(ApiResponse):
-    """A change of state."""
-
+class StateChange(ApiResponse):
     at: datetime
     from_state: str
     to_state: str
@@ -73,7 +71,7 @@ class Event(ApiResponse):
 
 
 class Action(ApiResponse):
-    """What somebody did."""
+    """What a person did about the alert."""
 
     at: datetime
     by: str
@@ -81,60 +79,68 @@ class Action(ApiResponse):
     comment: str
 
 
-class History(Alert):
-    """An alert, and what became of it."""
+class AlertHistory(Alert):
+    """An alert with its changes of state and what people did about it."""
 
-    events: list[Event]
+    events: list[StateChange]
     actions: list[Action]
-    changed: list[str] = Field(description="what was found to have changed when it fired, in sentences")
+    changed: list[str] = Field(description="sentences that say what had changed when the alert fired")
 
 
 class Comment(ApiRequest):
-    """Why."""
+    """The reason for an action."""
 
     comment: Text = ""
 
 
-class Done(ApiResponse):
-    """Whether it was new, and who is at it."""
+class Acknowledgement(ApiResponse):
+    """Whether this request acknowledged the alert, and who has acknowledged it."""
 
     acknowledged: bool
     acknowledged_by: str
 
 
 @router.get(
-    "/alerts", response_model=Alerts, operation_id="listAlerts", responses=problems(),
-    summary="Alerts that are active, or were",
-)  # fmt: skip
+    "/alerts",
+    response_model=Alerts,
+    operation_id="listAlerts",
+    responses=problems(),
+    summary="List active or resolved alerts",
+)
 def alerts(
     request: Request,
     _: Viewer,
     state: Annotated[Literal["active", "resolved"], Query(description="Active: firing, pending, in error.")] = "active",
-    since: Annotated[Moment | None, Query(description="Resolved ones: since then; default: a week ago.")] = None,
+    since: Annotated[
+        Moment | None, Query(description="For resolved alerts: the earliest time; default: a week ago.")
+    ] = None,
     limit: Limit = 200,
 ) -> Alerts:
-    """`monitor alerts list` shows the same."""
+    """Returns the alerts that `monitor alerts list` shows."""
     application: Application = request.app.state.application
     now, board = application.now(), AlertBoard(application.engine)
     if state == "active":
-        found = board.active(now, most=limit)
+        listed = board.active(now, most=limit)
     else:
-        found = board.resolved(now - WEEK if since is None else since, now, most=limit)
-    return Alerts(items=[_alert(its) for its in found])
+        listed = board.resolved(now - WEEK if since is None else since, now, most=limit)
+    return Alerts(items=list(map(_alert, listed)))
 
 
 @router.get(
-    "/alerts/{fingerprint}", response_model=History, operation_id="getAlert", responses=problems(NOT_FOUND),
-    summary="One alert with its history",
-)  # fmt: skip
-def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> History:
-    """Over all of its episodes."""
+    "/alerts/{fingerprint}",
+    response_model=AlertHistory,
+    operation_id="getAlert",
+    responses=problems(NOT_FOUND),
+    summary="Get an alert with its history",
+)
+def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> AlertHistory:
+    """Returns the history over all episodes of the alert."""
     application: Application = request.app.state.application
-    its, alerting = _found(application, fingerprint), application.alerting
-    explanation = alerting.explanations.of(its.alert.episode)
-    return History(
-        **dict(_alert(its)),
-        events=[Event(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
+    listed, alerting = _listed(application, fingerprint), application.alerting
+    explanation = alerting.explanations.of(listed.alert.episode)
+    return AlertHistory(
+        **dict(_alert(listed)),
+        events=[StateChange(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
         actions=[
             Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
         ],
@@ -143,32 +149,34 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> History:
 
 
 @router.post(
-    "/alerts/{fingerprint}/acknowledge", response_model=Done, operation_id="acknowledgeAlert",
-    responses=problems(NOT_FOUND, CONFLICT, TOO_LARGE), summary="Say that somebody is at it",
-)  # fmt: skip
-def acknowledge(request: Request, who: Actor, fingerprint: Fingerprint, said: Comment) -> Done:
-    """It is not repeated any more, and the messages say who."""
+    "/alerts/{fingerprint}/acknowledge",
+    response_model=Acknowledgement,
+    operation_id="acknowledgeAlert",
+    responses=problems(NOT_FOUND, CONFLICT, TOO_LARGE),
+    summary="Acknowledge an alert",
+)
+def acknowledge(request: Request, who: Actor, fingerprint: Fingerprint, reason: Comment) -> Acknowledgement:
+    """Stops the repetition of the notification; the messages name who has acknowledged the alert."""
     application: Application = request.app.state.application
-    its = _found(application, fingerprint).alert
-    done = application.alerting.responses.acknowledge(
-        [its], by=who.name, now=application.now(), comment=said.comment
-    )  # fmt: skip
-    after = _found(application, fingerprint).alert
+    before = _listed(application, fingerprint).alert
+    responses = application.alerting.responses
+    done = responses.acknowledge([before], by=who.name, now=application.now(), comment=reason.comment)
+    after = _listed(application, fingerprint).alert
     if not done and (after.acknowledged_by is None or not after.state.active):
-        raise HTTPException(CONFLICT, "it does not fire now")
-    return Done(acknowledged=done == 1, acknowledged_by=after.acknowledged_by or who.name)
+        raise HTTPException(CONFLICT, "the alert does not fire now")
+    return Acknowledgement(acknowledged=done == 1, acknowledged_by=after.acknowledged_by or who.name)
 
 
-def _found(application: Application, fingerprint: str) -> ListedAlert:
-    its = AlertBoard(application.engine).one(fingerprint, application.now())
-    if its is None:
-        raise HTTPException(NOT_FOUND, "no such alert was ever pending")
-    return its
+def _listed(application: Application, fingerprint: str) -> ListedAlert:
+    listed = AlertBoard(application.engine).one(fingerprint, application.now())
+    if listed is None:
+        raise HTTPException(NOT_FOUND, "there is no alert with this fingerprint")
+    return listed
 
 
-def _alert(its: ListedAlert) -> Alert:
-    """Foreign texts and comments masked, as on the pages."""
-    a = its.alert
+def _alert(listed: ListedAlert) -> Alert:
+    """The alert with foreign texts and comments masked, as on the pages."""
+    a = listed.alert
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
         *("below", "unit", "samples", "acknowledged_by", "acknowledged_at"),
@@ -184,7 +192,7 @@ def _alert(its: ListedAlert) -> Alert:
         upper=round(a.upper, 6),
         bound=a.bound,
         window_seconds=a.window.total_seconds(),
-        silenced_until=its.silence.ends_at if its.silence else None,
+        silenced_until=listed.silence.ends_at if listed.silence else None,
         detail=None if a.detail is None else redact(a.detail),
         note=None if a.note is None else redact(a.note),
     )

@@ -1,4 +1,4 @@
-"""Silences: alerts that nobody is told of for a while."""
+"""API routes of silences, which stop the notifications of matching alerts for a while."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 router = APIRouter(tags=["silences"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Actor = Annotated[Identity, Depends(Needs(Permission.ACT))]
-_LONGEST = int(LONGEST_SILENCE.total_seconds())
+_MAX_SECONDS = int(LONGEST_SILENCE.total_seconds())
 
 
-class Match(ApiRequest):
-    """A label and what its value has to be; for `=~` and `!~` the value is a pattern in RE2's syntax."""
+class LabelMatcher(ApiRequest):
+    """Compares the value of a label; for `=~` and `!~` with a pattern in RE2's syntax."""
 
     label: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$")]
     operator: Literal["=", "!=", "=~", "!~"]
@@ -35,15 +35,15 @@ class Match(ApiRequest):
 
 
 class NewSilence(ApiRequest):
-    """Alerts that all of `matchers` match, told of to nobody for so long."""
+    """Stops the notifications of alerts that all `matchers` match, for `seconds`."""
 
-    matchers: Annotated[list[Match], Field(min_length=1, max_length=20)]
-    seconds: Annotated[int, Field(ge=1, le=_LONGEST), BeforeValidator(integral)]
+    matchers: Annotated[list[LabelMatcher], Field(min_length=1, max_length=20)]
+    seconds: Annotated[int, Field(ge=1, le=_MAX_SECONDS), BeforeValidator(integral)]
     comment: Text = ""
 
 
-class Held(ApiResponse):
-    """A silence; matchers are written as `app="shop"`, and masked, as its comment is."""
+class Silence(ApiResponse):
+    """A silence. Matchers are written as `app="shop"`; personal data in them and in the comment is masked."""
 
     id: str
     matchers: list[str]
@@ -54,57 +54,72 @@ class Held(ApiResponse):
 
 
 class Silences(ApiResponse):
-    """The last to end first."""
+    """Silences; the one that ends last comes first."""
 
-    items: list[Held]
+    items: list[Silence]
 
 
 @router.get(
-    "/silences", response_model=Silences, operation_id="listSilences", responses=problems(),
-    summary="The silences that hold",
-)  # fmt: skip
+    "/silences",
+    response_model=Silences,
+    operation_id="listSilences",
+    responses=problems(),
+    summary="List the active silences",
+)
 def silences(
     request: Request,
     _: Viewer,
-    ended: Annotated[Flag, Query(description="Also those that have ended.")] = False,  # noqa: FBT002
+    *,
+    ended: Annotated[Flag, Query(description="Include the silences that have ended.")] = False,
 ) -> Silences:
-    """With who made each, and why."""
+    """Returns each silence with who made it, and why."""
     application: Application = request.app.state.application
     rows = application.alerting.history.silences(application.now(), ended=ended)
-    return Silences(items=[_held(**row) for row in rows])
+    return Silences(items=[_masked(**row) for row in rows])
 
 
 @router.post(
-    "/silences", response_model=Held, status_code=201, operation_id="addSilence",
-    responses=problems(CONFLICT, TOO_LARGE), summary="Tell nobody of some alerts for a while",
-)  # fmt: skip
-def add_silence(request: Request, who: Actor, wanted: NewSilence) -> Held:
-    """From now on. One that would match every alert is refused, and so is a pattern that is none."""
+    "/silences",
+    response_model=Silence,
+    status_code=201,
+    operation_id="addSilence",
+    responses=problems(CONFLICT, TOO_LARGE),
+    summary="Silence alerts for a while",
+)
+def add_silence(request: Request, who: Actor, wanted: NewSilence) -> Silence:
+    """Starts a silence now. Invalid patterns are refused, and so are matchers that would match every alert."""
     application: Application = request.app.state.application
     now = application.now()
     try:
-        matchers = [Matcher(label=one.label, operator=one.operator, value=one.value) for one in wanted.matchers]
-        made = new_silence(matchers, timedelta(seconds=wanted.seconds), by=who.name, now=now, comment=wanted.comment)
+        matchers = [Matcher(label=its.label, operator=its.operator, value=its.value) for its in wanted.matchers]
+        new = new_silence(matchers, timedelta(seconds=wanted.seconds), by=who.name, now=now, comment=wanted.comment)
     except ValueError as error:
         raise HTTPException(CONFLICT, f"not silenced: {error}") from None
-    application.alerting.responses.silence(made, now=now)
-    return _held(
-        id=made.id, matchers=list(map(str, made.matchers)), starts_at=made.starts_at, ends_at=made.ends_at,
-        created_by=made.created_by, comment=made.comment,
-    )  # fmt: skip
+    application.alerting.responses.silence(new, now=now)
+    return _masked(
+        id=new.id,
+        matchers=list(map(str, new.matchers)),
+        starts_at=new.starts_at,
+        ends_at=new.ends_at,
+        created_by=new.created_by,
+        comment=new.comment,
+    )
 
 
 @router.delete(
-    "/silences/{id}", status_code=204, operation_id="endSilence", responses=problems(NOT_FOUND),
+    "/silences/{id}",
+    status_code=204,
+    operation_id="endSilence",
+    responses=problems(NOT_FOUND),
     summary="End a silence now",
-)  # fmt: skip
-def end_silence(request: Request, who: Actor, id: Annotated[Name, Path()]) -> None:  # noqa: A002  its name in the path
-    """It stays in the list of those that have ended."""
+)
+def end_silence(request: Request, who: Actor, id_: Annotated[Name, Path(alias="id")]) -> None:
+    """Ends the silence; it stays in the list of those that have ended."""
     application: Application = request.app.state.application
-    if not application.alerting.responses.unsilence(id, by=who.name, now=application.now()):
-        raise HTTPException(NOT_FOUND, "no such silence holds")
+    if not application.alerting.responses.unsilence(id_, by=who.name, now=application.now()):
+        raise HTTPException(NOT_FOUND, "there is no active silence with this id")
 
 
-def _held(*, matchers: Sequence[str], comment: str, **more: Any) -> Held:
-    """As on the pages: what somebody typed is masked."""
-    return Held(matchers=list(map(redact, matchers)), comment=redact(comment), **more)
+def _masked(*, matchers: Sequence[str], comment: str, **more: Any) -> Silence:
+    """A silence with what a person has typed masked, as on the pages."""
+    return Silence(matchers=list(map(redact, matchers)), comment=redact(comment), **more)

@@ -1,4 +1,4 @@
-"""Alerts: what is on fire, what was, the rules as they are evaluated, and who is told of nothing for how long."""
+"""The alerts page: active and resolved alerts, silences, and the rules with their last evaluation."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from monitor.core.errors import WrongSettings
 from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules
-from monitor.web.alert.rule_figures import Latest, latest
+from monitor.web.alert.rule_figures import RuleFigure, rule_figure
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 
 router = APIRouter()
-MOST, MOST_RESOLVED = 200, 50  # alerts of a list
-LOOKED_BACK = timedelta(days=7)
-SENDING = timedelta(minutes=2)  # for which a message may wait before it is worth an alarm
-LENGTHS = ("1h", "4h", "1d", "7d")
+MAX_ACTIVE, MAX_RESOLVED = 200, 50  # alerts of a list
+RESOLVED_SPAN = timedelta(days=7)
+SENDING_GRACE = timedelta(minutes=2)  # a message that waits for longer is reported
+SILENCE_LENGTHS = ("1h", "4h", "1d", "7d")
 NOTICES = {
-    "silenced": "Silenced: nobody is told of what matches.",
+    "silenced": "Silenced: alerts that match send no notifications.",
     "unsilenced": "The silence has ended.",
-    "over": "That silence had ended already.",
+    "over": "This silence had already ended.",
 }
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Actor = Annotated[Identity, Depends(Needs(Permission.ACT))]
@@ -42,64 +42,63 @@ Typed = Annotated[str, Query(max_length=2_000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
-    """A rule, what the last evaluation said of it, and its signal now."""
+class RuleRow:
+    """A rule, the result of its last evaluation, and its present signal."""
 
     rule: Rule
     state: dict[str, Any] | None
-    otherwise_at: datetime | None  # when a rule of that name that measures something else was evaluated
-    latest: Latest | None
+    otherwise_at: datetime | None  # the last evaluation of a rule of this name that measures something else
+    latest: RuleFigure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A silence that somebody writes: the silence, or what is wrong with it."""
+class SilenceDraft:
+    """A silence as written in the form: parsed, or the error in it."""
 
     matchers: str
     length: str
     comment: str
     silence: Silence | None = None
-    wrong: str | None = None
+    error: str | None = None
 
 
 @router.get("/alerts")
-def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
-    """The page."""
+def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
     application: Application = request.app.state.application
     now, alerting, board = application.now(), application.alerting, AlertBoard(application.engine)
     states = {row["rule_digest"]: dict(row) for row in alerting.history.rules()}
     by_name = {row["rule"]: row["evaluated_at"] for row in sorted(states.values(), key=itemgetter("evaluated_at"))}
-    in_use: LoadedRules = request.app.state.rules.load()
-    evaluated = [
-        Evaluated(
+    loaded: LoadedRules = request.app.state.rules.load()
+    rules = [
+        RuleRow(
             rule=rule,
             state=states.get(rule.digest),
             otherwise_at=by_name.get(rule.name),
-            latest=latest(rule, alerting.store, now),
+            latest=rule_figure(rule, alerting.store, now),
         )
-        for rule in (in_use.rules.rules if in_use.rules else ())
+        for rule in (loaded.rules.rules if loaded.rules else ())
     ]
-    active = board.active(now, most=MOST)
+    active = board.active(now, most=MAX_ACTIVE)
     last = max((state["evaluated_at"] for state in states.values()), default=None)
     return page(
         request,
         "alert/alerts.html",
         who,
-        said=NOTICES.get(said),
+        message=NOTICES.get(notice),
         view=alert_view,
         active=active,
         number=len(active),
-        resolved=board.resolved(now - LOOKED_BACK, now, most=MOST_RESOLVED),
-        most_resolved=MOST_RESOLVED,
-        rules=evaluated,
-        rules_problem=in_use.problem,
+        resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
+        max_resolved=MAX_RESOLVED,
+        rules=rules,
+        rules_problem=loaded.problem,
         last_evaluated=last,
-        these_evaluated=max((its.state["evaluated_at"] for its in evaluated if its.state), default=None),
+        these_evaluated=max((row.state["evaluated_at"] for row in rules if row.state), default=None),
         unwatched=last is not None and last < now - UNWATCHED,
-        unsent=[row for row in alerting.history.unsent() if row["lost"] or row["since"] < now - SENDING],
+        unsent=[row for row in alerting.history.unsent() if row["lost"] or row["since"] < now - SENDING_GRACE],
         silences=alerting.history.silences(now),
-        draft=Draft(matchers="", length="4h", comment=""),
-        lengths=LENGTHS,
+        draft=SilenceDraft(matchers="", length="4h", comment=""),
+        lengths=SILENCE_LENGTHS,
     )
 
 
@@ -107,21 +106,21 @@ def alerts(request: Request, who: Viewer, said: str = "") -> HTMLResponse:
 def draft_page(
     request: Request, who: Actor, matchers: Typed = "", length: Typed = "4h", comment: Typed = ""
 ) -> HTMLResponse:
-    """What a silence would match now, and the button that begins it."""
+    """Previews which active alerts a silence would match, with the button that starts it."""
     application: Application = request.app.state.application
     now = application.now()
-    found = draft(matchers, length, comment, by=who.name, now=now)
-    active = AlertBoard(application.engine).active(now, most=MOST)
-    quiet = caught(found, active, now)
+    draft = parse_draft(matchers, length, comment, by=who.name, now=now)
+    active = AlertBoard(application.engine).active(now, most=MAX_ACTIVE)
+    matched = silenced_by(draft, active, now)
     return page(
         request,
         "alert/silence.html",
         who,
-        draft=found,
-        caught=quiet,
-        number=len(quiet),
-        firing=len(active),
-        lengths=LENGTHS,
+        draft=draft,
+        matched=matched,
+        number=len(matched),
+        active=len(active),
+        lengths=SILENCE_LENGTHS,
         view=alert_view,
     )
 
@@ -134,13 +133,12 @@ def silence(
     length: Annotated[str, Form(max_length=50)],
     comment: Annotated[str, Form(max_length=2_000)] = "",
 ) -> Response:
-    """Begins it."""
     application: Application = request.app.state.application
     now = application.now()
-    found = draft(matchers, length, comment, by=who.name, now=now)
-    if found.silence is None:
-        raise WrongSettings(f"not silenced: {found.wrong}")
-    application.alerting.responses.silence(found.silence, now=now)
+    draft = parse_draft(matchers, length, comment, by=who.name, now=now)
+    if draft.silence is None:
+        raise WrongSettings(f"not silenced: {draft.error}")
+    application.alerting.responses.silence(draft.silence, now=now)
     return RedirectResponse("/alerts?notice=silenced", 303)
 
 
@@ -148,29 +146,29 @@ def silence(
 def unsilence(
     request: Request, who: Actor, silence_id: str, back: Annotated[str, Form(max_length=32)] = ""
 ) -> Response:
-    """Ends one now; `back` is the fingerprint of the alert whose page it is done from."""
+    """Ends a silence now; `back` is the fingerprint of the alert whose page has the button."""
     application: Application = request.app.state.application
     ended = application.alerting.responses.unsilence(silence_id, by=who.name, now=application.now())
     path = f"/alerts/{back}" if back.isalnum() else "/alerts"
     return RedirectResponse(f"{path}?notice={'unsilenced' if ended else 'over'}", 303)
 
 
-def draft(matchers: str, length: str, comment: str, *, by: str, now: datetime) -> Draft:
-    """The silence that was written, one matcher a line."""
+def parse_draft(matchers: str, length: str, comment: str, *, by: str, now: datetime) -> SilenceDraft:
+    """Parses a silence as written in the form, one matcher per line."""
     lines = [line for line in matchers.splitlines() if line.strip()]
-    written = Draft(matchers="\n".join(lines), length=length, comment=comment)
+    written = SilenceDraft(matchers="\n".join(lines), length=length, comment=comment)
     if not lines:
-        return replace(written, wrong="Write at least one matcher, such as app=shop." if matchers else None)
+        return replace(written, error="Write at least one matcher, such as app=shop." if matchers else None)
     try:
         parsed = [parse_matcher(line) for line in lines]
         made = new_silence(parsed, parse_duration(length.strip()), by=by, now=now, comment=comment.strip())
     except ValueError as error:
-        return replace(written, wrong=str(error))
+        return replace(written, error=str(error))
     return replace(written, silence=made)
 
 
-def caught(found: Draft, active: Sequence[ListedAlert], now: datetime) -> list[ListedAlert]:
-    """Those of `active` that the silence would keep quiet."""
-    if found.silence is None:
+def silenced_by(draft: SilenceDraft, active: Sequence[ListedAlert], now: datetime) -> list[ListedAlert]:
+    """The active alerts that the silence would match."""
+    if draft.silence is None:
         return []
-    return [its for its in active if found.silence.holds(its.alert.matched, now)]
+    return [listed for listed in active if draft.silence.holds(listed.alert.matched, now)]

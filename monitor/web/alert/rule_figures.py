@@ -1,10 +1,11 @@
-"""How far each rule is from firing: its signal now, of the combination of labels that is nearest to its line."""
+"""Shows how far each rule is from firing: its present signal, for the labels that are nearest to the threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from monitor.alert.ports import AlertStore
 from monitor.alert.rule import Rule
@@ -15,15 +16,15 @@ from monitor.core.errors import Retriable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latest:
-    """`38.2 % of 212`, and whose: the values of the labels, which are foreign."""
+class RuleFigure:
+    """A figure such as `38.2 % of 212`, and the values of its labels, which are foreign text."""
 
     figure: str
-    whose: str
+    labels: str
 
 
-def latest(rule: Rule, store: AlertStore, now: datetime) -> Latest | None:
-    """The signal of `rule` over its window as it closed last; None where nothing was counted, or it took too long."""
+def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | None:
+    """The signal of `rule` over its last closed window; None when nothing was counted, or it takes too long."""
     try:
         if rule.signal.is_momentary:
             found = store.momentary(rule.signal, now)
@@ -32,24 +33,24 @@ def latest(rule: Rule, store: AlertStore, now: datetime) -> Latest | None:
             found = store.counts(rule.signal, rule.selector, rule.by, [span])
     except Retriable:
         return None
-    return nearest(rule, found)
+    return nearest_to_firing(rule, found)
 
 
-def nearest(rule: Rule, found: Sequence[Counts]) -> Latest | None:
-    """Of what was counted the worst by the rule's own measure."""
+def nearest_to_firing(rule: Rule, found: Sequence[Counts]) -> RuleFigure | None:
+    """The worst of the counted combinations of labels, as the rule measures it."""
     if rule.signal.kind is SignalKind.NO_DATA:
         if not found:
             return None
         fewest = min(found, key=lambda its: its.counts[0].total)
-        return Latest(figure=f"{fewest.counts[0].total:,}", whose=_whose(fewest))
-    known = [(mean, its) for its in found if (mean := its.counts[0].mean) is not None]
+        return RuleFigure(figure=f"{fewest.counts[0].total:,}", labels=_label_values(fewest))
+    known = [(mean, counts) for counts in found if (mean := counts.counts[0].mean) is not None]
     if not known:
         return None
     choose = min if rule.method.fires_below else max
-    value, its = choose(known, key=lambda one: one[0])
-    of = "" if rule.signal.is_momentary else f" of {its.counts[0].total:,}"
-    return Latest(figure=amount(value, rule.unit) + of, whose=_whose(its))
+    value, counts = choose(known, key=itemgetter(0))
+    total = "" if rule.signal.is_momentary else f" of {counts.counts[0].total:,}"
+    return RuleFigure(figure=amount(value, rule.unit) + total, labels=_label_values(counts))
 
 
-def _whose(counts: Counts) -> str:
+def _label_values(counts: Counts) -> str:
     return ", ".join(value for value in counts.labels.values() if value)

@@ -1,4 +1,4 @@
-"""What the pages of alerts say: titles, the state in a word, history in one order, and where to look further. Pure."""
+"""Words and figures of the alert pages: titles, states, the history in one order, and links to the answers. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.report.charts.drawing import course_svg
 
-STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its colour
+STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
     State.FIRING: ("Firing", "▲", "bad"),
     State.NO_DATA: ("No data", "?", "bad"),
     State.ERROR: ("Error", "!", "bad"),
@@ -28,14 +28,14 @@ STATES: Mapping[State, tuple[str, str, str]] = {  # its word, its sign, and its 
     State.RESOLVED: ("Resolved", "✓", "good"),
     State.INACTIVE: ("Inactive", "–", ""),
 }
-AFTERWARDS = timedelta(minutes=30)  # that the chart of an alert goes on for once it has resolved
-_SHORT = timedelta(minutes=5)
+AFTER_END = timedelta(minutes=30)  # how long the chart goes on after the alert has resolved
+_SHORT = timedelta(minutes=5)  # shorter durations are shown to the second
 Row: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """A line of an alert's history; `more` may be foreign."""
+class HistoryEntry:
+    """A line of an alert's history; `more` may be foreign text."""
 
     at: datetime
     what: str
@@ -43,25 +43,25 @@ class Event:
     bad: bool = False
 
 
-def told(alert: Alert, silence: Silence | None) -> NotifiedAlert:
-    """The alert as messages tell of it; one that pends as if it fired."""
+def as_notified(alert: Alert, silence: Silence | None) -> NotifiedAlert:
+    """The alert as messages describe it; a pending one as if it fired."""
     if alert.state in (State.PENDING, State.INACTIVE):
         alert = replace(alert, state=State.FIRING)
     return notified_alert(alert, silence)
 
 
 def name(alert: Alert) -> str:
-    """`negative-rate, support-bot`: as messages call it."""
-    return name_of(told(alert, None))
+    """The name that messages use, such as `negative-rate, support-bot`."""
+    return name_of(as_notified(alert, None))
 
 
 def since(alert: Alert) -> datetime:
-    """When its state began."""
+    """When the present state began."""
     return alert.resolved_at or alert.fired_at or alert.active_since
 
 
-def lasted(alert: Alert, now: datetime) -> str:
-    """How long its episode has lasted, to the minute where it is not short."""
+def duration(alert: Alert, now: datetime) -> str:
+    """How long the episode has lasted, such as `1h3m`; to the second if it is short."""
     length = (alert.resolved_at or now) - alert.active_since
     return format_duration(length if length < _SHORT else length - length % timedelta(minutes=1))
 
@@ -71,52 +71,54 @@ def value(alert: Alert) -> str:
     return "unknown" if alert.value is None else amount(alert.value, alert.unit)
 
 
-def line(alert: Alert) -> str:
-    """`above 30.0 %`: when it fires."""
+def threshold(alert: Alert) -> str:
+    """When the alert fires, such as `above 30.0 %`."""
     return f"{'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
 
 
 def interval(alert: Alert) -> str:
-    """`33.0 % to 43.6 %`; empty for what is exact or not known."""
-    shown = told(alert, None)
-    if shown.value is None or shown.lower is None or shown.upper is None or shown.lower == shown.upper:
+    """The confidence interval, such as `33.0 % to 43.6 %`; empty for an exact or unknown value."""
+    notified = as_notified(alert, None)
+    if notified.value is None or notified.lower is None or notified.upper is None or notified.lower == notified.upper:
         return ""
-    return f"{amount(shown.lower, shown.unit)} to {amount(shown.upper, shown.unit)}"
+    return f"{amount(notified.lower, notified.unit)} to {amount(notified.upper, notified.unit)}"
 
 
 def signal(alert: Alert) -> str:
-    """`Rate of negative answers`."""
+    """The signal in words, such as `Rate of negative answers`."""
     return signal_words(alert.signal)
 
 
-def history(events: Sequence[Row], actions: Sequence[Row], notified: Sequence[Row]) -> list[Event]:
-    """What became of an alert, newest first."""
-    found = [
-        Event(
+def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequence[Row]) -> list[HistoryEntry]:
+    """The changes of state, people's actions and notifications of an alert, newest first."""
+    entries = [
+        HistoryEntry(
             at=row["at"],
             what=f"{row['from_state']} → {row['to_state']}".replace("_", " "),
             more=" · ".join(filter(None, (f"{row['samples']:,} counted", row["note"]))),
         )
         for row in events
     ]
-    found += [
-        Event(at=row["at"], what=f"{_DONE.get(row['action'], row['action'])} by {row['by']}", more=row["comment"])
+    entries += [
+        HistoryEntry(
+            at=row["at"], what=f"{_ACTIONS.get(row['action'], row['action'])} by {row['by']}", more=row["comment"]
+        )
         for row in actions
     ]
-    found += [
-        Event(
+    entries += [
+        HistoryEntry(
             at=row["made_at"],
-            what=f"{row['receiver']} told: {row['news']}",
-            more=fate(row),
+            what=f"notified {row['receiver']}: {row['news']}",
+            more=delivery(row),
             bad=row["given_up"] or (row["delivered_at"] is None and bool(row["last_error"])),
         )
-        for row in notified
+        for row in notifications
     ]
-    return sorted(found, key=lambda its: its.at, reverse=True)
+    return sorted(entries, key=lambda entry: entry.at, reverse=True)
 
 
-def fate(row: Row) -> str:
-    """What became of a notification."""
+def delivery(row: Row) -> str:
+    """Whether a notification was delivered, and if not, why."""
     if row["delivered_at"]:
         return "delivered" + (f" after {row['attempts']} failures" if row["attempts"] else "")
     if row["given_up"]:
@@ -125,30 +127,30 @@ def fate(row: Row) -> str:
 
 
 def interactions_path(alert: Alert) -> str:
-    """The answers that it is about: those of its labels and time that show its signal."""
-    kind, _, shown = alert.signal.partition(" of ")
+    """The list of the answers behind the alert: those with its labels, time and signal."""
+    kind, _, counted = alert.signal.partition(" of ")
     query = [
         (label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)
     ]
-    if kind == "rate" and shown in {"negative", *Verdict}:
-        query.append(("verdict", shown))
-    elif kind == "rate" and shown in set(Reason):
-        query.append(("reason", shown))
+    if kind == "rate" and counted in {"negative", *Verdict}:
+        query.append(("verdict", counted))
+    elif kind == "rate" and counted in set(Reason):
+        query.append(("reason", counted))
     query.append(("since", _minute(alert.active_since - alert.window)))
     if alert.resolved_at is not None:
         query.append(("until", _minute(alert.resolved_at + timedelta(minutes=1))))
     return f"/interactions?{urlencode(query, errors='replace')}"
 
 
-def rule_of(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, bool]:
-    """The configured rule of that name, and whether it still measures what it did for this alert."""
+def configured_rule(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, bool]:
+    """The configured rule of the alert's name, and whether it still measures the same as for this alert."""
     rule = next((rule for rule in rules.rules if rule.name == alert.rule), None) if rules else None
     return rule, rule is not None and rule.digest == alert.rule_digest
 
 
 @lru_cache(maxsize=200)
 def rule_text(source: str, rule: str) -> str | None:
-    """The lines of a rules file that define the rule, comments and all; None where they cannot be told."""
+    """The lines of a rules file that define the rule, with their comments; None when they cannot be found."""
     try:
         document = parse_yaml(source)
     except InvalidYaml:
@@ -163,12 +165,12 @@ def rule_text(source: str, rule: str) -> str | None:
     first = document.mark(("rules", place)).line - 1
     last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(names) else len(lines)
     while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
-        last -= 1  # what stands before the next one is its own
+        last -= 1  # comments before the next rule belong to it
     return "\n".join(lines[first : max(last, first + 1)])
 
 
 def target_words(rule: Rule) -> str:
-    """`threshold above 0.3 over 5m, for 1m`."""
+    """The rule's target, such as `threshold above 0.3 over 5m, for 1m`."""
     over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
     wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
     return f"{rule.method.name} {'below' if rule.method.fires_below else 'above'} {rule.method.target}{over}{wait}"
@@ -176,12 +178,12 @@ def target_words(rule: Rule) -> str:
 
 @lru_cache(maxsize=64)
 def course_drawing(course: Course) -> str:
-    """The SVG of a course; drawn once for the same course."""
+    """The SVG of a course, cached."""
     return course_svg(course, description="")
 
 
 def course_words(course: Course) -> str:
-    """What the chart shows, for who does not see it."""
+    """The chart in words, for people who cannot see it."""
     known = [point.value for point in course.points if point.value is not None]
     if not known:
         return f"{signal_words(course.name)}: nothing was counted"
@@ -192,7 +194,7 @@ def course_words(course: Course) -> str:
     )
 
 
-_DONE = {"acknowledge": "acknowledged", "silence": "silenced", "unsilence": "silence ended"}
+_ACTIONS = {"acknowledge": "acknowledged", "silence": "silenced", "unsilence": "silence ended"}
 
 
 def _minute(at: datetime) -> str:

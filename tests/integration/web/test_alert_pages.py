@@ -63,8 +63,8 @@ OLD = an_alert(
 
 def test_nothing_yet_says_how_to_begin(site):
     text = site.by_token("viewer").get("/alerts").text
-    assert "No rule was ever evaluated here" in text
-    assert "Nothing fires, pends or is in error." in text
+    assert "No rule was evaluated yet" in text
+    assert "No alert is firing, pending or in error." in text
     assert "never evaluated" in text
 
 
@@ -144,11 +144,11 @@ def test_the_first_who_acknowledges_is_named_and_the_trail_has_it(site, save, ro
     answer = ada.post(f"{path}/acknowledge", data={"csrf": hers, "comment": "<i>on it</i>"})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{path}?notice=acknowledged")
     text = ada.get(answer.headers["location"]).text
-    assert "Acknowledged: it is not repeated any more." in text
+    assert "Acknowledged: the notification is not repeated any more." in text
     assert "(&lt;i&gt;on it&lt;/i&gt;)" in text
     assert "Acknowledge</button>" not in text
     again = grace.post(f"{path}/acknowledge", data={"csrf": his})
-    assert again.headers["location"].endswith("said=already")
+    assert again.headers["location"].endswith("notice=already")
     assert rows("SELECT subject, body ->> 'episode' FROM audit_queue WHERE kind = 'acknowledge'") == [("f" * 32, "e1")]
 
 
@@ -157,7 +157,7 @@ def test_what_is_over_cannot_be_acknowledged(site, save):
     client, csrf = site.signed_in("operator")
     assert "Acknowledge</button>" not in client.get(f"/alerts/{OVER.fingerprint}").text
     answer = client.post(f"/alerts/{OVER.fingerprint}/acknowledge", data={"csrf": csrf})
-    assert answer.headers["location"].endswith("said=ended")
+    assert answer.headers["location"].endswith("notice=ended")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_silence_is_shown_for_what_it_does_before_it_is_made(site, save, rows)
     client, csrf = site.signed_in("operator")
     asked = {"matchers": 'app=~"sh.*"\n\nseverity!="info"', "length": "4h", "comment": "known"}
     text = client.get("/alerts/silence", params=asked).text
-    assert "Of the 2 that are active now it keeps 1 quiet" in text
+    assert "It matches 1 of the 2 active alerts" in text
     assert "negative-rate, shop" in text
     assert "negative-rate, help" not in text
     assert rows("SELECT id FROM silence") == []
@@ -239,14 +239,14 @@ def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     assert "<strong>unknown</strong> reading is behind by" in text
     assert "no &lt;table&gt;" in text
     assert "There is no chart" in text
-    assert "is configured any more" in text
+    assert "is not configured any more" in text
 
 
 def test_said_is_no_way_to_say_anything(site, save):
     save(FIRING)
     client = site.by_token("viewer")
     for path in ("/alerts", f"/alerts/{FIRING.fingerprint}"):
-        assert "pwned" not in client.get(path, params={"said": "pwned"}).text
+        assert "pwned" not in client.get(path, params={"notice": "pwned"}).text
 
 
 def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
@@ -254,13 +254,13 @@ def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
         Round(rule="negative-rate", rule_digest="another", at=at(0), memory=RuleMemory(), transitions=())
     )
     text = site.by_token("viewer").get("/alerts").text
-    assert "as such none was evaluated yet" in text
+    assert "not evaluated yet in this form" in text
     assert "last evaluated" not in text
-    assert "never evaluated</span> as it is configured here; last in another form <time" in text
+    assert "never evaluated</span> in this form; a rule of this name that measures something else was last evaluated <time" in text
 
 
 @pytest.mark.parametrize(("minutes", "lost", "alarm"), [(1, False, False), (3, False, True), (1, True, True)])
 def test_a_receiver_is_an_alarm_only_when_something_is_late_or_lost(site, monkeypatch, minutes, lost, alarm):
     row = {"receiver": "slack", "waiting": 1, "lost": int(lost), "since": at(-minutes), "last_error": None}
     monkeypatch.setattr("monitor.store.alert.history.AlertHistory.unsent", lambda _: [row])
-    assert ("slack cannot be told" in site.by_token("viewer").get("/alerts").text) is alarm
+    assert ("slack does not accept notifications" in site.by_token("viewer").get("/alerts").text) is alarm

@@ -8,7 +8,7 @@ from monitor.alert.notification import Course, Point
 from monitor.alert.state import State
 from monitor.alert.window import Count, Counts
 from monitor.web.alert import view as alert_view
-from monitor.web.alert.rule_figures import nearest
+from monitor.web.alert.rule_figures import nearest_to_firing
 from tests.factories.alert import a_method, a_rule, a_rule_set, an_alert
 from tests.factories.answers import at
 
@@ -30,18 +30,18 @@ rules:
 def test_an_alert_in_words():
     its = an_alert()
     assert alert_view.name(its) == "negative-rate, shop"
-    assert (alert_view.value(its), alert_view.line(its)) == ("40.0 %", "above 30.0 %")
+    assert (alert_view.value(its), alert_view.threshold(its)) == ("40.0 %", "above 30.0 %")
     assert alert_view.interval(its) == "28.0 % to 54.0 %"
     assert alert_view.signal(its) == "Rate of negative answers"
-    assert alert_view.lasted(its, at(61.5)) == "1h3m"
-    assert alert_view.lasted(its, at(0.5)) == "2m30s"
+    assert alert_view.duration(its, at(61.5)) == "1h3m"
+    assert alert_view.duration(its, at(0.5)) == "2m30s"
 
 
 @pytest.mark.parametrize("state", list(State))
 def test_every_state_has_a_word_and_can_be_told(state):
     its = an_alert(state=state)
     assert alert_view.STATES[state][0]
-    assert alert_view.told(its, None).rule == "negative-rate"
+    assert alert_view.as_notified(its, None).rule == "negative-rate"
 
 
 def test_what_is_exact_or_unknown_has_no_interval():
@@ -82,7 +82,7 @@ def test_history_is_newest_first_and_names_what_failed():
     }  # fmt: skip
     acknowledged, lost, fired = alert_view.history([event], [action], [told])
     assert (acknowledged.what, acknowledged.more) == ("acknowledged by ada", "on it")
-    assert (lost.what, lost.more, lost.bad) == ("slack told: firing", "lost: channel_not_found", True)
+    assert (lost.what, lost.more, lost.bad) == ("notified slack: firing", "lost: channel_not_found", True)
     assert (fired.what, fired.more) == ("pending → no data", "1,200 counted · quiet")
 
 
@@ -108,10 +108,10 @@ def test_other_text_has_none(source):
 def test_whether_the_rule_is_still_the_one():
     rule = a_rule()
     same = an_alert(rule_digest=rule.digest)
-    assert alert_view.rule_of(same, a_rule_set(rule)) == (rule, True)
-    assert alert_view.rule_of(an_alert(), a_rule_set(rule)) == (rule, False)
-    assert alert_view.rule_of(same, a_rule_set()) == (None, False)
-    assert alert_view.rule_of(same, None) == (None, False)
+    assert alert_view.configured_rule(same, a_rule_set(rule)) == (rule, True)
+    assert alert_view.configured_rule(an_alert(), a_rule_set(rule)) == (rule, False)
+    assert alert_view.configured_rule(same, a_rule_set()) == (None, False)
+    assert alert_view.configured_rule(same, None) == (None, False)
     assert alert_view.target_words(rule) == "threshold above 0.3 over 5m, for 2m"
 
 
@@ -135,13 +135,13 @@ def counted(app, matching, total):
 
 def test_the_combination_that_is_nearest_to_the_line():
     rule = a_rule()
-    found = nearest(rule, [counted("a", 1, 10), counted("b", 1200, 4000), counted("c", 0, 0)])
-    assert (found.figure, found.whose) == ("30.0 % of 4,000", "b")
-    assert nearest(rule, [counted("c", 0, 0)]) is None
-    assert nearest(rule, []) is None
+    found = nearest_to_firing(rule, [counted("a", 1, 10), counted("b", 1200, 4000), counted("c", 0, 0)])
+    assert (found.figure, found.labels) == ("30.0 % of 4,000", "b")
+    assert nearest_to_firing(rule, [counted("c", 0, 0)]) is None
+    assert nearest_to_firing(rule, []) is None
     below = a_rule(method=a_method(above=None, below=0.4))
-    assert nearest(below, [counted("a", 1, 10), counted("b", 3, 10)]).whose == "a"
+    assert nearest_to_firing(below, [counted("a", 1, 10), counted("b", 3, 10)]).labels == "a"
 
 
 def test_an_unknown_length_of_an_episode_is_never_negative():
-    assert alert_view.lasted(an_alert(active_since=at(5)), at(0)) == "0s"
+    assert alert_view.duration(an_alert(active_since=at(5)), at(0)) == "0s"
