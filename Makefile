@@ -3,13 +3,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 UV ?= $(or $(wildcard $(BIN)/uv),uv)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
-.PHONY: help demo test check integration e2e bench migrate lock clean
+.PHONY: help demo test check static unit integration e2e bench migrate lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,24 +38,29 @@ $(READY_DEV): requirements-dev.lock $(READY)
 demo: $(READY) ## play a support bot's outage, with the alert that follows
 	@$(BIN)/monitor demo
 
-test: check integration e2e ## everything: check, integration, e2e
+# Most tests wait for others, so five processes keep two cores busy. The checks of the code run beside them, and what
+# they have to say comes at the end.
+test: $(READY_DEV) ## everything: the checks of the code, and all tests in one run
+	@$(MAKE) --no-print-directory static >$(VENV)/.static.log 2>&1 & static=$$!; \
+	$(PYTEST) -n 5 tests; tests=$$?; \
+	wait $$static; static=$$?; cat $(VENV)/.static.log; exit $$((tests ? tests : static))
 
-check: $(READY_DEV) ## ruff, import-linter, mypy, unit and contract tests
+check: static unit ## ruff, import-linter, mypy, unit and contract tests
+
+static: $(READY_DEV) ## ruff, import-linter, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 tests/unit tests/contract
 
-integration: $(READY_DEV) ## tests against a real PostgreSQL and the real model
-	$(BIN)/python -m pytest -n 3 --dist loadfile tests/integration tests/golden
+unit: $(READY_DEV) ## unit and contract tests
+	$(PYTEST) -n 2 tests/unit tests/contract
+
+integration: $(READY_DEV) ## tests against a real PostgreSQL, a real Kafka and the real model
+	$(PYTEST) -n 4 tests/integration tests/golden
 
 e2e: $(READY_DEV) ## the whole program, as a user runs it
-	$(BIN)/python -m pytest -n 3 --dist loadfile tests/e2e
-
-# Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
-BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/refusals verdicts/facts verdicts/robustness \
-	study/squad study/cloud_faq consume/run faults/run judge/run alert/rules alert/run web/run audit/run
+	$(PYTEST) -n 4 tests/e2e
 
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in $(BENCHMARKS); do \

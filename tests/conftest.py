@@ -28,6 +28,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import migrate
 from tests.factories.answers import clock
 from tests.factories.embed import published_weights
+from tests.rig.services import Shared, missing
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -42,7 +43,7 @@ settings.register_profile(
 )
 settings.load_profile("monitor")
 
-pytest_plugins = ["tests.rig.kafka_cluster"]
+pytest_plugins = ["tests.rig.sharing", "tests.rig.scheduling", "tests.rig.kafka_cluster"]
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"
 # The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when
@@ -70,13 +71,6 @@ def _a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _no_set
     """No `monitor.toml` lies in the working directory, and nothing is left in the user's state directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MONITOR_STATE_DIR", str(tmp_path / "state"))
-
-
-def missing(service: str) -> None:
-    """Skips the test with what to do about it, or fails it where services are required."""
-    if os.environ.get("MONITOR_REQUIRE_SERVICES") == "1":
-        pytest.fail(service, pytrace=False)
-    pytest.skip(service)
 
 
 @pytest.fixture(scope="session")
@@ -194,9 +188,13 @@ def writer(database: str) -> Iterator[Writer]:
 
 
 @pytest.fixture(scope="session")
-def encoder_cache(_no_settings_of_the_user: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache directory that holds the encoder's graph, so that it is built once."""
+def encoder_cache(shared: Shared) -> Path:
+    """A cache directory that holds the encoder's graph, which is built once in a run."""
     published_weights()
-    folder = tmp_path_factory.mktemp("encoder-cache")
-    MiniLMEmbedder(cache_dir=folder, threads=1)
-    return folder
+
+    def build() -> str:
+        folder = shared.folder / "encoder-cache"
+        MiniLMEmbedder(cache_dir=folder, threads=1)
+        return str(folder)
+
+    return Path(shared.once("encoder-cache", build))

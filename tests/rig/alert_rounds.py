@@ -44,7 +44,7 @@ rules:
   - {name: negative-rate, signal: {rate: negative}, above: 0.3, min_samples: 4, lateness: 0s, severity: critical}
   - {name: refusal-rate, signal: {rate: refusal}, above: 0.3, min_samples: 4, lateness: 0s}
 """
-# Minutes after noon at which each news is due; tests/integration/alert/notify/test_faults.py stores the answers for that.
+# Minutes after noon at which each news is due; tests/integration/alert/notify/test_faults.py stores the answers.
 LIFE = {"firing": 0.0, "changed": 4.0, "repeated": 241.0, "acknowledged": 245.0, "resolved": 270.0}
 _EFFECTS = {
     "store": ("save",),
@@ -139,7 +139,7 @@ def slack_bot(slack: str) -> SlackBot:
 def alert_loop(
     engine: Any, receivers: dict[str, Any], steps: Steps | None = None, *, told: Sequence[str] = (), **over: Any
 ) -> AlertLoop:
-    """The loop as `monitor.app.wiring.alert` wires it, without an embedder. `told` are the receivers that the rules name."""
+    """The loop as `monitor.app.wiring.alert` wires it, without an embedder; `told` are the rules' receivers."""
     store: Any = PostgresAlertStore(engine)
     outbox: Any = PostgresOutbox(engine)
     if steps is not None:

@@ -25,7 +25,7 @@ import pytest
 
 from monitor.core.errors import Fatal
 from monitor.simulate.broker import KafkaCluster, kafka_jars
-from tests.conftest import missing
+from tests.rig.services import Shared, missing
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its own files by deprecated functions
@@ -33,6 +33,20 @@ with warnings.catch_warnings():
     from kafka.errors import KafkaError
 
 Headers = Sequence[tuple[str, bytes]]
+
+ADVICE = "Kafka is needed (MONITOR_TEST_KAFKA may name one for most tests)"
+BROKER = f"""
+import sys
+from pathlib import Path
+from monitor.core.errors import Fatal
+from monitor.simulate.broker import KafkaCluster, kafka_jars
+try:
+    with KafkaCluster(Path(sys.argv[1]), jars=kafka_jars()) as started:
+        print(started.bootstrap_servers, flush=True)
+        sys.stdin.read()
+except Fatal as error:
+    sys.exit(f"{ADVICE}: {{error}}")
+"""
 
 # A secured cluster's: made up, and good for nothing else.
 USER, PASSWORD, KEY_PASSWORD = "quillmere", "quillmere-secret", "quillmere-key"
@@ -114,17 +128,13 @@ def _needed() -> Iterator[None]:
     try:
         yield
     except Fatal as error:
-        missing(f"Kafka is needed (MONITOR_TEST_KAFKA may name one for most tests): {error}")
+        missing(f"{ADVICE}: {error}")
 
 
 @pytest.fixture(scope="session")
-def kafka(_no_settings_of_the_user: None) -> Iterator[str]:
+def kafka(shared: Shared) -> str:
     """Bootstrap servers of one broker that all tests share; each makes topics of its own (`new_topic_name`)."""
-    if given := os.environ.get("MONITOR_TEST_KAFKA"):
-        yield given
-        return
-    with cluster() as started:
-        yield started.bootstrap_servers
+    return os.environ.get("MONITOR_TEST_KAFKA") or shared.service("kafka", BROKER, shared.folder / "kafka")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
-from tests.conftest import missing
+from tests.rig.services import missing
 from tests.rig.waiting import until
 
 CONFIGURATION = """

@@ -1,0 +1,63 @@
+"""Which test process runs what: a file's tests stay together, long ones begin first, and no process waits for another.
+
+Without this, the longest file would begin last and be waited for by all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+# Files whose tests take so long, and share so little, that each test is handed out by itself.
+ONE_BY_ONE = (
+    "tests/integration/ingest/kafka/test_faults.py",
+    "tests/integration/store/audit/test_tamper.py",
+    "tests/integration/alert/notify/test_faults.py",
+)
+# What begins first, longest first; the rest follows as it was collected, unit tests last.
+FIRST = (
+    "tests/integration/ingest/kafka/test_faults.py",
+    "tests/integration/store/audit/test_tamper.py",
+    "tests/e2e/",
+    "tests/integration/ingest/kafka/",
+    "tests/integration/alert/notify/test_faults.py",
+    "tests/integration/rig/",
+    "tests/integration/",
+    "tests/golden/",
+)
+# Tests of the three brokers stay together, so that those are started once.
+THREE_BROKERS = (
+    "test_a_broker_that_fails_is_replaced_by_another",
+    "test_partitions_without_a_leader_do_not_keep_the_others_from_being_read",
+    "test_three_go_on_without_one",
+)
+
+
+def unit_of_work(nodeid: str) -> str:
+    """The tests that one process runs together have the same."""
+    path, _, test = nodeid.partition("::")
+    if test in THREE_BROKERS:
+        return "three brokers"
+    return nodeid if path in ONE_BY_ONE else path
+
+
+def _place(item: pytest.Item) -> int:
+    return next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=_place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  only where there are several processes
+
+    class ByUnitOfWork(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of_work(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByUnitOfWork(config, log)
