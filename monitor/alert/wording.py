@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from monitor.alert.notification import Example, Notification, NotifiedAlert, Status, Unit
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import _VERDICTS, moment, percent, plain, shortened
+from monitor.core.text.plain import moment, percent, plain, shortened
 
 MAX_URL = 2_000
 _HTTP_URL = re.compile(r"https?://[^\s<>|\"\\^`{}]+")
@@ -125,7 +125,7 @@ def labels_of(told: NotifiedAlert) -> Mapping[str, str]:
 def why(example: Example) -> str:
     """`self-generated: answer off support, no documents`; not yet made harmless."""
     reasons = ", ".join(words(reason) for reason in example.reasons)
-    return f"{_VERDICTS.get(example.verdict, words(example.verdict))}" + (f": {reasons}" if reasons else "")
+    return f"{'self-generated' if example.verdict == 'self_generated' else words(example.verdict)}" + (f": {reasons}" if reasons else "")
 
 
 def signal_words(signal: str) -> str:
