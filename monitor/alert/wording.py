@@ -125,7 +125,8 @@ def labels_of(told: NotifiedAlert) -> Mapping[str, str]:
 def why(example: Example) -> str:
     """`self-generated: answer off support, no documents`; not yet made harmless."""
     reasons = ", ".join(words(reason) for reason in example.reasons)
-    return f"{'self-generated' if example.verdict == 'self_generated' else words(example.verdict)}" + (f": {reasons}" if reasons else "")
+    verdict = "self-generated" if example.verdict == "self_generated" else words(example.verdict)
+    return f"{verdict}: {reasons}" if reasons else verdict
 
 
 def signal_words(signal: str) -> str:
