@@ -100,9 +100,9 @@ class ExplanationRows:
     ) -> tuple[list[AnswerRow], list[AnswerRow]]:
         """The assessed answers of window and baseline under `selector` and `labels`, each with whether it matches.
 
-        A side with more than `most` answers is sampled: each of 400 equal parts of the span gives all answers of one thin
-        slice, so that busy hours give more than quiet ones. The place of the slice in its part follows a fixed sequence,
-        so that the same rows are read again; the rollup says how thin the slice is. At most `most` answers come back,
+        A side with more than `most` answers is sampled. Each of 400 equal parts of the span gives all answers of one
+        thin slice, so that busy hours give more than quiet ones. The place of the slice follows a fixed sequence, so
+        that the same rows are read again; the rollup says how thin the slice is. At most `most` answers come back,
         oldest first. Answers of an app beyond the rollup's cap are not read; nor, where no app is named, those of apps
         that have next to none in a long span.
         """

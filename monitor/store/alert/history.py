@@ -36,7 +36,8 @@ class AlertHistory:
             rows = connection.execute(query).all()
         quiet = (silencing(silences, alert_of(row).matched, now) for row in rows)
         return [
-            {**values, "silenced_until": its.ends_at if its else None} for row, its in zip(rows, quiet, strict=True)
+            {**row._asdict(), "silenced_until": its.ends_at if its else None}
+            for row, its in zip(rows, quiet, strict=True)
         ]
 
     def unsent(self) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Batches of requests that a provider works on."""
+"""Stores which batches of requests were sent to a provider and are not read yet."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ _b = llm_batch.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentBatch:
-    """One that has not been read yet; `claim` is the token of the work in it."""
+    """A batch that has not been read yet; `claim` is the token of its work."""
 
     id: str
     claim: str
 
 
 class SentBatches:
-    """Remembers them; every method may raise `Retriable`."""
+    """The batches; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def sent(self, batch: SentBatch, *, model: str, requests: int, now: datetime) -> None:
-        """One was sent."""
         row = {
             "id": batch.id,
             "claim": batch.claim,
@@ -44,7 +43,7 @@ class SentBatches:
             connection.execute(insert(llm_batch).values(row))
 
     def to_look_after(self, now: datetime, *, every: timedelta) -> Sequence[SentBatch]:
-        """Those that nobody has looked after for so long; they count as looked after now."""
+        """Open batches that no process has checked for `every`; marks them as checked now."""
         open_ones = (
             select(_b.id)
             .where(_b.finished_at.is_(None), _b.looked_at <= now - every)
@@ -58,7 +57,7 @@ class SentBatches:
 
     @contextmanager
     def alone(self, batch: SentBatch) -> Iterator[bool]:
-        """Whether this process alone reads that batch while the block runs."""
+        """Tries to lock the batch for the block; yields whether this process may read it."""
         with retriable(), self._engine.connect() as connection:
             key = {"key": batch.id}
             ours = bool(connection.scalar(text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))"), key))
@@ -71,7 +70,7 @@ class SentBatches:
                     connection.commit()
 
     def looked(self, batch: SentBatch, status: str, *, finished_at: datetime | None) -> None:
-        """Notes its status, and whether all of it was read."""
+        """Stores the status, and when the batch was read completely."""
         values = {"status": status, "finished_at": finished_at}
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(llm_batch).where(_b.id == batch.id).values(values))

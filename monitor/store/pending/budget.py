@@ -1,4 +1,4 @@
-"""What calls of language models used, by the hour: the `Budget` that all processes share."""
+"""The `Budget` port on PostgreSQL: limits the calls of language models, and counts their use by the hour."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from monitor.store.database import retriable
 from monitor.store.tables.interactions import llm_usage
 
 USAGE_LOCK = 7_305_104
-_REMEMBERED = timedelta(seconds=5)  # that the budget is spent: hundreds of calls a second need not all ask for it
+_REMEMBERED = timedelta(seconds=5)  # how long a spent budget is cached, so that not every call asks the database
 _u = llm_usage.c
-# One transaction follows the other on the same row; what a crash of the server loses of them is a fraction of a second.
-# Whoever halts in the middle holds up the others for seconds only.
+# Transactions on the same row follow each other, so none waits for the disk: a crash of the server loses a fraction of
+# a second. A process that halts in the middle holds up the others for seconds only.
 _QUICKLY = text("""
     SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '5s', true),
         set_config('idle_in_transaction_session_timeout', '10s', true)
@@ -44,28 +44,28 @@ _ADD = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """At most so much of `what` (`calls`, `tokens`, `cost`) in every `hour` or `day` (of UTC)."""
+    """At most `most` of `what` (`calls`, `tokens`, `cost`) per `hour` or `day` (of UTC)."""
 
     what: str
     per: str
     most: float
 
     def begins(self, now: datetime) -> datetime:
-        """The beginning of the hour or day."""
+        """The beginning of the current hour or day."""
         hour = now.replace(minute=0, second=0, microsecond=0)
         return hour if self.per == "hour" else hour.replace(hour=0)
 
     def ends(self, now: datetime) -> datetime:
-        """Its end, when there is something left again."""
+        """The end of the current hour or day, when the budget is available again."""
         return self.begins(now) + (timedelta(hours=1) if self.per == "hour" else timedelta(days=1))
 
 
 class PostgresBudget(Budget):
-    """The `Budget` port on PostgreSQL.
+    """A budget that all processes share.
 
-    A call is taken in one transaction under a lock, so that no number of processes takes more calls than there are;
-    tokens and cost are known only after a call, so they go beyond their limit by those of the calls in flight at most.
-    `shares` are the parts of every limit that a purpose may use, all purposes' use counted: 1 where it has none.
+    Calls are taken in a transaction under a lock, so that all processes together never exceed the limit of calls.
+    Tokens and cost are known only after a call: they may exceed their limit by those of the calls in flight. `shares`
+    says up to which share of every limit, with the use of all purposes counted, a purpose may take calls; 1 by default.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PostgresBudget(Budget):
                 error = BudgetSpent(
                     f"the budget of {limit.most:,g} {limit.what} per {limit.per}{part} is spent", retry_after=wait
                 )
-                if spent + 1 > most:  # and not only too little for so many calls
+                if spent + 1 > most:  # not even one call is left
                     with self._lock:
                         self._spent[purpose] = (min(now + _REMEMBERED, limit.ends(now)), error)
                 raise error

@@ -1,6 +1,6 @@
-"""What workers make of pending work: stored in one transaction with the end of their claims, so that it happens once.
+"""Stores the results of pending work in one transaction with the end of its claims, so that each is stored once.
 
-Claims that have passed to another worker meanwhile are left out of everything here.
+Claims that have passed to another worker in the meantime are left out.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ _MOVE = """
 _MAKE_WAY = """
     DELETE FROM assessment WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND NOT live
 """
-_BEFORE = f"""
-    SELECT verdict, reasons, {", ".join(f"{name}::float8" for name in METRICS)} FROM assessment
+_BEFORE = """
+    SELECT verdict, reasons, sdq::float8, sdrd::float8, sda::float8, qrd::float8, qa::float8 FROM assessment
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
-"""  # noqa: S608  made of this project's own constants
-_REVISE = f"""
+"""
+_REVISE_TEMPLATE = """
     UPDATE assessment a
-    SET {", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS)}, revised_at = %s,
+    SET {values}, revised_at = %s,
         earlier = to_jsonb(a) - ARRAY['app', 'id', 'occurred_at', 'live', 'revised_at', 'earlier']
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
-"""  # noqa: S608
+"""
+_REVISE = _REVISE_TEMPLATE.format(values=", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS))
 _JUDGED = """
     INSERT INTO judgement (app, id, occurred_at, metric, model, prompt_hash, mode, score, reason, parts,
                            calls, input_tokens, output_tokens, cost, judged_at)
@@ -54,10 +55,10 @@ _PROMPT = "INSERT INTO prompt (hash, prompts, stored_at) VALUES (%s, %s, %s) ON 
 
 
 def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) -> int:
-    """Stores first assessments, and moves their messages in the ledger from pending to assessed; how many.
+    """Stores first assessments, and moves their messages in the ledger from pending to assessed; returns how many.
 
     Raises:
-        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+        Retriable: the database is out of reach for now; a second call stores nothing twice.
     """
     made = {claim.id: assessment for claim, assessment in done}
     with writer.transaction() as connection:
@@ -68,7 +69,7 @@ def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) ->
         lock_ledgers(connection, moves)
         with connection.cursor() as cursor:
             cursor.executemany(_MOVE, [(n, n, *account) for account, n in moves.items()])
-            # a rescore under the profile of today may have been there first
+            # a rescore under the current profile may have come first
             cursor.executemany(_MAKE_WAY, [_place(made[claim.id]) for claim in ours])
         forget(connection, ours)
         writer.add(connection, [made[claim.id] for claim in ours])
@@ -76,12 +77,12 @@ def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) ->
 
 
 def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now: datetime) -> list[Claim]:
-    """Puts assessments in the place of those with a stand-in for support, which are kept in `earlier`.
+    """Replaces assessments with stand-in support, which are kept in `earlier`.
 
-    Returns those that have no live assessment under the same profile to be revised; they are still claimed.
+    Returns the claims without a live assessment under the same profile to revise; these are still claimed.
 
     Raises:
-        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+        Retriable: the database is out of reach for now; a second call stores nothing twice.
     """
     made = {claim.id: assessment for claim, assessment in done}
     with writer.transaction() as connection:
@@ -102,7 +103,7 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
     """Stores judgements.
 
     Raises:
-        Retriable: the database is out of reach for now; to call it again stores nothing twice.
+        Retriable: the database is out of reach for now; a second call stores nothing twice.
     """
     made = {claim.id: judgements for claim, judgements in claims}
     with writer.transaction() as connection:
@@ -120,7 +121,7 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
 
 
 def keep_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt[Any]]], now: datetime) -> None:
-    """Stores each sequence of prompts under its hash, once: names, texts and schemas of the answers."""
+    """Stores each sequence of prompts once, under the hash that results name: names, texts and answer schemas."""
     by_hash = {prompts_hash(prompts): prompts for prompts in asked if prompts}
     rows = [
         (hash_, encode([{"name": p.name, "text": p.text, "schema": p.schema} for p in prompts]), now)

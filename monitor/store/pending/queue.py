@@ -1,6 +1,6 @@
-"""Work that is still to be done for stored interactions: queued with them, claimed by one worker at a time.
+"""The queue of pending work on stored interactions: each piece is claimed by one worker at a time.
 
-A claim is a lease: it lapses where the worker does not come back, and what is finished later under it is not stored.
+A claim is a lease: it lapses if the worker does not come back, and work finished under a lapsed claim is not stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _p = pending.c
-# An array is made once. A mere subquery may be run for every row, each time past those that it has locked before.
+# The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before.
 _CLAIM = text("""
     UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
     WHERE id = ANY(ARRAY(
@@ -40,7 +40,7 @@ _OURS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One piece of work that a worker has taken. `refuses`: its answer is worded as a refusal."""
+    """A piece of work that a worker has taken. `refuses`: the answer is worded as a refusal."""
 
     id: int
     kind: Work
@@ -53,7 +53,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingCount:
-    """How much work of one kind waits: how much of it is due, is at work, has failed at least once, was given up."""
+    """Work of one kind: how much waits, is due, is claimed, has failed at least once, and was given up."""
 
     kind: Work
     waiting: int
@@ -66,7 +66,7 @@ class PendingCount:
 
 
 def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:
-    """Those whose claim has not passed to another worker; they are locked until the transaction ends."""
+    """The claims that have not passed to another worker; their rows are locked until the transaction ends."""
     if not claims:
         return []
     rows = connection.execute(_OURS, ([claim.id for claim in claims], [claim.token for claim in claims])).fetchall()
@@ -75,18 +75,18 @@ def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[
 
 
 def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
-    """Their work is done."""
+    """Deletes finished work."""
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
 class Pending:
-    """The queue, for workers and for people; every method may raise `Retriable`."""
+    """The queue; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def claim(self, kinds: Sequence[Work], now: datetime, *, most: int, lease: timedelta) -> list[Claim]:
-        """Takes up to `most` that are due, the longest due first, from under everybody else's hands."""
+        """Claims up to `most` pieces of work that are due, the longest due first, unless another worker has them."""
         token = uuid4().hex
         given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}
         with retriable(), self._engine.begin() as connection:
@@ -94,7 +94,7 @@ class Pending:
             return self._read(connection, _p.id.in_(ids)) if ids else []
 
     def claimed(self, token: str) -> list[Claim]:
-        """What is still claimed under this token."""
+        """The work that is still claimed under this token."""
         with retriable(), self._engine.connect() as connection:
             return self._read(connection, _p.claim == token)
 
@@ -127,7 +127,7 @@ class Pending:
         ]
 
     def failed(self, claims: Sequence[Claim], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
-        """Notes why, and when it may be tried again; None gives it up. Without `attempted` no attempt is counted."""
+        """Stores the error and when to retry; None gives the work up. Without `attempted` no attempt is counted."""
         if not claims:
             return
         values: dict[str, Any] = {"claim": None, "last_error": storable(error)}
@@ -139,20 +139,20 @@ class Pending:
             connection.execute(update(pending).where(_p.id.in_(ids), _p.claim == token).values(values))
 
     def release(self, claims: Sequence[Claim], now: datetime) -> None:
-        """Gives claims back that nothing was done for; others may take them at once."""
+        """Gives back claims on which nothing was done, so that others may claim the work at once."""
         ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
         values = {"claim": None, "not_before": now, "attempts": _p.attempts - 1}
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(pending).where(*ours).values(values))
 
     def lease(self, claims: Sequence[Claim], until: datetime) -> None:
-        """Makes their claims lapse later, or earlier."""
+        """Sets when the claims lapse."""
         ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(pending).where(*ours).values(not_before=until))
 
     def counts(self, now: datetime) -> list[PendingCount]:
-        """By kind, the kinds without work left out."""
+        """The counts by kind, without kinds that have no work."""
         waits = ~_p.given_up
         query = select(
             _p.kind,
@@ -169,7 +169,7 @@ class Pending:
         return [PendingCount(**{**found[kind], "kind": kind}) for kind in Work if kind in found]
 
     def rows(self, *, kind: Work | None, given_up: bool | None, most: int) -> list[Mapping[str, Any]]:
-        """Single pieces of work, the longest queued first."""
+        """Pieces of work, the longest queued first."""
         query = select(pending).order_by(_p.queued_at, _p.id).limit(most)
         if kind is not None:
             query = query.where(_p.kind == kind)
@@ -179,7 +179,7 @@ class Pending:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def revive(self, now: datetime, *, kind: Work | None) -> int:
-        """Makes what was given up, or waits after a failure, due at once; how many that were."""
+        """Makes work that was given up, or waits after a failure, due at once; returns how much there was."""
         statement = update(pending).where(_p.given_up | _p.last_error.is_not(None), _p.claim.is_(None))
         if kind is not None:
             statement = statement.where(_p.kind == kind)

@@ -1,6 +1,6 @@
-"""Erasing what somebody's interactions say: texts and secrets go, figures, verdicts and times stay.
+"""Erases the texts and secrets of a person's interactions; figures, verdicts and times stay.
 
-Without its secret no leaf of the audit trail can be opened any more; that there was an interaction it still proves.
+Without its secret a leaf of the audit trail can no longer be opened, but it still proves that there was an interaction.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from monitor.store.tables.interactions import interaction
 
 FIELDS = (*INTERACTION_PERSONAL, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
 BATCH = 500  # interactions of one transaction
-_UNQUOTED = 8  # characters from which on an id is looked for in dead letters without the quotes of JSON
+_UNQUOTED = 8  # characters of an id that is searched in dead letters without JSON quotes too
 _i = interaction.c
 _GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
 _SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
 _PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id"
-# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
-# a worker has queued to follow.
+# Pending work goes first: when the statement returns, a worker on it has stored its result. And it goes last: such a
+# worker may have queued follow-up work.
 _STATEMENTS = (
     _PENDING,
     """
@@ -51,7 +51,7 @@ _STATEMENTS = (
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
     _PENDING,
 )
-_PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # for a round of alerting, a batch that is sealed, a worker
+_PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # waits for a round of alerting, the sealer, a worker
 _LETTERS = text("""
     SELECT id FROM dead_letter d
     WHERE EXISTS (
@@ -65,7 +65,7 @@ _LETTERS = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureTarget:
-    """Whose interactions of `app` are meant: of a conversation, of these ids, or with a tag of this name and value."""
+    """The interactions of `app` to erase: of a conversation, with these ids, or with a tag of this name and value."""
 
     app: str
     conversation: str | None = None
@@ -73,7 +73,7 @@ class ErasureTarget:
     tag: tuple[str, str] | None = None
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        """As SQL, all of which hold."""
+        """The conditions in SQL, all of which must hold."""
         found = [_i.app == self.app]
         if self.conversation is not None:
             found.append(_i.conversation_id == self.conversation)
@@ -87,7 +87,7 @@ class ErasureTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasable:
-    """A stored interaction; `erased`: it was before."""
+    """A stored interaction; `erased`: it was erased before."""
 
     id: str
     occurred_at: datetime
@@ -95,13 +95,13 @@ class Erasable:
 
 
 class Erasure:
-    """Finds and erases; every method may raise `Retriable`, and to call it again does no harm."""
+    """Finds and erases interactions; every method may raise `Retriable` and may be called again."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def find(self, wanted: ErasureTarget) -> list[Erasable]:
-        """Those that are stored, oldest first. Once erased they are found by their ids only."""
+        """The stored interactions that match, oldest first. An erased one is found by its id only."""
         query = select(_i.id, _i.occurred_at, _i.marks).where(*wanted.conditions()).order_by(_i.occurred_at, _i.id)
         with retriable(), self._engine.connect() as connection:
             return [
@@ -110,9 +110,9 @@ class Erasure:
             ]
 
     def dead_letters(self, wanted: ErasureTarget, found: Sequence[Erasable]) -> list[int]:
-        """Ids of the dead letters whose bytes, key or headers hold the conversation's id or one of an interaction.
+        """Ids of the dead letters whose bytes, key or headers contain the id of the conversation or an interaction.
 
-        A short id counts only where it stands in double quotes, as in JSON.
+        A short id counts only in double quotes, as in JSON.
         """
         ids = {*wanted.ids, *(one.id for one in found), *([wanted.conversation] if wanted.conversation else [])}
         terms = [term for id_ in sorted(ids) for term in _terms(id_)]
@@ -121,15 +121,15 @@ class Erasure:
         with retriable(), self._engine.connect() as connection:
             return list(connection.execute(_LETTERS, {"terms": terms}).scalars())
 
-    def erase(self, app: str, those: Sequence[Erasable], *, by: str, reason_given: bool, now: datetime) -> None:
-        """Erases them in one transaction, with an act for each; at most `BATCH` of them."""
+    def erase(self, app: str, interactions: Sequence[Erasable], *, by: str, reason_given: bool, now: datetime) -> None:
+        """Erases at most `BATCH` interactions in one transaction, with an act for each."""
         with retriable(), self._engine.begin() as connection:
             connection.execute(_PATIENCE)
             hold_alerting(connection)
             hold_sealing(connection)
-            questions = _questions(connection, app, those)
-            ids = [one.id for one in those]
-            times = [one.occurred_at for one in those]
+            questions = _questions(connection, app, interactions)
+            ids = [one.id for one in interactions]
+            times = [one.occurred_at for one in interactions]
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             for statement in _STATEMENTS:
                 connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
@@ -140,9 +140,9 @@ class Erasure:
                 queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
 
 
-def _questions(connection: Connection, app: str, those: Sequence[Erasable]) -> list[str]:
-    """In the order of their keys, in which every writer locks."""
-    query = select(_i.question).where(_i.app == app, _i.id.in_([one.id for one in those])).order_by(_i.id)
+def _questions(connection: Connection, app: str, interactions: Sequence[Erasable]) -> list[str]:
+    """The questions of the interactions, whose rows it locks in the order of all writers."""
+    query = select(_i.question).where(_i.app == app, _i.id.in_([one.id for one in interactions])).order_by(_i.id)
     return list(connection.scalars(query.with_for_update()))
 
 

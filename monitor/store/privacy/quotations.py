@@ -1,7 +1,7 @@
-"""What alerts quote of interactions: in explanations, notifications and groups, and in the previous release's outbox.
+"""Blanks what alerts quote of interactions: in explanations, notifications, groups and the previous release's outbox.
 
-They are few beside the interactions, so each is looked through. Figures, ids and what was found to have changed stay.
-Whoever blanks holds `hold_alerting` meanwhile: a round of alerting carries quotations over from what it has read.
+There are few of these rows, so each is searched. Figures, ids and the changes that were found stay. `hold_alerting`
+must be called first: a round of alerting copies quotations from what it has read.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _PLACES: dict[Table, Column[Any]] = {
     alert_group: alert_group.c.description,
     outbox: outbox.c.payload,
 }
-_QUOTED = re.compile("“.*", re.DOTALL)  # to the end, where it stands: a question may have such signs itself
-_SHORTEST = 12  # characters of a question by which it is found anywhere; a shorter one only where it stands alone
-_COMPARED = 60  # of a longer one so many are compared: quotations are cut
+_QUOTED = re.compile("“.*", re.DOTALL)  # to the end of the text, because a question may contain quotation marks
+_SHORTEST = 12  # characters of a question that is found within a text; a shorter one must be the whole quotation
+_COMPARED = 60  # characters of a question that are compared, because quotations are shortened
 _PAGE = 200  # rows that are in memory at a time
 _STORED = text("""
     SELECT i.app, i.id FROM interaction i JOIN unnest(CAST(:ids AS text[])) AS named (id) USING (id)
@@ -36,25 +36,25 @@ _Gone: TypeAlias = Callable[[str | None, str], bool]
 
 
 def hold_alerting(connection: Connection) -> None:
-    """Keeps rounds of alerting away until the caller's transaction ends, once the one that runs is done."""
+    """Waits for the current round of alerting, and keeps others waiting until the caller's transaction ends."""
     connection.execute(select(func.pg_advisory_xact_lock(EVALUATOR_LOCK)))
 
 
 def blank_erased(connection: Connection, app: str, ids: Collection[str], questions: Sequence[str]) -> int:
-    """Blanks what is quoted of these interactions of `app`, by their ids or by their questions; in how many places.
+    """Blanks quotations of these interactions of `app`, found by id or question; returns how many rows changed.
 
-    Some places name an id without its app: what another app's interaction of that id said there goes too.
+    Some rows name an id without its app: there a quotation of another app's interaction with that id goes too.
     """
     probes = [plain(redact(question))[:_COMPARED] for question in questions if question.strip()]
-    return _blank(connection, lambda of, id_: id_ in ids and of in {None, app}, probes)
+    return _blank(connection, lambda named_app, id_: id_ in ids and named_app in {None, app}, probes)
 
 
 def blank_gone(connection: Connection) -> int:
-    """Blanks what is quoted of interactions that are not stored any more, or were erased; in how many places."""
+    """Blanks quotations of interactions that are no longer stored or were erased; returns how many rows changed."""
     ids = {id_ for table in _PLACES for _, content in _contents(connection, table) for _, id_ in _named(content)}
     stored = {tuple(row) for row in connection.execute(_STORED, {"ids": sorted(ids)})}
     known = {id_ for _, id_ in stored}
-    return _blank(connection, lambda of, id_: id_ not in known if of is None else (of, id_) not in stored, ())
+    return _blank(connection, lambda app, id_: id_ not in known if app is None else (app, id_) not in stored, ())
 
 
 def _blank(connection: Connection, gone: _Gone, probes: Sequence[str]) -> int:
@@ -72,7 +72,7 @@ def _blank(connection: Connection, gone: _Gone, probes: Sequence[str]) -> int:
 
 
 def _contents(connection: Connection, table: Table) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The key and the content of every row that has some, as they are when the first one is read."""
+    """The key and content of every row with content, as of the first read."""
     column = _PLACES[table]
     query = select(*table.primary_key.columns, column).where(column.is_not(None))
     for row in connection.execute(query.execution_options(yield_per=_PAGE)):
@@ -80,7 +80,7 @@ def _contents(connection: Connection, table: Table) -> Iterator[tuple[tuple[Any,
 
 
 def _named(content: Any) -> Iterator[tuple[str | None, str]]:
-    """App, where it is said, and id of each answer that is quoted with its question."""
+    """The app, if named, and the id of each answer that is quoted with its question."""
     if isinstance(content, dict):
         if isinstance(content.get("id"), str) and "question" in content:
             yield content.get("app"), content["id"]
@@ -92,12 +92,12 @@ def _named(content: Any) -> Iterator[tuple[str | None, str]]:
 
 
 def _quoted(content: Any, probes: Sequence[str]) -> bool:
-    texts = [plain(said) for said in _texts(content)] if probes else []
-    return any(_quotes(said, probe) for said in texts for probe in probes)
+    texts = [plain(text) for text in _texts(content)] if probes else []
+    return any(_quotes(text, probe) for text in texts for probe in probes)
 
 
-def _quotes(said: str, probe: str) -> bool:
-    return probe in said if len(probe) >= _SHORTEST else said == probe or f"“{probe}”" in said
+def _quotes(text: str, probe: str) -> bool:
+    return probe in text if len(probe) >= _SHORTEST else text == probe or f"“{probe}”" in text
 
 
 def _texts(content: Any) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def _without(content: Any, gone: _Gone) -> Any:
-    """Without the texts of the answers that are gone, and without any example of a question."""
+    """The content without the texts of gone answers, and without any example of a question."""
     if isinstance(content, list):
         return [_without(item, gone) for item in content]
     if not isinstance(content, dict):
@@ -120,5 +120,5 @@ def _without(content: Any, gone: _Gone) -> Any:
     if isinstance(content.get("example"), str):
         after["example"] = ""
     if isinstance(content.get("changes"), list):
-        after["changes"] = [_QUOTED.sub(ERASED, said) for said in content["changes"]]
+        after["changes"] = [_QUOTED.sub(ERASED, change) for change in content["changes"]]
     return after

@@ -1,10 +1,10 @@
-"""Removes what has been kept long enough: whole months where nothing in them is kept longer, else row by row.
+"""Removes interactions that have been kept long enough: whole months where all of a month is due, else row by row.
 
-With an interaction go its assessments, judgements, pending work and secret, and what people noted and alerts quoted of
-it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing and why.
-Of a single row the key stays, so that its event still counts as a duplicate; with a month its keys go, and the apps
-that had any are remembered with it: an event of these counts as a duplicate too, since nobody can tell any more whether
-it is one.
+With an interaction go its assessments, judgements, pending work and secret, the notes on its labels, and what alerts
+quote of it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing
+and why. The key of a single row stays, so that its event still counts as a duplicate. The keys of a dropped month go,
+and the month is remembered with the apps that had any: their events of that month count as duplicates too, because
+nobody can tell any more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, TextClause, text
 
 from monitor.core.model import Mark, Verdict
 from monitor.privacy.retention import CutOff
@@ -48,24 +48,24 @@ _JUDGED = """
     interaction_{part} i
     LEFT JOIN assessment_{part} a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
 """
-# An answer of a clock that is wrong is as old as its row, where it claims to be from later than that.
+# The age of an answer from a wrong clock is that of its row, if the answer claims to be from later.
 _AT = f"""
     CASE WHEN '{Mark.TIME_OUT_OF_RANGE}' = ANY (i.marks) THEN least(i.occurred_at, i.stored_at) ELSE i.occurred_at END
 """
-_COUNT = f"""
+_COUNT = """
     SELECT i.app, coalesce(a.verdict, '') AS verdict, cut.before, count(*) AS stored,
-        count(*) FILTER (WHERE {_AT} < cut.before) AS due
-    FROM {_JUDGED} LEFT JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
+        count(*) FILTER (WHERE {at} < cut.before) AS due
+    FROM {rows} LEFT JOIN {cut} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
     GROUP BY 1, 2, 3 ORDER BY 1, 2
-"""  # noqa: S608  made of this file's own constants
-_PAGE = f"""
+"""
+_PAGE = """
     SELECT i.app, i.id, i.occurred_at, i.source_topic, i.source_partition, cut.verdict, cut.before
-    FROM {_JUDGED} JOIN {_CUT} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
-    WHERE {_AT} < cut.before AND (i.app, i.id) > (:after_app, :after_id)
+    FROM {rows} JOIN {cut} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
+    WHERE {at} < cut.before AND (i.app, i.id) > (:after_app, :after_id)
     ORDER BY i.app, i.id LIMIT :most FOR UPDATE OF i
-"""  # noqa: S608
-# Pending work first: a worker that is at it has stored what it made by the time that this returns. And last: what such
-# a worker has queued to follow.
+"""
+# Pending work goes first: when the statement returns, a worker on it has stored its result. And it goes last: such a
+# worker may have queued follow-up work.
 _PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id"
 _WITH_IT = (
     _PENDING,
@@ -85,14 +85,14 @@ _COUNTED = """
     ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
 """
 _OF_ROWS = "SELECT * FROM unnest(CAST(:topics AS text[]), CAST(:partitions AS integer[]), CAST(:numbers AS bigint[]))"
-# Of all apps that had a key: of what went row by row before, the keys are all there is.
+# For all apps that had a key: of rows that were removed one by one only the keys are left.
 _FORGET = text("""
     WITH gone AS (DELETE FROM interaction_key WHERE month = :month RETURNING app)
     INSERT INTO retention_month (app, month, dropped_at) SELECT DISTINCT app, CAST(:month AS date), :now FROM gone
     ON CONFLICT DO NOTHING
 """)
 _TABLES = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
-# Of the interactions that reports show, those that are gone.
+# The interactions that reports show and that are gone.
 _REPORTED = text("""
     SELECT DISTINCT r.app, said.id
     FROM report r CROSS JOIN LATERAL (SELECT jsonb_path_query(r.content, '$.*[*].id') #>> '{}' AS id) said
@@ -106,10 +106,10 @@ _OF_MONTH = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueRows:
-    """Of the `stored` interactions of an app and verdict in one part of the table, how many are `due` to go.
+    """How many of the `stored` interactions of an app and verdict, in one partition of the table, are `due` to go.
 
-    `month` is None for the part of those times that belong to no month; `verdict` for what is not assessed;
-    `before` where all are kept.
+    `month` is None for the default partition, `verdict` is None for interactions without an assessment, and `before` is
+    None where all are kept.
     """
 
     app: str
@@ -121,22 +121,22 @@ class DueRows:
 
 
 class Retention:
-    """Counts and removes; every method may raise `Retriable`, and to call it again removes nothing that is kept."""
+    """Counts and removes; every method may raise `Retriable`, and may be called again."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def holding(self) -> AbstractContextManager[bool]:
-        """Whether this process is the one that removes, for the block."""
+        """Tries to be the only process that removes, for the block; yields whether it is."""
         return advisory_lock(self._engine, RETENTION_LOCK)
 
     def apps(self) -> list[str]:
-        """Of which anything is stored."""
+        """The apps with stored interactions."""
         with retriable(), self._engine.connect() as connection:
             return list(connection.scalars(_APPS))
 
     def parts(self, cut_offs: Sequence[CutOff]) -> list[date | None]:
-        """The months in which something may be due, oldest first, and at the end None for what belongs to none."""
+        """The months in which something may be due, oldest first, and last None for the default partition."""
         latest = max((cut.before for cut in cut_offs), default=None)
         if latest is None:
             return []
@@ -146,12 +146,12 @@ class Retention:
         return [*(month for month in months if _start(month) < latest), None]
 
     def due(self, month: date | None, cut_offs: Sequence[CutOff]) -> list[DueRows]:
-        """What is stored of a month, and how much of it is due."""
+        """What is stored in a month, and how much of it is due."""
         with retriable(), self._engine.connect() as connection:
             return _due(connection, month, cut_offs)
 
     def drop(self, month: date, cut_offs: Sequence[CutOff], *, by: str, now: datetime) -> list[DueRows]:
-        """Drops the whole month in one transaction, if all that is stored of it is due; what that was, else nothing."""
+        """Drops a month in one transaction if all of it is due; returns what it held, or nothing if it stays."""
         part = _name(month)
         with retriable(), self._engine.begin() as connection:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
@@ -167,23 +167,24 @@ class Retention:
             connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
             connection.execute(_FORGET, {"month": month, "now": now})
             _queue_acts(connection, found, cut_offs, by=by, now=now)
-            for table in tables.values():  # last, since it keeps everybody out until the end
+            for table in tables.values():  # last, because it locks everybody out until the transaction ends
                 connection.execute(text(f"DROP TABLE {table}"))
         return found
 
     def remove(
         self, month: date | None, cut_offs: Sequence[CutOff], after: tuple[str, str], *, by: str, now: datetime
     ) -> tuple[list[DueRows], tuple[str, str]]:
-        """Removes the next `BATCH` of those that are due, by app and id; what that was, and the last one's key.
+        """Removes the next `BATCH` due interactions, by app and id, in one transaction.
 
-        In one transaction; `after` is the last one's of the batch before, or two empty strings.
+        Returns what was removed, and the key of the last one. `after` is that key of the previous batch, or two empty
+        strings.
         """
         part = DEFAULT if month is None else _name(month)
         with retriable(), self._engine.begin() as connection:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
             hold_sealing(connection)
             tables = _tables(connection, part)
-            page = text(_PAGE.format(part=part))
+            page = _statement(_PAGE, part)
             values = {**_cuts(cut_offs), "after_app": after[0], "after_id": after[1], "most": BATCH}
             rows = connection.execute(page, values).all() if tables else ()
             if not rows:
@@ -206,13 +207,17 @@ class Retention:
         return found, (rows[-1].app, rows[-1].id)
 
     def blank_quotations(self) -> None:
-        """Blanks what alerts and reports quote of interactions that are not stored any more, or were erased."""
+        """Blanks what alerts and reports quote of interactions that are no longer stored or were erased."""
         with retriable(), self._engine.begin() as connection:
             hold_alerting(connection)
             blank_gone(connection)
             missing = [(row.app, row.id) for row in connection.execute(_REPORTED)]
             for app in sorted({app for app, _ in missing}):
                 blank_reported(connection, app, {id_ for of, id_ in missing if of == app})
+
+
+def _statement(template: str, part: str) -> TextClause:
+    return text(template.format(at=_AT, rows=_JUDGED.format(part=part), cut=_CUT))
 
 
 def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff]) -> list[DueRows]:
@@ -223,15 +228,15 @@ def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff])
         DueRows(
             app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
         )
-        for row in connection.execute(text(_COUNT.format(part=part)), _cuts(cut_offs))
+        for row in connection.execute(_statement(_COUNT, part), _cuts(cut_offs))
     ]
 
 
 def _tables(connection: Connection, part: str) -> dict[str, str]:
-    """The partitions that there are of a part, by the table that they belong to.
+    """The existing partitions of a part, by their table.
 
-    None where the part is gone: an attempt whose end got lost has dropped it. Of a month before there were judgements
-    there are two.
+    There are none after an attempt that dropped them and whose answer was lost; a month from before there were
+    judgements has two.
     """
     wanted = {f"{table}_{part}": table for table in PARTITIONED}
     return {wanted[name]: name for name in connection.scalars(_TABLES, {"names": list(wanted)})}
@@ -240,7 +245,7 @@ def _tables(connection: Connection, part: str) -> dict[str, str]:
 def _queue_acts(
     connection: Connection, found: Iterable[DueRows], cut_offs: Sequence[CutOff], *, by: str, now: datetime
 ) -> None:
-    """One for each app, verdict and cut-off; "" is not assessed, None any, of an app whose verdicts share one."""
+    """One act per app, verdict and cut-off. The verdict is "" without an assessment, None where all share a cut-off."""
     cuts: dict[str, set[datetime]] = {}
     for cut in cut_offs:
         cuts.setdefault(cut.app, set()).add(cut.before)
