@@ -11,7 +11,7 @@ import os
 from alembic import context
 from sqlalchemy import Connection, create_engine, text
 
-import monitor.store.tables.alerts  # these for their tables, which join the metadata
+import monitor.store.tables.alerts  # these register their tables in the metadata
 import monitor.store.tables.audit
 import monitor.store.tables.privacy
 import monitor.store.tables.review
@@ -26,7 +26,7 @@ STATEMENT_TIMEOUT = "10min"
 def _migrate(connection: Connection) -> None:
     context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=False)
     with context.begin_transaction():
-        # waits without a bound: another process is migrating and will be done
+        # waits without a limit: another process is migrating and will finish
         connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
         connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
         connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))

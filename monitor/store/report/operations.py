@@ -1,4 +1,4 @@
-"""What the weekly report says of how an app was watched: alerts, silences, judgements, messages."""
+"""Reads how an app was watched in a week, for its report: alerts, silences, judgements, messages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, Jud
 from monitor.report.weekly.week import Week
 from monitor.store.ledger.ledger import Ledger, source_of
 
-_PROBLEMS = 10  # of dead letters, the most frequent
+_PROBLEMS = 10  # the most frequent problems of dead letters
 _ACTIVE = [state.value for state in State if state.active]
 
-# Nothing after the end of the week is looked at, so that the same week reads the same later.
+# Nothing after the end of the week is read, so that a week reads the same later.
 _EPISODES = text("""
     WITH episodes AS (
         SELECT e.fingerprint, e.episode, l.rule, l.severity, l.labels,
@@ -44,7 +44,7 @@ _SILENCES = text("""
     SELECT matchers, starts_at, ends_at, created_by, comment FROM silence
     WHERE starts_at < :end AND ends_at > :start AND ends_at > starts_at ORDER BY starts_at, id
 """)
-# Sums of numerics are exact in whatever order they are added.
+# Sums of numerics are exact in any order.
 _JUDGED = text("""
     SELECT metric, model, count(*) AS judged, count(score) AS scored, coalesce(sum(score::numeric), 0) AS sum,
         coalesce(sum(score::numeric * score::numeric), 0) AS squares, sum(calls) AS calls,
@@ -78,13 +78,13 @@ _READING = text("""
 
 
 def episodes(connection: Connection, values: Mapping[str, Any]) -> tuple[Episode, ...]:
-    """Of the app's alerts and of those of no app, in the order in which they fired."""
+    """The episodes of alerts of the app and of no app, in the order in which they fired."""
     rows = connection.execute(_EPISODES, {**values, "active": _ACTIVE}).mappings()
     return tuple(Episode(**row) for row in rows)
 
 
 def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, ...]:
-    """All that held at some time of the week."""
+    """The silences in force at any time of the week."""
     return tuple(
         Quiet(
             matchers=tuple(row["matchers"]),
@@ -98,7 +98,7 @@ def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, 
 
 
 def judged(connection: Connection, app: str, week: Week) -> tuple[Judged, ...]:
-    """By metric and model."""
+    """Judgements by metric and model."""
     rows = connection.execute(_JUDGED, {"app": app, "start": week.start, "end": week.end}).mappings()
     return tuple(
         Judged(**{**row, **{name: float(row[name]) for name in ("sum", "squares", "cost")}, **_whole(row)})
@@ -107,18 +107,18 @@ def judged(connection: Connection, app: str, week: Week) -> tuple[Judged, ...]:
 
 
 def judged_answers(connection: Connection, values: Mapping[str, Any]) -> int:
-    """How many answers of the week have a judgement."""
+    """The number of answers of the week with a judgement."""
     return int(connection.scalar(_JUDGED_ANSWERS, values) or 0)
 
 
 def usage(connection: Connection, values: Mapping[str, Any]) -> tuple[Usage, ...]:
-    """Of all apps, by purpose and model."""
+    """The use of language models by all apps, by purpose and model."""
     rows = connection.execute(_USAGE, values).mappings()
     return tuple(Usage(**{**row, "cost": float(row["cost"]), **_whole(row)}) for row in rows)
 
 
 def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) -> Coverage:
-    """What became of messages; the ledger is read beside the snapshot."""
+    """The outcomes of messages; the ledger is read outside the snapshot."""
     letters = connection.execute(_LETTERS, {**values, "most": _PROBLEMS})
     rows = [row for row in Ledger(engine).read()[0] if row.live]
     named = ("received", "assessed", "duplicate", "dead", "pending")
@@ -134,7 +134,7 @@ def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) 
 
 
 def _behind(connection: Connection) -> tuple[Behind, ...]:
-    """By source: its slowest partition, and what was left in all."""
+    """By source: how far its slowest partition was read, and all its unread messages."""
     through: dict[str, datetime] = {}
     unread: defaultdict[str, int] = defaultdict(int)
     for row in connection.execute(_READING):
@@ -145,5 +145,5 @@ def _behind(connection: Connection) -> tuple[Behind, ...]:
 
 
 def _whole(row: RowMapping) -> dict[str, int]:
-    """Sums that PostgreSQL gives as numerics."""
+    """The sums of integers, which PostgreSQL returns as numerics."""
     return {name: int(row[name]) for name in ("calls", "input_tokens", "output_tokens")}

@@ -1,4 +1,4 @@
-"""Reports that were written: one row for each kind, app and period."""
+"""Stores written reports, one row per kind, app and period, and lists them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from monitor.store.database import advisory_lock, limited_read, retriable
 from monitor.store.tables.audit import report
 
 WEEKLY = "weekly"
-PAGE = 30
+PAGE = 30  # headlines
 REPORTER_LOCK = 7_305_107
 _EXAMPLES = ("worst", "over_refusals")  # sections of a report that quote interactions
-_PAGE = 20  # reports that are in memory at a time
+_CHUNK = 20  # reports in memory at a time
 _STORED = text("""
     SELECT id FROM interaction WHERE app = :app AND id = ANY(CAST(:ids AS text[])) AND NOT 'erased' = ANY(marks)
     ORDER BY id FOR SHARE
@@ -42,7 +42,7 @@ class StoredReport:
 
     @property
     def intact(self) -> bool:
-        """Whether the content is what the digest was made of."""
+        """Whether the content still has this digest."""
         return digest(self.content) == self.digest
 
 
@@ -60,7 +60,7 @@ class ListedReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
-    """One report; `verdicts` is that section of its content."""
+    """One report for a list; `verdicts` is that section of its content."""
 
     app: str
     start: datetime
@@ -76,11 +76,11 @@ class Reports:
         self._engine = engine
 
     def reporting(self) -> AbstractContextManager[bool]:
-        """Whether this process is the one that reports while the block runs, see `advisory_lock`."""
+        """Tries to be the only process that reports, for the block; yields whether it is."""
         return advisory_lock(self._engine, REPORTER_LOCK)
 
     def listed(self, *, app: str | None = None, limit: int = 100) -> list[ListedReport]:
-        """The newest weeks first, then by app."""
+        """Reports without their content, the newest weeks first, then by app."""
         columns = (_r.app, _r.period_start, _r.period_end, _r.made_at, _r.digest, _r.sent_at)
         query = select(*columns).where(_r.kind == WEEKLY).order_by(_r.period_start.desc(), _r.app).limit(limit)
         if app is not None:
@@ -99,7 +99,7 @@ class Reports:
             ]
 
     def get(self, app: str, start: datetime) -> StoredReport | None:
-        """The one of the app and the week that begins then."""
+        """The report of the app and the week that begins at `start`."""
         query = select(report).where(_r.kind == WEEKLY, _r.app == app, _r.period_start == start)
         with retriable(), self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
@@ -108,29 +108,29 @@ class Reports:
     def keep(
         self, content: Mapping[str, Json], *, app: str, start: datetime, end: datetime, now: datetime
     ) -> dict[str, Json]:
-        """Stores it, in place of an earlier one of the same week; when that was sent stays known.
+        """Stores a report, in place of an earlier one of the same week, whose `sent_at` stays.
 
-        Returns what it stored: without the texts of interactions that were erased or removed since they were read.
+        Returns the stored content, without the texts of interactions that were erased or removed since they were read.
         """
         with retriable(), self._engine.begin() as connection:
-            kept = _without(content, _gone(connection, app, content))
+            stored = _without(content, _gone(connection, app, content))
             values = {
                 "kind": WEEKLY,
                 "app": app,
                 "period_start": start,
                 "period_end": end,
                 "made_at": now,
-                "digest": digest(kept),
-                "content": kept,
+                "digest": digest(stored),
+                "content": stored,
             }
             write = postgresql.insert(report).values(values)
             changed = {name: write.excluded[name] for name in ("period_end", "made_at", "digest", "content")}
             keys = ["kind", "app", "period_start"]
             connection.execute(write.on_conflict_do_update(index_elements=keys, set_=changed))
-        return kept
+        return stored
 
     def sent(self, app: str, start: datetime, now: datetime) -> None:
-        """Remembers that people were told."""
+        """Stores when the report was sent."""
         which = (_r.kind == WEEKLY, _r.app == app, _r.period_start == start)
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(report).where(*which).values(sent_at=now))
@@ -139,9 +139,9 @@ class Reports:
 def headlines(
     engine: Engine, *, app: str | None = None, behind: tuple[datetime, str] | None = None
 ) -> Sequence[Headline]:
-    """`PAGE` reports and one more where there are more: the newest weeks first, then by app.
+    """`PAGE` reports, and one more where there are more: the newest weeks first, then by app.
 
-    `behind` is the week's start and the app of the last one of the page before.
+    `behind` is the start of the week and the app of the last report of the page before.
 
     Raises:
         Retriable: the database is out of reach, or this takes too long.
@@ -158,13 +158,13 @@ def headlines(
 
 
 def blank_reported(connection: Connection, app: str, ids: Collection[str]) -> int:
-    """Takes the texts of these interactions out of stored reports, figures stay; how many reports that changed.
+    """Takes the texts of these interactions out of stored reports; returns how many reports changed.
 
-    The digest is then of what is left.
+    Figures stay, and the digest becomes that of the remaining content.
     """
     wanted, changed = set(ids), 0
     query = select(report).where(_r.kind == WEEKLY, _r.app == app).order_by(_r.period_start).with_for_update()
-    for row in connection.execute(query.execution_options(yield_per=_PAGE)):
+    for row in connection.execute(query.execution_options(yield_per=_CHUNK)):
         left = _without(row.content, wanted)
         if left != row.content:
             which = (_r.kind == WEEKLY, _r.app == app, _r.period_start == row.period_start)
@@ -174,9 +174,9 @@ def blank_reported(connection: Connection, app: str, ids: Collection[str]) -> in
 
 
 def _gone(connection: Connection, app: str, content: Mapping[str, Any]) -> set[str]:
-    """Of the interactions that it shows, those that are not stored any more or were erased.
+    """The interactions that the report shows and that are no longer stored or were erased.
 
-    The others stay as they are until the transaction ends: whoever erases them then finds the report.
+    The rows of the others are locked until the transaction ends, so that a later erasure finds the report.
     """
     shown = {one["id"] for name in _EXAMPLES for one in content[name]}
     stored = connection.scalars(_STORED, {"app": app, "ids": sorted(shown)})

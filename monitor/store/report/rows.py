@@ -1,6 +1,6 @@
-"""What only the rows themselves know: prompt versions, and which documents were retrieved and carried something.
+"""Reads from rows what the rollups lack: prompt versions, and which documents were retrieved and supported answers.
 
-Of a week with more than `MOST` answers an even sample is read: thin slices of time, the same ones each time.
+A week with more than `MOST` answers is sampled evenly: by thin slices of time, the same ones each time.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, TextClause, text
 
 from monitor.alert.window import Span
 from monitor.core.model import Verdict
@@ -19,11 +19,11 @@ from monitor.report.weekly.week import Week
 from monitor.store.alert.explanations import thin_slices
 
 MOST = 100_000
-# A sentence whose passage scores that much is carried at least in part: what `monitor explain` calls `partly`.
+# A passage with this score supports its sentence at least in part: `monitor explain` calls that `partly`.
 CARRIES = 0.6
 
-# For each slice its assessments, by the index on app, verdict and time (hence all verdicts by name), then each one's
-# interaction by its key. OFFSET 0 keeps the planner from joining whole months instead.
+# Reads the assessments of each slice by the index on app, verdict and time (hence all verdicts by name), then the
+# interaction of each by its key. OFFSET 0 keeps the planner from joining whole months instead.
 _SAMPLED = """
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
     CROSS JOIN LATERAL (
@@ -39,14 +39,16 @@ _INTERACTION = """
         WHERE i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at OFFSET 0
     ) i
 """
-_COUNT = text(f"SELECT count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS made_up {_SAMPLED}")
-_PROMPTS = text(f"""
+_COUNT = text(
+    "SELECT count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated" + _SAMPLED
+)
+_PROMPTS = """
     SELECT coalesce(i.prompt_version, '') AS value, a.verdict, count(*) AS n
-    {_SAMPLED} {_INTERACTION.format(column="prompt_version")} GROUP BY 1, 2
-""")
-# What a generator or the sidecar named supports; extractive support is always found, and says nothing here.
-_DOCUMENTS = text(f"""
-    SELECT r.document, count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS made_up,
+    {sampled} {interaction} GROUP BY 1, 2
+"""
+# Documents that a generator or the sidecar named count as supporting. Extractive support does not: it always exists.
+_DOCUMENTS = """
+    SELECT r.document, count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated,
         count(*) FILTER (WHERE a.evidence ? 'alignment') AS compared,
         count(*) FILTER (WHERE a.evidence ? 'alignment' AND (
             EXISTS (
@@ -57,14 +59,14 @@ _DOCUMENTS = text(f"""
                 SELECT FROM jsonb_array_elements(a.support -> 'documents') p WHERE p ->> 'document_id' = r.document
             )
         )) AS supported
-    {_SAMPLED} {_INTERACTION.format(column="retrieved_documents")}
+    {sampled} {interaction}
     CROSS JOIN LATERAL (SELECT DISTINCT d ->> 'id' AS document FROM jsonb_array_elements(i.retrieved_documents) d) r
     GROUP BY r.document HAVING count(*) >= :fewest
-""")  # noqa: S608  made of this file's own constants
+"""
 
 
 def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, Both]:
-    """Answers by prompt version, '' where an event named none; `totals` of this week and the one before."""
+    """Verdicts by prompt version, '' where the event named none; `totals` are those of this week and the one before."""
     now, before = (
         _by_prompt(connection, _sample(app, one, total)) for one, total in zip((week, week.before), totals, strict=True)
     )
@@ -75,15 +77,17 @@ def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tup
 
 
 def read(connection: Connection, app: str, week: Week, *, total: int) -> Read:
-    """Documents that were retrieved often, among `total` answers of the week or a sample of them."""
+    """The documents that were retrieved often, among the `total` answers of the week or a sample of them."""
     values = _sample(app, week, total)
     whole = connection.execute(_COUNT, values).mappings().one()
-    found = connection.execute(_DOCUMENTS, {**values, "carries": CARRIES, "fewest": FEWEST_RETRIEVALS}).mappings()
+    found = connection.execute(
+        _from_sample(_DOCUMENTS, "retrieved_documents"), {**values, "carries": CARRIES, "fewest": FEWEST_RETRIEVALS}
+    ).mappings()
     documents = (
         DocumentUse(
             id=row["document"],
             answers=row["answers"],
-            self_generated=row["made_up"],
+            self_generated=row["self_generated"],
             compared=row["compared"],
             supported=row["supported"],
         )
@@ -92,14 +96,18 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> Read:
     return Read(
         answers=whole["answers"],
         of=total,
-        self_generated=whole["made_up"],
+        self_generated=whole["self_generated"],
         documents=tuple(sorted(documents, key=lambda one: one.id)),
     )
 
 
+def _from_sample(template: str, column: str) -> TextClause:
+    return text(template.format(sampled=_SAMPLED, interaction=_INTERACTION.format(column=column)))
+
+
 def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, Verdicts]:
     found: dict[str, Verdicts] = {}
-    for row in connection.execute(_PROMPTS, values).mappings():
+    for row in connection.execute(_from_sample(_PROMPTS, "prompt_version"), values).mappings():
         found[row["value"]] = found.get(row["value"], Verdicts()) + Verdicts(**{row["verdict"]: row["n"]})
     return found
 

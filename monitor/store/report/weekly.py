@@ -1,6 +1,6 @@
-"""What the weekly report counts: the rollup where it is enough, a bounded number of rows where it is not.
+"""Reads the facts of a weekly report: from the rollup where it is enough, else from a bounded number of rows.
 
-All of it but labels and the ledger is read in one snapshot. Times are those of the answers (`occurred_at`), and only
+All facts but labels and the ledger come from one snapshot. Times are those of the answers (`occurred_at`), and only
 live assessments count.
 """
 
@@ -22,23 +22,23 @@ from monitor.store.report.operations import coverage, episodes, judged, judged_a
 from monitor.store.report.rows import prompt_versions, read
 from monitor.store.review.labels import Reviews
 
-TIMEOUT_MS = 120_000  # of a statement
-WORST, OVER_REFUSALS = 10, 5  # distinct questions that are shown
-_EXAMINED = 500  # answers among which they are looked for
+TIMEOUT_MS = 120_000  # per statement
+WORST, OVER_REFUSALS = 10, 5  # distinct questions in the report
+_EXAMINED = 500  # answers among which they are searched
 _LONGEST = 2_000  # characters of a text that are read
 _BY_VERDICT = ", ".join(f"sum({verdict.value})::bigint AS {verdict.value}" for verdict in Verdict)
 
-# A capped app is counted under another name, and has no report of its own.
+# An app beyond the cap is counted under OTHER, and has no report of its own.
 _APPS = text("""
     SELECT DISTINCT app FROM verdict_hour
     WHERE hour >= :before AND hour < :end AND total > 0
         AND app IN (SELECT value FROM rollup_label WHERE label = 'app')
     ORDER BY app
 """)
-_DAYS = text(f"""
-    SELECT (hour AT TIME ZONE 'UTC')::date AS day, {_BY_VERDICT} FROM verdict_hour
+_DAYS = """
+    SELECT (hour AT TIME ZONE 'UTC')::date AS day, {counts} FROM verdict_hour
     WHERE app = :app AND hour >= :trend AND hour < :end GROUP BY 1 HAVING sum(total) > 0
-""")  # noqa: S608  made of this file's own constants
+"""
 _GROUPS = """
     SELECT {label} AS value, hour >= :start AS this, {counts} FROM verdict_hour
     WHERE app = :app AND hour >= :before AND hour < :end GROUP BY 1, 2 HAVING sum(total) > 0
@@ -71,19 +71,19 @@ _OVER = text(_EXAMPLES.format(which="verdict = 'refusal' AND NOT refusal_correct
 
 
 class Weekly:
-    """Reads; every method may raise `Retriable`, also where a statement takes longer than `TIMEOUT_MS`."""
+    """Reads; every method may raise `Retriable`, also when a statement takes longer than `TIMEOUT_MS`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reviews = Reviews(engine)
 
     def apps(self, week: Week) -> list[str]:
-        """Those with answers in the week or the one before, by name."""
+        """The apps with answers in the week or the one before, by name."""
         with self._snapshot() as connection:
             return list(connection.scalars(_APPS, {"before": week.before.start, "end": week.end}))
 
     def facts(self, app: str, week: Week) -> Facts:
-        """Everything of the app and week; zeros where nothing is stored."""
+        """The facts of the app and week; zeros where nothing is stored."""
         values = {
             "app": app,
             "start": week.start,
@@ -95,7 +95,7 @@ class Weekly:
         unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
         with self._snapshot() as connection:
             days = _days(connection, values)
-            this = sum((its for day, its in days.items() if day >= week.monday), Verdicts())
+            this = sum((n for day, n in days.items() if day >= week.monday), Verdicts())
             earlier = sum((n for day, n in days.items() if week.before.monday <= day < week.monday), Verdicts())
             assessed = connection.execute(_ASSESSED, values).mappings().all()
             refusals = {row["this"]: row for row in connection.execute(_REFUSALS, values).mappings()}
@@ -133,7 +133,7 @@ class Weekly:
 
 
 def distinct(examples: list[Example], most: int) -> tuple[Example, ...]:
-    """The first answer to each question, whatever its letters' case and white space; `most` of them."""
+    """The first answer to each question, up to `most`; letter case and white space of questions do not matter."""
     first: dict[str, Example] = {}
     for example in examples:
         first.setdefault(" ".join(example.question.split()).casefold(), example)
@@ -141,7 +141,10 @@ def distinct(examples: list[Example], most: int) -> tuple[Example, ...]:
 
 
 def _days(connection: Connection, values: Mapping[str, Any]) -> dict[date, Verdicts]:
-    return {row["day"]: _counts(row) for row in connection.execute(_DAYS, values).mappings()}
+    return {
+        row["day"]: _counts(row)
+        for row in connection.execute(text(_DAYS.format(counts=_BY_VERDICT)), values).mappings()
+    }
 
 
 def _groups(connection: Connection, label: str, values: Mapping[str, Any]) -> dict[str, Both]:
@@ -172,7 +175,7 @@ def _verdicts(assessed: Sequence[RowMapping]) -> dict[tuple[Verdict, Verdict], i
 
 
 def _profiles(assessed: Sequence[RowMapping]) -> tuple[ProfileUse, ...]:
-    """Those with most answers first."""
+    """The profiles in use, those with the most answers first."""
     found: dict[tuple[str, str, str, bool], int] = {}
     for row in assessed:
         key = (row["profile_name"], row["profile_hash"], row["embedding_model"], row["uncalibrated"])

@@ -1,4 +1,4 @@
-"""What people say of stored interactions: candidates to offer them, the offers, their labels and opinions."""
+"""Stores labels of interactions and the offers to label, and reads candidates and opinions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from monitor.store.database import bounded, retriable
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.tables.review import review, review_offer
 
-CANDIDATES = 2_000  # besides those labelled already; among so many there are enough that teach
-CHANCE_KEY = 7_305_201  # of the hash that the order of chance goes by: not the judge's, nor any other sample's
-# Reads apps and ids of the span, by an index of the months that it touches, and nothing else of its rows; then each of
-# the few it keeps is looked up on its own (hence LATERAL: a plain join may read all assessments there ever were).
+CANDIDATES = 2_000  # besides labelled ones; among this many there are enough worth a label
+CHANCE_KEY = 7_305_201  # of the hash behind the random order: not the key of the judge's or any other sample
+# Reads only apps and ids of the span, by an index of its months; then looks up each of the few rows that it keeps by
+# itself (hence LATERAL: a plain join may read all assessments ever stored).
 _CANDIDATES = """
     WITH pool AS MATERIALIZED (
         SELECT i.app, i.id, i.occurred_at,
@@ -57,7 +57,7 @@ _STANDING = text("""
     JOIN interaction i ON i.app = wanted.app AND i.id = wanted.id
     LEFT JOIN assessment a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
 """)
-_SAID = text("""
+_LABELS_OF = text("""
     SELECT r.app, r.interaction_id, r.labelled_by, r.label, r.note
     FROM review r JOIN unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS wanted (app, id)
         ON r.app = wanted.app AND r.interaction_id = wanted.id
@@ -80,6 +80,7 @@ _INTERACTIONS = text("""
     JOIN interaction i ON i.app = wanted.app AND i.id = wanted.id AND i.occurred_at = wanted.occurred_at
 """)
 _PAGE = 200
+_r = review.c
 
 
 class Reviews:
@@ -91,10 +92,10 @@ class Reviews:
     def candidates(
         self, since: datetime, until: datetime, *, app: str | None = None, labelled_only: bool = False
     ) -> list[Candidate]:
-        """A simple random sample of the assessed interactions of [since, until], in the order of chance.
+        """A simple random sample of the assessed interactions of [since, until], in random order.
 
-        That is the order of a keyed hash of app and id, the same for every process, and independent of anything else:
-        each beginning of it is a simple random sample. Beside those that people have labelled there are up to
+        The order is that of a keyed hash of app and id: the same for every process, and independent of all else, so that
+        each beginning of the list is a simple random sample too. Besides labelled interactions there are up to
         `CANDIDATES` others; with `labelled_only` there are none.
         """
         conditions = " ".join([_OF_APP] * (app is not None) + [_LABELLED] * labelled_only)
@@ -106,15 +107,15 @@ class Reviews:
             return [_candidate(row) for row in rows]
 
     def labelled_by(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[str]]:
-        """Who has labelled those of `wanted`, apps with ids, that anybody has."""
+        """Who has labelled each interaction of `wanted` (apps with ids); without those that nobody has."""
         people: dict[tuple[str, str], set[str]] = {}
         with retriable(), self._engine.connect() as connection:
-            for row in connection.execute(_SAID, _named(wanted)):
+            for row in connection.execute(_LABELS_OF, _named(wanted)):
                 people.setdefault((row.app, row.interaction_id), set()).add(row.labelled_by)
         return {key: frozenset(names) for key, names in people.items()}
 
     def keep_offer(self, offer: Offer, *, to: str, now: datetime) -> None:
-        """Remembers that it was made; second opinions need not be remembered."""
+        """Stores that an offer was made; offers for a second opinion are not stored."""
         drawn = [(offer.candidate, offer.drawn), *((candidate, Drawn.RANDOM) for candidate in offer.passed)]
         rows = [
             {
@@ -131,25 +132,25 @@ class Reviews:
             connection.execute(postgresql.insert(review_offer).on_conflict_do_nothing(), rows)
 
     def standing(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Standing | None]:
-        """Those of `wanted`, apps with ids, that are stored; None for what is not assessed yet."""
+        """The stored interactions of `wanted` (apps with ids); None for those without an assessment yet."""
         with retriable(), self._engine.connect() as connection:
             rows = connection.execute(_STANDING, _named(wanted)).mappings()
             return {(row["app"], row["id"]): _standing(row) for row in rows}
 
     def keep(self, labels: Sequence[Label], now: datetime) -> int:
-        """Stores them in one transaction, in this order, each as a new row; how many there were.
+        """Stores labels in one transaction, in this order, each as a new row; returns how many.
 
-        Left out is what says no more than the person's label before it, note included.
+        A label that repeats the person's previous one, note included, is left out.
         """
         wanted = [(one.standing.app, one.standing.id) for one in labels]
         with retriable(), self._engine.begin() as connection:
-            said_before = connection.execute(_SAID, _named(wanted))
-            known = {(r.app, r.interaction_id, r.labelled_by): (r.label, r.note) for r in said_before}
+            earlier = connection.execute(_LABELS_OF, _named(wanted))
+            known = {(r.app, r.interaction_id, r.labelled_by): (r.label, r.note) for r in earlier}
             rows = []
             for one in labels:
-                key, said = (one.standing.app, one.standing.id, one.by), (one.label, one.note)
-                if known.get(key) != said:
-                    known[key] = said
+                key, label = (one.standing.app, one.standing.id, one.by), (one.label, one.note)
+                if known.get(key) != label:
+                    known[key] = label
                     rows.append(_row(one, now))
             if rows:
                 new = insert(review).returning(review.c.id, sort_by_parameter_order=True)
@@ -158,7 +159,7 @@ class Reviews:
         return len(rows)
 
     def opinions(self, *, app: str | None = None, since: datetime | None = None) -> list[Opinion]:
-        """The newest label of every person for every interaction (of the app, that occurred from then on)."""
+        """The newest label of every person for every interaction, of the app and from `since` on if given."""
         wanted = {"r.app = :app": app, "r.occurred_at >= :since": since}
         condition = " AND ".join([sql for sql, value in wanted.items() if value is not None]) or "true"
         values = {name: value for name, value in {"app": app, "since": since}.items() if value is not None}
@@ -167,7 +168,7 @@ class Reviews:
             return [_opinion(row) for row in rows]
 
     def unlabelled(self, *, app: str | None = None, since: datetime) -> list[datetime]:
-        """When those occurred that were offered as random ones and that nobody has labelled."""
+        """When the unlabelled interactions of the random sample occurred."""
         o, r = review_offer.c, review.c
         labelled = select(r.id).where(r.app == o.app, r.interaction_id == o.interaction_id).exists()
         query = select(o.occurred_at).where(o.drawn == Drawn.RANDOM, o.occurred_at >= since, ~labelled)
@@ -177,7 +178,7 @@ class Reviews:
             return list(connection.scalars(query))
 
     def interactions(self, opinions: Sequence[Opinion]) -> Iterator[tuple[Opinion, Interaction | None]]:
-        """Each with its interaction, a page at a time; None where that is not stored any more."""
+        """Each opinion with its interaction, read a page at a time; None where it is no longer stored."""
         for first in range(0, len(opinions), _PAGE):
             page = opinions[first : first + _PAGE]
             values = {
@@ -192,15 +193,15 @@ class Reviews:
 
 
 def label_act(row: Mapping[str, Any]) -> Act:
-    """What is sealed of a row of `review`; its note is people's own words and stays out."""
-    said = {name: row[name] for name in ("label", "drawn", "verdict", "rule_verdict", "profile_hash")}
+    """The act to seal for a row of `review`, without the note, which is free text."""
+    fields = {name: row[name] for name in ("label", "drawn", "verdict", "rule_verdict", "profile_hash")}
     return Act(
         kind=Kind.LABEL,
         by=row["labelled_by"],
         at=row["labelled_at"],
         app=row["app"],
         subject=row["interaction_id"],
-        body={"number": row["id"], **said},
+        body={"number": row["id"], **fields},
     )
 
 
@@ -274,9 +275,6 @@ def _opinion(row: RowMapping) -> Opinion:
 
 def _probabilities(row: RowMapping) -> Probabilities:
     return Probabilities(grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"])
-
-
-_r = review.c
 
 
 def newest_labels(engine: Engine, app: str, interaction_id: str) -> list[Mapping[str, Any]]:

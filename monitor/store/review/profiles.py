@@ -1,4 +1,4 @@
-"""What profiles have judged: how much and since when, by a sample; against people's labels; and two side by side."""
+"""Reads profiles and their verdicts: a sample of their use, verdicts beside labels, two profiles side by side."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from monitor.review.label import Drawn, Opinion, consensus
 from monitor.store.database import limited_read, retriable
 from monitor.store.tables.interactions import profile
 
-SAMPLED_PAGES = 1_000  # of the table of assessments, 8 kB each
-LABELS = 2_000  # the newest, against which a profile is held
+SAMPLED_PAGES = 1_000  # pages of 8 kB of the table of assessments
+LABELS = 2_000  # the newest labels, with which a profile is compared
 COMPARED = 2_000  # the newest interactions among which two profiles are compared
 _p = profile.c
 _PAGES = text("""
@@ -27,7 +27,7 @@ _SAMPLE = """
     FROM assessment TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)
     GROUP BY profile_hash ORDER BY max(occurred_at) DESC
 """
-# Of each person the newest label, then the assessment of the profile looked up for each of the few interactions.
+# The newest label of each person, and the profile's assessment, looked up for each of the few interactions.
 _LABELS = text("""
     SELECT DISTINCT ON (r.app, r.interaction_id, r.labelled_by)
         r.app, r.interaction_id, r.occurred_at, r.label, r.labelled_by, r.labelled_at, r.id AS number, r.drawn,
@@ -59,7 +59,7 @@ _BOTH = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileRows:
-    """What a sample holds of one profile's assessments; `live` are those that count, and not a rescore's."""
+    """The assessments of one profile in a sample; `live` ones are those that are not a rescore's."""
 
     profile_hash: str
     rows: int
@@ -70,7 +70,7 @@ class ProfileRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSample:
-    """Uses by profile, the last one first, of `share` of all assessments; 1 is all of them."""
+    """The use of each profile, the most recent first, in a sample of `share` of all assessments; 1 means all."""
 
     uses: tuple[ProfileRows, ...]
     share: float
@@ -78,7 +78,7 @@ class ProfileSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledVerdict:
-    """An interaction with what people say of it, and the verdict and P(grounded) that a profile gave it."""
+    """A labelled interaction, with the verdict and P(grounded) that a profile gave it."""
 
     app: str
     id: str
@@ -106,19 +106,19 @@ class ProfileList:
         self._engine = engine
 
     def listed(self, most: int) -> list[Mapping[str, Any]]:
-        """Without their definitions, the newest first."""
+        """The newest profiles, without their definitions."""
         query = select(_p.hash, _p.name, _p.embedding_model, _p.stored_at).order_by(_p.stored_at.desc(), _p.hash)
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query.limit(most)).mappings()]
 
     def defined(self, most: int) -> list[Mapping[str, Any]]:
-        """With their definitions as they were stored, the newest first."""
+        """The newest profiles, with their stored definitions."""
         query = select(*_p).order_by(_p.stored_at.desc(), _p.hash)
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query.limit(most)).mappings()]
 
     def one(self, profile_hash: str) -> Mapping[str, Any] | None:
-        """With its definition as it was stored."""
+        """The profile with its stored definition."""
         with retriable(), self._engine.connect() as connection:
             row = connection.execute(select(*_p).where(_p.hash == profile_hash)).mappings().one_or_none()
         return None if row is None else dict(row)
@@ -131,7 +131,7 @@ class ProfileUse:
         self._engine = engine
 
     def sampled(self) -> ProfileSample:
-        """The same pages of the table each time, as long as it does not grow."""
+        """The use of profiles in a sample: the same pages of the table each time, unless it grows."""
         with limited_read(self._engine, "the database is busy; try again in a moment") as connection:
             pages = int(connection.scalar(_PAGES) or 0)
             share = min(1.0, SAMPLED_PAGES / pages) if pages else 1.0
@@ -139,7 +139,7 @@ class ProfileUse:
             return ProfileSample(uses=tuple(ProfileRows(**row) for row in rows), share=share)
 
     def judged(self, profile_hash: str) -> list[LabelledVerdict]:
-        """The labelled interactions among the newest labels that this profile has judged, by what people agree on."""
+        """The interactions of the newest labels that this profile has assessed, with the label that people agree on."""
         with limited_read(self._engine, "the database is busy; try again in a moment") as connection:
             rows = connection.execute(_LABELS, {"hash": profile_hash, "most": LABELS}).mappings().all()
         p_grounded = {(row["app"], row["interaction_id"]): row["p_grounded"] for row in rows}
@@ -173,7 +173,7 @@ class ProfileUse:
         ]
 
     def both(self, first: str, second: str, until: datetime) -> list[VerdictPair]:
-        """Those of the newest `COMPARED` interactions up to `until` that both profiles have judged, newest first."""
+        """Those of the newest `COMPARED` interactions up to `until` that both profiles have assessed, newest first."""
         values = {"first": first, "second": second, "until": until, "most": COMPARED}
         with limited_read(self._engine, "choose an earlier time") as connection:
             return [

@@ -1,4 +1,4 @@
-"""The tables of alerts, their history and the outbox as SQLAlchemy sees them."""
+"""The tables of alerts, their history, silences and the outbox."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ alert = Table(
     Column("signal", Text, nullable=False),
     Column("labels", JSONB, nullable=False),
     Column("severity", Text, nullable=False),
-    Column("threshold", Double, nullable=False),  # what the code calls `bound`
+    Column("threshold", Double, nullable=False),  # called `bound` in the code
     Column("window", Interval, nullable=False),
     Column("annotations", JSONB, nullable=False),
     Column("receivers", ARRAY(Text), nullable=False),
@@ -168,7 +168,7 @@ alert_explanation = Table(
     Column("explanation", JSONB, nullable=False),
 )
 
-# of the previous release, which may still run beside this one
+# used by the previous release, which may still run beside this one
 outbox = Table(
     "outbox",
     metadata,

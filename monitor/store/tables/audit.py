@@ -1,4 +1,4 @@
-"""The tables of the audit trail, of access and of reports as SQLAlchemy sees them."""
+"""The tables of the audit trail, of access tokens and sessions, and of reports."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ audit_queue = Table(
     metadata,
     Column("seq", BigInteger, Identity(always=True), primary_key=True),
     Column("kind", Text, nullable=False),
-    Column("app", Text, nullable=False),  # '' where it is of no app
-    Column("subject", Text, nullable=False),  # the id of the interaction, rule, alert, ... it is about
-    Column("part", Text, nullable=False, server_default=text("''")),  # of an assessment or judgement: which of them
+    Column("app", Text, nullable=False),  # '' where it belongs to no app
+    Column("subject", Text, nullable=False),  # the id of the interaction, rule, alert, … that it is about
+    Column("part", Text, nullable=False, server_default=text("''")),  # which assessment or judgement of the interaction
     Column("queued_at", _time, nullable=False),
     Column("body", JSONB),  # of an act; null: the stored row is read when it is sealed
 )
@@ -30,7 +30,7 @@ audit_leaf = Table(
     Column("subject", Text, nullable=False),
     Column("part", Text, nullable=False),
     Column("sealed_at", _time, nullable=False),
-    Column("body", Text, nullable=False),  # RFC 8785; text, since jsonb would not give the same bytes back
+    Column("body", Text, nullable=False),  # RFC 8785; text, because jsonb does not keep the bytes
     Column("hash", LargeBinary, nullable=False),
     Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
     Index("audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")),

@@ -1,4 +1,4 @@
-"""The tables as SQLAlchemy sees them. `migrations/` creates them; a test holds the two against each other.
+"""The tables of interactions, their rollup, ledger, dead letters and pending work.
 
 `interaction` and `assessment` are partitioned by month of `occurred_at`. A unique index cannot span partitions,
 so `interaction_key` decides which (app, id) is new.
@@ -28,14 +28,14 @@ from monitor.core.message import Skip
 from monitor.core.model import Reason, Verdict
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
-# What became of a partition's messages; then over how many offsets its reader went and why some gave no message; and
-# how many of its dead letters were purged since.
+# The outcomes of a partition's messages; then how many offsets its reader passed, and why some held no message; and how
+# many of its dead letters were purged.
 LEDGER = (
     *("received", "assessed", "duplicate", "dead", "pending"),
     *("spanned", *(skip.value for skip in Skip)),
     "purged",
 )
-# Reasons that the rollup counts since migration 0006, which says why their columns may be null.
+# Reasons that the rollup has counted since migration 0006, which says why their columns may be null.
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
@@ -63,7 +63,7 @@ interaction = Table(
     Column("question", Text, nullable=False),
     Column("answer", Text, nullable=False),
     Column("retrieved_documents", JSONB, nullable=False),
-    Column("supporting_documents", JSONB),  # as logged: null = the generator was not asked
+    Column("supporting_documents", JSONB),  # as logged; null: the generator was not asked for them
     Column("reference_answer", Text),
     Column("model", Text),
     Column("prompt_version", Text),
@@ -102,9 +102,9 @@ assessment = Table(
     *(Column(metric, REAL) for metric in METRICS),
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
-    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's, which no alert counts
-    Column("revised_at", _time),  # when the sidecar's support took the place of a stand-in
-    Column("earlier", JSONB),  # what the row was before that
+    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
+    Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
+    Column("earlier", JSONB),  # the row before that
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
     Index(
@@ -161,8 +161,10 @@ consumer_offset = Table(
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False, server_default=text("0")) for name in LEDGER),
-    Column("topic_id", Text, nullable=False, server_default=text("''")),  # Kafka's; another one is another topic
-    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: a rescore's
+    Column(
+        "topic_id", Text, nullable=False, server_default=text("''")
+    ),  # of Kafka; a new id means a new topic of the same name
+    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore
     Column("profile_hash", Text, nullable=False, server_default=text("''")),  # of a rescore
 )
 
@@ -178,13 +180,13 @@ dead_letter = Table(
     Column("header_names", ARRAY(Text), nullable=False),
     Column("header_values", ARRAY(LargeBinary), nullable=False),
     Column("value", LargeBinary, nullable=False),
-    Column("size", BigInteger, nullable=False),  # more than length(value) where the source cut an over-long message
+    Column("size", BigInteger, nullable=False),  # greater than length(value) where the source cut a long message
     Column("digest", LargeBinary, nullable=False),  # sha256 of value: a file replayed again adds no second row
     Column("path", Text, nullable=False),
     Column("problem", Text, nullable=False),
-    Column("group_id", Text, nullable=False, server_default=text("''")),  # whose ledger counts it; '' is nobody's
-    Column("settled_at", _time),  # when a retry made an interaction of it
-    Column("outcome", Text),  # and whether that was assessed or a duplicate
+    Column("group_id", Text, nullable=False, server_default=text("''")),  # whose ledger counts it; '': no ledger does
+    Column("settled_at", _time),  # when a retry turned it into an interaction
+    Column("outcome", Text),  # whether that was `assessed` or a `duplicate`
     Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),
 )
 
@@ -198,8 +200,8 @@ pending = Table(
     Column("occurred_at", _time, nullable=False),
     Column("group_id", Text, nullable=False),  # whose ledger counts it
     Column("queued_at", _time, nullable=False),
-    Column("not_before", _time, nullable=False),  # when it may be claimed: after a failure, or when a claim has lapsed
-    Column("claim", Text),  # of the worker that is at it
+    Column("not_before", _time, nullable=False),  # when it may be claimed: later after a failure or a claim
+    Column("claim", Text),  # token of the worker that has claimed it
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("last_error", Text),
     Column("given_up", Boolean, nullable=False, server_default=text("false")),
@@ -214,7 +216,7 @@ judgement = Table(
     Column("id", Text, primary_key=True),
     Column("metric", Text, primary_key=True),
     Column("model", Text, primary_key=True),
-    Column("prompt_hash", Text, primary_key=True),  # '' where nothing had to be asked
+    Column("prompt_hash", Text, primary_key=True),  # '' where no question was asked
     Column("occurred_at", _time, primary_key=True),
     Column("mode", Text, nullable=False),
     Column("score", Double),
@@ -232,7 +234,7 @@ prompt = Table(
     "prompt",
     metadata,
     Column("hash", Text, primary_key=True),
-    Column("prompts", JSONB, nullable=False),  # that were asked one after the other: names, texts, schemas of answers
+    Column("prompts", JSONB, nullable=False),  # in the order in which they were asked: names, texts, answer schemas
     Column("stored_at", _time, nullable=False),
 )
 
@@ -252,7 +254,7 @@ llm_batch = Table(
     "llm_batch",
     metadata,
     Column("id", Text, primary_key=True),  # the provider's
-    Column("claim", Text, nullable=False),  # that its pending work has
+    Column("claim", Text, nullable=False),  # of its pending work
     Column("model", Text, nullable=False),
     Column("requests", Integer, nullable=False),
     Column("sent_at", _time, nullable=False),

@@ -1,4 +1,4 @@
-"""The tables of what retention has removed, as SQLAlchemy sees them."""
+"""The tables that record what retention has removed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Column, Date, DateTime, Integer, Table, Text
 
 from monitor.store.tables.interactions import metadata
 
-# Their keys are gone with them: an event of such an app and month would be taken for a new one.
+# Months whose keys were dropped: without this table their events would pass for new ones.
 retention_month = Table(
     "retention_month",
     metadata,
@@ -18,7 +18,7 @@ retention_month = Table(
 retention_count = Table(
     "retention_count",
     metadata,
-    Column("topic", Text, primary_key=True),  # these two: where the messages of the interactions stood
+    Column("topic", Text, primary_key=True),  # this and the next: the partition of the interactions' messages
     Column("partition", Integer, primary_key=True),
     Column("interactions", BigInteger, nullable=False),
 )

@@ -1,4 +1,4 @@
-"""The tables of human labels as SQLAlchemy sees them."""
+"""The tables of human labels, and of offers to label."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _time = DateTime(timezone=True)
 review = Table(
     "review",
     metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),  # of one person's rows the highest counts
+    Column("id", BigInteger, Identity(always=True), primary_key=True),  # the highest id of a person is the newest label
     Column("app", Text, nullable=False),
     Column("interaction_id", Text, nullable=False),
-    Column("occurred_at", _time, nullable=False),  # the interaction's
+    Column("occurred_at", _time, nullable=False),  # of the interaction
     Column("label", Text, nullable=False),
     Column("labelled_by", Text, nullable=False),
     Column("labelled_at", _time, nullable=False),
     Column("note", Text),
-    Column("drawn", Text, nullable=False),  # why it was offered, as far as known when it was labelled
-    Column("verdict", Text, nullable=False),  # this and the rest: what stood when it was labelled
+    Column("drawn", Text, nullable=False),  # why it was offered, as known when it was labelled
+    Column("verdict", Text, nullable=False),  # this and the rest: the assessment when it was labelled
     Column("rule_verdict", Text, nullable=False),
     Column("profile_hash", Text, nullable=False),
     Column("p_grounded", REAL, nullable=False),
@@ -36,7 +36,7 @@ review_offer = Table(
     metadata,
     Column("app", Text, primary_key=True),
     Column("interaction_id", Text, primary_key=True),
-    Column("drawn", Text, primary_key=True),  # `random`: it is in the random sample, however it came to its label
+    Column("drawn", Text, primary_key=True),  # `random`: part of the random sample, whatever led to its label
     Column("occurred_at", _time, nullable=False),
     Column("offered_to", Text, nullable=False),
     Column("offered_at", _time, nullable=False),

@@ -1,4 +1,4 @@
-"""The tables that only alerts and metrics read, as SQLAlchemy sees them; `verdict_minute` is the third of the kind."""
+"""The tables that only alerts and metrics read; `verdict_minute` is in `interactions`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ reading = Table(
     Column("group_id", Text, primary_key=True),
     Column("topic", Text, primary_key=True),  # for a file its path
     Column("partition", Integer, primary_key=True),
-    Column("through", _time, nullable=False),  # all that had arrived then is stored
-    Column("behind", BigInteger, nullable=False),  # messages still to be read at the last look
+    Column("through", _time, nullable=False),  # all messages that had arrived by then are stored
+    Column("behind", BigInteger, nullable=False),  # unread messages at the last report
     Column("seen_at", _time, nullable=False),
 )
