@@ -1,4 +1,4 @@
-"""What every benchmark script shares: its options, and the JSON object of its figures."""
+"""Options and JSON output that every benchmark script shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def options(description: str | None, short: str, **switches: str) -> argparse.Namespace:
-    """`--short` and `--json`, and `switches` of the script's own, each with what it says."""
+    """Parses `--short`, `--json` and the `switches` of a script, given with their help texts."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help=short)
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
@@ -20,7 +20,7 @@ def options(description: str | None, short: str, **switches: str) -> argparse.Na
 
 
 def finish(figures: dict[str, object], *, seed: int | None, path: Path | None) -> dict[str, object]:
-    """The figures with seed, commit and cores, written to `path` where one is given."""
+    """Adds seed, commit and cores to the figures, and writes them to `path` if there is one."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     figures = {**figures, "seed": seed, "commit": commit.stdout.strip(), "cores": os.cpu_count()}
     if path:

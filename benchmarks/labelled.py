@@ -1,4 +1,4 @@
-"""The labelled files, and a pipeline for them whose vectors are kept on disk: a second run encodes nothing new."""
+"""Reads the labelled files and assesses them; vectors are cached on disk, so a second run encodes nothing new."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def read(name: str) -> list[Labelled]:
 
 
 def with_documents(rows: Sequence[Labelled]) -> list[Labelled]:
-    """Those whose generator saw the documents (longform has others too)."""
+    """The rows whose generator saw the documents; longform has others too."""
     return [row for row in rows if row.interaction.tags.get("closed_book") != "1"]
 
 
 class KeptEncoder:
-    """MiniLM that encodes only texts which it has not kept yet."""
+    """MiniLM with a cache of vectors: it encodes only texts that are not in the cache."""
 
     def __init__(self, inner: MiniLMEmbedder, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
         self._inner, self.held = inner, held
@@ -94,7 +94,7 @@ class KeptEncoder:
 
 @contextmanager
 def kept_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
-    """The pipeline under a profile, with extractive support; what is encoded in the block is kept."""
+    """The pipeline under a profile, with extractive support; saves the vectors encoded in the block."""
     cache = load_settings().state_dir / "cache"
     inner = MiniLMEmbedder(cache_dir=cache)
     path = cache / f"benchmarks-{inner.token_model.replace('/', '-')}.npz"
@@ -112,13 +112,12 @@ def kept_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
 
 
 def assess(pipeline: Pipeline, rows: Sequence[Labelled]) -> list[Assessment]:
-    """One assessment a row."""
     its = [row.interaction for row in rows]
     return [a for start in range(0, len(its), BATCH) for a in pipeline.assess(its[start : start + BATCH])]
 
 
 def under(pipeline: Pipeline, profile: Profile) -> Pipeline:
-    """The same under another profile."""
+    """The pipeline under another profile."""
     return replace(pipeline, profile=profile)
 
 

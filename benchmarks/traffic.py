@@ -1,4 +1,4 @@
-"""What speed is measured with: the demo's traffic, its events as JSON, and a plain COPY of the rows that come of it."""
+"""The load of the speed benchmarks: the demo's traffic, its events as JSON, and a plain COPY of the resulting rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLES = (
 
 
 def busy(scenario: Scenario) -> Scenario:
-    """The same with as much traffic as a large installation has: speed matters where there is much to do."""
+    """The scenario with the traffic of a large installation."""
     phases = tuple(replace(phase, per_minute=PER_MINUTE) for phase in scenario.phases)
     return replace(scenario, phases=phases)
 
@@ -44,7 +44,7 @@ def interactions(count: int) -> list[Interaction]:
 
 
 def event(it: Interaction) -> str:
-    """As a chatbot would report it, on one line."""
+    """The interaction as a chatbot reports it, on one line."""
     return json.dumps({
         "id": it.id, "app": it.app, "occurred_at": it.occurred_at.isoformat(), "question": it.question,
         "answer": it.answer, "model": it.model, "tags": dict(it.tags), "latency_ms": it.latency_ms,
@@ -63,7 +63,7 @@ def emptied(application: Application) -> None:
 
 
 def copy_seconds(application: Application, assessments: Sequence[Assessment], *, indexes: bool) -> float:
-    """Seconds of one plain COPY of the ready-made rows of both tables, into tables with or without their indexes."""
+    """Seconds of one plain COPY of the prepared rows of both tables, into tables with or without their indexes."""
     stored_at = application.now()
     rows = {
         "interaction": (INTERACTION_COLUMNS, [interaction_row(a.interaction, stored_at) for a in assessments]),

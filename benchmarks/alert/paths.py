@@ -1,8 +1,8 @@
-"""The alert methods over many weeks at once, a look at the end of each minute.
+"""The alert methods over many weeks at once, evaluated at the end of each minute.
 
-`tests/unit/alert/methods/test_paths.py` holds every path against the method itself, observing minute by minute.
-Arrays are (series, minutes); answers and bad ones of each minute come in, outcomes or whether it fires go out. As with
-a rule whose `for` is 0, it fires from a breaching minute to a normal one.
+`tests/unit/alert/methods/test_paths.py` holds every path against the real method, minute by minute. Arrays have shape
+(series, minutes); the answers and bad answers of each minute come in, outcomes or firing states go out. As in a rule
+whose `for` is 0, an alert fires from a breaching minute to a normal one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WEEK = 7 * 24 * 60
 
 
 def rolling(counts: Ints, window: timedelta, *, ends: int = 0) -> Ints:
-    """The sum over the window that ends `ends` minutes after each minute's end; what lies outside counts as 0."""
+    """The sum over the window that ends `ends` minutes after each minute's end; values outside the array count as 0."""
     length = window // MINUTE
     sums = np.concatenate([np.zeros_like(counts[:, :1]), counts.cumsum(axis=1)], axis=1)
     end = np.arange(1, counts.shape[1] + 1) + ends
@@ -43,7 +43,7 @@ def rolling(counts: Ints, window: timedelta, *, ends: int = 0) -> Ints:
 
 
 def firing(outcomes: Outcomes) -> Bools:
-    """Where it fires: the last outcome that decides."""
+    """Whether the alert fires at each minute: the last outcome that decides."""
     at = np.where(outcomes != UNDECIDED, np.arange(outcomes.shape[1]), 0)
     return np.take_along_axis(outcomes, np.maximum.accumulate(at, axis=1), axis=1) == BREACHING
 
@@ -53,7 +53,7 @@ def threshold(method: Threshold, bad: Ints, total: Ints) -> Outcomes:
 
 
 def over_line(method: Threshold, k: Ints, n: Ints) -> Outcomes:
-    """`threshold` of the window's counts. Wilson's lower bound passes p where p̂ − p > z·√(p(1 − p)/n)."""
+    """`threshold` on the window's counts. Wilson's lower bound exceeds p if p̂ − p > z·√(p(1 − p)/n)."""
     line = method.target.value or 0.0
     excess = k - line * n
     margin = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * np.sqrt(line * (1 - line) * n) if method.confident else 0.0
@@ -76,7 +76,7 @@ def burn_rate(method: BurnRate, bad: Ints, total: Ints) -> Outcomes:
 
 
 def sequential(method: Sequential, bad: Ints, total: Ints, target: ArrayLike) -> Bools:
-    """Where it fires; `target` is one for all or one for each series."""
+    """Whether the alert fires; `target` is one value for all series or one for each."""
     series, minutes = bad.shape
     wealth = np.broadcast_to(NOTHING, (series, len(NOTHING)))
     now = np.zeros(series, bool)
@@ -91,14 +91,14 @@ def sequential(method: Sequential, bad: Ints, total: Ints, target: ArrayLike) ->
 
 
 def weeks_back(counts: Ints, weeks: int) -> list[Ints]:
-    """The same minutes of each of the weeks before, 0 before the first."""
+    """The same minutes of each of the previous weeks; 0 before the first."""
     padded = np.concatenate([np.zeros((len(counts), weeks * WEEK), counts.dtype), counts], axis=1)
     minutes = counts.shape[1]
     return [padded[:, (weeks - week) * WEEK :][:, :minutes] for week in range(1, weeks + 1)]
 
 
 def change(method: Change, bad: Ints, total: Ints, past_bad: Sequence[Ints], past_total: Sequence[Ints]) -> Outcomes:
-    """`past_bad` and `past_total` are the weeks before, each as long as this one."""
+    """`past_bad` and `past_total` are the previous weeks, each as long as this one."""
     length = method.window // MINUTE
     k, n = rolling(bad, method.window), rolling(total, method.window)
     kept_k, kept_n = [], []
@@ -128,7 +128,7 @@ def change(method: Change, bad: Ints, total: Ints, past_bad: Sequence[Ints], pas
 
 
 def absence(method: Absence, total: Ints, past_total: Sequence[Ints]) -> Outcomes:
-    """`past_total` are the weeks before, each as long as this one."""
+    """`past_total` holds the previous weeks, each as long as this one."""
     length = method.window // MINUTE
     came = rolling(total, method.window)
     before = rolling(total, BEFORE, ends=-length)
@@ -141,7 +141,7 @@ def absence(method: Absence, total: Ints, past_total: Sequence[Ints]) -> Outcome
 
 @cache
 def _critical(alpha: float, freedom: int) -> float:
-    """The t that Student's passes with the chance `alpha`, by bisection."""
+    """The t that Student's distribution exceeds with probability `alpha`, by bisection."""
     low, high = 0.0, 1e6
     for _ in range(80):
         middle = (low + high) / 2

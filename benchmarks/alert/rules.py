@@ -1,18 +1,18 @@
-"""What it costs to look at the counts that alert rules go by, however many answers stand behind them.
+"""Measures the cost of the counts that alert rules read, at few and at many stored answers.
 
     python benchmarks/alert/rules.py [--short] [--json PATH]
 
-The rollups of 120 days are made up in an embedded PostgreSQL under a temporary folder, once for 1 million interactions
-and once for 100 million (--short: 20,000 and 2,000,000 of 32 days): 6 apps, 2 models, 4 topics, day and night; straight
-into `verdict_minute` and `verdict_hour`. Then `SpanCounts.counts` is asked, as rules would, for spans that end at times
-drawn from the last three days, after one round to warm up. Each asks for the rate of negative answers by app, and some
-for a mean.
+It makes up the rollups of 120 days in an embedded PostgreSQL under a temporary folder, once for 1 million interactions
+and once for 100 million (--short: 20,000 and 2,000,000 of 32 days), directly in `verdict_minute` and `verdict_hour`: 6
+apps, 2 models, 4 topics, day and night. After one round to warm up it calls `SpanCounts.counts` as rules do, for spans
+that end at times drawn from the last three days. Each call asks for the rate of negative answers by app, some for a
+mean.
 
-- p50 and p95 in ms a rule, for each kind of spans (goal: p95 ≤ 50 ms at 100 million; *28 days by hour* is learnt from
-  once an hour at most, and is left out of the goal), and the ratio of the p50 at 100 million to that at 1 million.
+- p50 and p95 in ms per rule for each kind of spans (goal: p95 ≤ 50 ms at 100 million; *28 days by hour* is learnt at
+  most once an hour and has no goal), and the ratio of the p50 at 100 million to that at 1 million.
 
-Histograms are kept in the last three days only, since no query goes to those before; with them, and their 2 kB a row,
-the older rows would take 17 GB. Tables are unlogged. Times are by the wall, with all else at rest.
+Histograms are filled for the last three days only, since no query reads older ones; with their 2 kB per row the older
+rows would take 17 GB. Tables are unlogged. Times are wall times on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _FILL = """
 
 
 def bins(*, kept: bool) -> str:
-    """Of n answers around 0.7, or none."""
+    """A histogram of n answers around 0.7, or none."""
     if not kept:
         return "'{}'"
     zeros = "array_fill(0::bigint, ARRAY[{}])"
@@ -76,7 +76,7 @@ def bins(*, kept: bool) -> str:
 
 
 def columns(*, kept: bool) -> str:
-    """Everything behind `total`, in the order of the table."""
+    """The columns after `total`, in the order of the table."""
     verdicts = ["n - n / 20", "n / 50", "n / 20 - n / 50"]
     metrics = [*["n"] * len(METRICS), *["n * 0.7"] * len(METRICS), *[bins(kept=kept)] * len(METRICS)]
     later = ["0"] * 3  # these stand at the end of the table
@@ -84,7 +84,7 @@ def columns(*, kept: bool) -> str:
 
 
 def fill(url: str, days: int, interactions: int) -> dict[str, Any]:
-    """Makes the rollups of one size; how long and how large."""
+    """Makes the rollups of one size; returns the seconds it took and the size."""
     average = interactions / (days * 24 * 60 * 48)
     begun = time.perf_counter()
     with psycopg.connect(url, autocommit=True, options="-c timezone=UTC") as connection:
@@ -126,7 +126,7 @@ def hour_columns(kind: str) -> tuple[str, ...]:
 
 
 def spans(end: datetime) -> Mapping[str, Sequence[Span]]:
-    """What rules ask for when it is `end`."""
+    """The spans that rules ask for at `end`."""
 
     def back(length: timedelta) -> Span:
         return Span(start=end - length, end=end)
@@ -150,7 +150,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def measure(url: str, rounds: int) -> dict[str, dict[str, float]]:
-    """p50 and p95 of each kind."""
+    """p50 and p95 of each kind of spans."""
     engine = connect(url)
     store = SpanCounts(engine)
 

@@ -1,19 +1,21 @@
-"""How often alert methods are wrong, and how soon they see an incident, on simulated weeks of minute counts.
+"""Measures false pages and detection delays of the alert methods on simulated weeks of minute counts.
 
     python benchmarks/alert/run.py [--json PATH] [--short]
 
-The usual rate is 4 % everywhere. Quiet runs of ten weeks give false pages a week, for four shapes of traffic and four
-volumes. Incidents of three days begin at a random minute of the first week, by day and night: share seen while they
-last, minutes until it fires and the answers that came meanwhile (median and p95), flaps (pages beyond the first within
-an incident), and minutes from its end until it resolves. A look at the end of each minute; a rule's `for` is 0.
+The usual rate is 4 % everywhere. Quiet runs of ten weeks give false pages per week, for four shapes of traffic and four
+volumes. Incidents of three days begin at a random minute of the first week, with traffic by day and night. They give
+the share of incidents seen while they last, minutes until the alert fires and the answers that came meanwhile (median
+and p95), flaps (pages beyond the first within an incident), and minutes from the end of the incident until the alert
+resolves. Alerts are evaluated at the end of each minute; a rule's `for` is 0.
 
-`naive` is the threshold as everybody writes it: 5 minutes, no minimum, no interval. `sequential` has the usual rate as
-its target and promises at most one false page in ten weeks; `…, learnt` learns the target from four quiet weeks, afresh
+`naive` is the usual hand-written threshold: 5 minutes, no minimum, no interval. `sequential` has the usual rate as its
+target and promises at most one false page in ten weeks; `…, learnt` learns the target from four quiet weeks, separately
 for each run; `…, target 14%` is above the rate of the hours in which the bursting topic comes; `…, by topic` is one
-alert for each topic, at that topic's rate, pages of both counted.
+alert per topic, at that topic's rate, with the pages of both counted.
 
-Last, the best threshold in hindsight, with and without the Wilson interval: of all settings with at most one false page
-in ten of the quiet weeks by day and night, that with the shortest median delay, for each volume and incident.
+The last table shows the best threshold in hindsight, with and without the Wilson interval: of all settings with at most
+one false page in ten of the quiet weeks by day and night, the one with the shortest median delay, for each volume and
+incident.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ FACTORS = (1.5, 2.0, 4.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is simulated: runs in each cell, and answers an hour."""
+    """The size of the simulation: runs in each cell, and answers per hour."""
 
     quiet: int
     incidents: int
@@ -76,7 +78,7 @@ class Size:
 
     @property
     def kinds(self) -> list[tuple[float, timedelta]]:
-        """Of incidents: by what the rate rises, and over what time."""
+        """The kinds of incidents: the factor of the rise, and over what time it happens."""
         return [(factor, ramp) for ramp in self.ramps for factor in FACTORS]
 
 
@@ -136,7 +138,7 @@ def named(factor: float, ramp: timedelta) -> str:
 
 
 def quiet_weeks(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """False pages, by volume, shape and way."""
+    """False pages, by volume, shape and method."""
     figures: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for volume in size.volumes:
         of_volume = figures.setdefault(str(volume), {})
@@ -158,7 +160,7 @@ def shown_pages(found: Mapping[str, float] | None) -> str:
 
 
 def incidents(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dict[str, dict[str, float | None]]]]:
-    """Delays, by volume, incident and way."""
+    """Delays, by volume, incident and method."""
     figures: dict[str, dict[str, dict[str, dict[str, float | None]]]] = {}
     for volume, (factor, ramp) in product(size.volumes, size.kinds):
         run = trials.simulate(incident(volume, factor, ramp), size.incidents, INCIDENT_MINUTES, rng)
@@ -202,7 +204,7 @@ def rarely_wrong(run: Run) -> list[Threshold]:
 
 
 def hindsight(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dict[str, object]]]:
-    """Sequential and the best thresholds, by volume and incident, on the same incidents: median minutes."""
+    """Median minutes of `sequential` and of the best thresholds on the same incidents, by volume and incident."""
     return {str(volume): best_thresholds(size, volume, rng) for volume in size.gridded}
 
 

@@ -1,4 +1,4 @@
-"""What `run.py` measures: runs of simulated counts, ways to watch them, and the figures of each."""
+"""Runs of simulated counts, the methods that watch them, and the figures of each, for `run.py`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ HISTORY_WEEKS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Series of minutes, (series, minutes), with what a rule would know of the time before them.
+    """Series of minutes, shape (series, minutes), with the earlier weeks that a rule would know.
 
-    `by_topic` has the counts of each topic and its usual rate; `past_bad` and `past_total` are the weeks before;
-    `learnt` is each series' own target, learnt from them.
+    `by_topic` has the counts of each topic and its usual rate; `past_bad` and `past_total` are the previous weeks;
+    `learnt` is the target of each series, learnt from them.
     """
 
     bad: Ints
@@ -45,7 +45,7 @@ Way: TypeAlias = Callable[[Run], list[Bools]]  # where each of its alerts fires
 
 
 def simulate(scenario: RateScenario, series: int, minutes: int, rng: np.random.Generator) -> Run:
-    """A quiet run is its own past; one with an incident gets quiet weeks of the same traffic."""
+    """A quiet run is its own past; a run with an incident gets quiet weeks of the same traffic as its past."""
     counts = minute_counts(scenario, weeks=series, rng=rng, minutes=minutes)
     total, bad = counts.of_all_topics
     quiet = replace(scenario, incident=None)
@@ -105,7 +105,7 @@ def sequential_by_topic(method: Sequential) -> Way:
 
 
 def begun(fires: Bools) -> Bools:
-    """The minutes at which it begins to fire: the pages."""
+    """The minutes at which an alert begins to fire: the pages."""
     before = np.concatenate([np.zeros_like(fires[:, :1]), fires[:, :-1]], axis=1)
     return fires & ~before
 
@@ -127,9 +127,9 @@ def quiet_figures(alerts: Sequence[Bools]) -> dict[str, float]:
 
 
 def delays(run: Run, alerts: Sequence[Bools], lasts: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each incident, minutes and answers from its beginning to the look that fires; infinite where none does.
+    """Minutes and answers from the beginning of each incident to the evaluation that fires; infinite where none does.
 
-    Firing already when it begins is a delay of a minute.
+    An alert that already fires when the incident begins has a delay of one minute.
     """
     begins = _begins(run)
     fires = np.logical_or.reduce(alerts)
@@ -143,7 +143,7 @@ def delays(run: Run, alerts: Sequence[Bools], lasts: int) -> tuple[NDArray[np.fl
 
 
 def incident_figures(run: Run, alerts: Sequence[Bools], lasts: int) -> dict[str, float | None]:
-    """Of all incidents; unseen ones count as the longest delay, and a quantile among them is None."""
+    """The figures over all incidents; unseen ones count as the longest delay, and a quantile among them is None."""
     begins = _begins(run)
     fires = np.logical_or.reduce(alerts)
     since = np.arange(fires.shape[1]) - begins[:, np.newaxis]
@@ -166,7 +166,7 @@ def incident_figures(run: Run, alerts: Sequence[Bools], lasts: int) -> dict[str,
 
 
 def quantile(values: NDArray[np.float64], share: float) -> float | None:
-    """The smallest value that `share` of them reach; None where it is infinite."""
+    """The smallest value that `share` of the values do not exceed; None if it is infinite."""
     found = float(np.quantile(values, share, method="inverted_cdf"))
     return None if found == inf else found
 

@@ -1,17 +1,17 @@
-"""How fast the audit trail is sealed and verified, and what it costs the events.
+"""Measures how fast the audit trail is sealed and verified, and how much it slows the events.
 
     python benchmarks/audit/run.py [--short] [--json PATH]
 
-Prints, all measured in this one run:
-- leaves/s of sealing, and of verifying the whole trail in one process and in one for each core, with the seconds
-  (goal: a million leaves verify in under a minute on two cores), and how it was shared out;
-- events/s through the whole flow with the queue and a sealer that seals every second in its process, as a share of
-  those without either (goal: more than .97): with the real model and its cache empty, and with vectors stubbed, where
-  nothing but the database and our own code takes time.
+One run prints:
+- leaves/s of sealing, and of verifying the whole trail in one process and in one per core, with the seconds (goal: a
+  million leaves verify in under a minute on two cores), and how the work was divided;
+- events/s through the whole flow with the queue and a sealer process that seals every second, as a share of events/s
+  without them (goal: more than .97): with the real model and an empty cache, and with stubbed vectors, where only the
+  database and our code take time.
 
-The rows are those of `monitor demo`'s support bot, assessed, and multiplied in SQL under other ids; a million leaves
-are half a million interactions with an assessment each. Verifying is the command, its start included. Figures of the
-event path are the median of runs in turns. The database is an embedded PostgreSQL in a temporary folder.
+The rows are those of the bot of `monitor demo`, assessed, and multiplied in SQL under other ids; a million leaves are
+half a million interactions with an assessment each. Verifying is the command, including its start. Figures of the event
+path are medians of alternating runs. The database is an embedded PostgreSQL in a temporary folder.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _COPIES = (
 
 
 def multiplied(application: Application, copies: int) -> None:
-    """Each stored interaction, its assessment and their places in the queue so many times more."""
+    """Multiplies each stored interaction, its assessment and their places in the queue."""
     with application.engine.begin() as connection:
         connection.execute(text(
             "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
@@ -77,7 +77,7 @@ def multiplied(application: Application, copies: int) -> None:
 
 
 def trail(application: Application, leaves: int) -> dict[str, object]:
-    """Seals so many leaves in one go, and verifies them."""
+    """Seals the given number of leaves in one go, and verifies them."""
     its = interactions(TEMPLATES)[:TEMPLATES]
     assessments = application.pipeline.assess(its)
     for first in range(0, TEMPLATES, BATCH):
@@ -107,7 +107,7 @@ def trail(application: Application, leaves: int) -> dict[str, object]:
 
 
 def verified(application: Application, processes: int) -> tuple[float, dict[str, object]]:
-    """Seconds of the command, and what it says."""
+    """Seconds of the command, and its output."""
     command = [sys.executable, "-m", "monitor", "audit", "verify", "--json", "--processes", str(processes)]
     environment = {**os.environ, "MONITOR_STATE_DIR": str(application.settings.state_dir)}
     begin = time.perf_counter()

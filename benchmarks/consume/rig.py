@@ -1,6 +1,6 @@
-"""What the speed of `monitor consume` is measured with: topics full of events, clients that throw them away, consumers.
+"""Rig of the consumer benchmark: topics full of events, clients that discard them, consumers, their CPU and memory.
 
-Only our own processes are ended. What a process took is read from /proc, so Linux only.
+It ends only processes that it started. It reads their use of resources from /proc, so it runs on Linux only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ANSWER = 30.0  # seconds that a broker has for one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A broker and a database, both empty but for what is put there."""
+    """A broker and a database, both empty at first."""
 
     servers: str
     url: str
@@ -46,7 +46,7 @@ class Rig:
 
     @contextmanager
     def topic(self, name: str) -> Iterator[str]:
-        """An empty topic, as long as it is wanted."""
+        """An empty topic, deleted when the block ends."""
         self.admin.create_topics([NewTopic(name, PARTITIONS, 1)])[name].result(_ANSWER)
         try:
             yield name
@@ -54,21 +54,21 @@ class Rig:
             self.admin.delete_topics([name])[name].result(_ANSWER)
 
     def shares(self, group: str) -> list[int]:
-        """How many partitions each member of a group has."""
+        """The number of partitions of each member of a group."""
         with suppress(confluent_kafka.KafkaException):  # there is no such group yet
             found = self.admin.describe_consumer_groups([group])[group].result(_ANSWER)
             return sorted(len(member.assignment.topic_partitions) for member in found.members)
         return []
 
     def read(self, group: str) -> int:
-        """How many messages a group has stored."""
+        """The number of messages that a group has stored."""
         return int(str(self.rows(READ, group)[0][0]))
 
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         return self.connection.execute(query, values).fetchall()  # type: ignore[call-overload]
 
     def wait_read(self, group: str, count: int, seconds: float, by: Sequence[subprocess.Popen[bytes]]) -> None:
-        """Returns when a group has stored so many; its members must live as long."""
+        """Returns when a group has stored `count` messages; fails if a member ends before."""
 
         def done() -> bool:
             if any(process.poll() is not None for process in by):
@@ -82,7 +82,7 @@ class Rig:
 
     @contextmanager
     def consumers(self, topic: str, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-        """So many `monitor consume`, each with its share; at the end they finish what they have begun."""
+        """Runs several `monitor consume`, each with its share; at the end they finish the work in flight."""
         settings = {
             "DATABASE_URL": self.url, "EMBEDDING__PROVIDER": "hash", "KAFKA__BOOTSTRAP_SERVERS": self.servers,
             "KAFKA__TOPICS": topic, "KAFKA__GROUP_ID": topic,
@@ -112,7 +112,7 @@ class Rig:
 
 @contextmanager
 def rig(folder: Path, servers: str) -> Iterator[Rig]:
-    """An embedded PostgreSQL in `folder` beside the broker there."""
+    """An embedded PostgreSQL in `folder`, next to the broker there."""
     url = embedded_database(folder / "database")
     postmaster = (folder / "database" / "postgres" / "postmaster.pid").read_text(encoding="ascii")
     with psycopg.connect(url, autocommit=True) as connection:
@@ -128,7 +128,7 @@ def rig(folder: Path, servers: str) -> Iterator[Rig]:
 
 
 class Sender:
-    """Spreads messages over the partitions with confluent-kafka, and stands up for each of them."""
+    """Spreads messages over the partitions with confluent-kafka, and checks that each was delivered."""
 
     def __init__(self, servers: str, topic: str) -> None:
         self._producer = confluent_kafka.Producer({"bootstrap.servers": servers, "linger.ms": 5})
@@ -150,7 +150,7 @@ class Sender:
         self._producer.poll(0)
 
     def flush(self) -> None:
-        """Returns when the broker has them all."""
+        """Returns when the broker has all messages."""
         if self._producer.flush(120) or self._lost:
             raise RuntimeError(f"the broker did not take all messages for {self._topic}")
 
@@ -205,7 +205,7 @@ def poll_confluent(servers: str, topic: str, count: int) -> float:
 
 
 def _rate(poll: Callable[[], int], count: int) -> float:
-    """From the first answer on: how long a client takes to begin is no matter here."""
+    """Messages per second from the first answer on, since a client's start-up time does not matter here."""
     first = 0
     while not first:
         first = poll()
@@ -219,7 +219,7 @@ def _rate(poll: Callable[[], int], count: int) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process and all below it, those included that have ended and were waited for."""
+    """CPU seconds of a process and its descendants, including those that have ended and were waited for."""
     parents, own, found = _parents(), {pid}, 0.0
     for _ in range(3):  # as deep as our trees are
         own |= {child for child, parent in parents.items() if parent in own}
@@ -231,14 +231,14 @@ def cpu_seconds(pid: int) -> float:
 
 
 def machine_cpu_seconds() -> float:
-    """Of everything on this machine."""
+    """CPU seconds of everything on this machine."""
     first = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0]
     user, nice, system, _, _, irq, softirq = map(int, first.split()[1:8])
     return (user + nice + system + irq + softirq) / _TICKS
 
 
 def peak_mb(pid: int) -> float:
-    """The largest resident size so far; 0 of a process that has ended."""
+    """The largest resident size so far, in MB; 0 for a process that has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM"):
@@ -255,7 +255,7 @@ def _parents() -> dict[int, int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the name, which may hold anything."""
+    """The fields of /proc/PID/stat after the name, which may contain anything."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
 
 

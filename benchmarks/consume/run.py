@@ -1,23 +1,23 @@
-"""How fast `monitor consume` is, how soon an event is stored, what it takes, and which part sets the limit.
+"""Measures `monitor consume`: events/s, delay, memory, and which part sets the limit.
 
     python benchmarks/consume/run.py [--short] [--profile] [--json PATH]
 
 Apache Kafka, an embedded PostgreSQL and all clients share this machine; topics have 4 partitions, events are those of
-`monitor demo`'s support bot, not compressed, and embeddings are stubbed. All in this one run:
-- events/s of clients that poll and throw away, one process each: kafka-python as we set it and as it comes, and
+the bot of `monitor demo`, uncompressed, and embeddings are stubbed. One run measures:
+- events/s of clients that poll and discard, one process each: kafka-python with our settings and with its defaults, and
   confluent-kafka; of a plain COPY of the same rows into tables with indexes; and of decoding and assessing alone;
 - events/s from Kafka into the tables of one consumer process that has its share of an empty topic when all events are
-  sent at once, by the times of its transactions and without the first of them, and what that is of the three stages in
-  series (goal: at least 0.6);
-- the same of two processes (goal: at least 1.6 times one, on two cores that nobody else needs), with the cores that
-  each part takes meanwhile;
-- seconds from an event's sending until its transaction writes it, some milliseconds before the commit, at half of one
+  sent at once, by the times of its transactions and without the first of them, and the ratio of that to the three
+  stages in series (goal: at least 0.6);
+- events/s of two processes (goal: at least 1.6 times one, on two otherwise idle cores), with the cores that each part
+  takes meanwhile;
+- seconds from sending an event until its transaction writes it, some milliseconds before the commit, at half of one
   consumer's rate (goal: p95 under 2 s);
 - the largest resident size of a consumer that reads a backlog of a million (goal: under 700 MB);
 - the share of one consumer's time that each stage takes, by the clock and by its CPU time; with `--profile` also the
   functions in which each thread was seen.
 
-Of several rounds each figure is the median, and each ratio that of its rounds.
+Each figure is the median of several rounds, and each ratio the median of the ratios of its rounds.
 """
 
 from __future__ import annotations
@@ -105,12 +105,12 @@ def stages_alone(
 
 
 def in_series(rates: dict[str, float]) -> float:
-    """Events/s of the three stages one after the other."""
+    """Events/s of the three stages one after another."""
     return 1 / sum(1 / rates[name] for name in ("kafka-python", "decode and assess", "COPY"))
 
 
 def end_to_end(subject: Rig, application: Application, values: Sequence[bytes], number: int) -> dict[str, Any]:
-    """Events/s of `number` consumers, and how many cores each part took while they had to do."""
+    """Events/s of `number` consumers, and the cores that each part took while there was work."""
     emptied(application)
     with subject.topic(f"flow-{number}-{time.time_ns()}") as topic, subject.consumers(topic, number) as processes:
         parts = {"consumers": [p.pid for p in processes], "PostgreSQL": [subject.postgres], "Kafka": [subject.broker]}
@@ -153,7 +153,7 @@ def delays(
 
 
 def backlog(its: Sequence[Interaction], count: int) -> Iterator[bytes]:
-    """So many events, no two with the same question, so that the cache of vectors gets full."""
+    """Events without a repeated question, so that the cache of vectors fills up."""
     for n in range(count):
         it = its[n % len(its)]
         yield event(replace(it, id=f"backlog-{n}", question=f"{it.question} ({n})")).encode()
@@ -162,7 +162,7 @@ def backlog(its: Sequence[Interaction], count: int) -> Iterator[bytes]:
 def memory(
     subject: Rig, application: Application, its: Sequence[Interaction], sizes: dict[str, int]
 ) -> dict[str, float]:
-    """The largest size of a consumer that finds a backlog, to its end by SIGTERM."""
+    """The largest size of a consumer that finds a backlog, until SIGTERM ends it."""
     emptied(application)
     with subject.topic("backlog") as topic:
         send_all(subject.servers, topic, backlog(its, sizes["backlog"]))
@@ -225,7 +225,6 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
 
 
 def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The median of each figure."""
     runs = list(found)
     return {
         name: medians(run[name] for run in runs) if isinstance(value, dict) else median(run[name] for run in runs)

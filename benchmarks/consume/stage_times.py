@@ -1,6 +1,6 @@
-"""Where one consumer's time goes: the flow of `monitor consume` in this process, with watched stages.
+"""Where one consumer's time goes: the flow of `monitor consume` in this process, with measured stages.
 
-By wall time a stage also waits: for Python's global lock, for the database, for messages. By CPU time it works.
+Wall time of a stage includes waiting: for Python's global lock, for the database, for messages. CPU time does not.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ ALWAYS = 0.97  # a function in so many of the samples is only the way to the oth
 
 @dataclass(slots=True)
 class Spent:
-    """Of one stage."""
+    """Wall and CPU seconds of one stage."""
 
     wall: float = 0.0
     cpu: float = 0.0
 
 
 class Watch:
-    """Adds up what wrapped calls take, from `begin` on."""
+    """Adds up the time in wrapped calls, from `begin` on."""
 
     def __init__(self) -> None:
         self.spent: dict[str, Spent] = {}
@@ -92,7 +92,7 @@ def client_thread_seconds() -> float:
 
 
 class Watched:
-    """`inner` with one of its methods watched."""
+    """`inner` with one of its methods measured."""
 
     def __init__(self, inner: object, method: str, watch: Watch) -> None:
         self._inner = inner
@@ -104,7 +104,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Sampler:
-    """Looks every few milliseconds where each thread is; what waits for the global lock seems to be at work."""
+    """Samples the stack of each thread every few milliseconds; waiting for the global lock counts as work."""
 
     own: dict[str, Counter[str]] = field(default_factory=dict)
     within: dict[str, Counter[str]] = field(default_factory=dict)
@@ -149,9 +149,9 @@ def _where(frame: FrameType) -> str:
 
 
 def watched(servers: str, url: str, topic: str, count: int, *, sample: bool) -> tuple[dict[str, object], list[str]]:
-    """Stores `count` messages that wait in `topic`, and says where the time went after the first batch.
+    """Stores `count` messages that wait in `topic`, and returns where the time went after the first batch.
 
-    Run it in a process of its own. The second part is a profile, with `sample`.
+    Run it in a fresh process. The second part is a profile, with `sample`.
     """
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     settings = Settings(
@@ -175,7 +175,7 @@ def watched(servers: str, url: str, topic: str, count: int, *, sample: bool) -> 
 
     with Application(settings) as application:
         application.prepare()
-        source, store = application.kafka_source(), application.kafka_store(rescore=False)
+        source, store = application.kafka.source(), application.kafka.store()
         stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
         stages = replace(
             stages,

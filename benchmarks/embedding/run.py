@@ -1,16 +1,16 @@
-"""What the int8 build of MiniLM gains in speed over float32, and what it changes: vectors, order and verdicts.
+"""Measures the int8 build of MiniLM against float32: speed, and changes of vectors, ranking and verdicts.
 
     python benchmarks/embedding/run.py [--short] [--json PATH]
 
-- tokens/s of both builds, special tokens included, on texts of `monitor demo`'s knowledge base, singly and joined to
-  long ones: on one thread by the wall and by CPU time, and on one thread a core; and on the GPU, where the installed
-  onnxruntime offers CUDA. The builds take turns, round by round; figures are medians, the gain that of the rounds.
+- tokens/s of both builds, special tokens included, on texts of the knowledge base of `monitor demo`, singly and joined
+  to long ones: on one thread by wall and by CPU time, and on one thread per core; and on the GPU, if the installed
+  onnxruntime offers CUDA. The builds alternate round by round; figures are medians, the gain is the median over rounds.
 - the cosine of each text's and each token's vector in one build to that in the other.
 - on each labelled file of dev, with both builds under the weights and thresholds of the profile `minilm`: the share of
   verdicts that change (goal: under 1 %), and the AUC for self-generated against grounded. Nothing is tuned here. Needs
   MONITOR_DATA_DIR (default ../shared/data).
 
-The machine may be shared: CPU time and ratios are what to take from here.
+The machine may be shared: rely on CPU time and ratios.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def cuda(given: Sequence[str], rounds: int) -> dict[str, float] | str:
 
 
 def cosines(given: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Between the builds, of texts and of all their tokens."""
+    """Cosines between the builds, of texts and of all their tokens."""
     (vectors, tokens), (others, other_tokens) = (
         MiniLMEmbedder(cache_dir=CACHE, build=build).embed_and_encode(given) for build in BUILDS
     )
@@ -123,7 +123,7 @@ def cosines(given: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def compared(rows: Sequence[Labelled], ours: Sequence[Assessment], others: Sequence[Assessment]) -> dict[str, Any]:
-    """One file in both builds."""
+    """The verdicts and AUCs of one file in both builds."""
     kept = np.array([row.label is not Verdict.REFUSAL for row in rows])
     made_up = np.array([row.label is Verdict.SELF_GENERATED for row in rows])[kept]
     pairs = list(zip(ours, others, strict=True))
@@ -137,7 +137,7 @@ def compared(rows: Sequence[Labelled], ours: Sequence[Assessment], others: Seque
 
 
 def int8_pipeline(pipeline: Pipeline) -> Pipeline:
-    """The same on the int8 build, under a profile with the same numbers."""
+    """The pipeline on the int8 build, under a profile with the same numbers."""
     encoder = KeptEncoder(MiniLMEmbedder(cache_dir=CACHE, build="int8"), {})
     names = {"embedding_model": encoder.model, "token_model": encoder.token_model}
     return under(

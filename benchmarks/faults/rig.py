@@ -1,6 +1,6 @@
-"""What a trial by faults is made of: a database and consumers that can be broken, and a producer that keeps count.
+"""Rig of the fault trial: a database and consumers that can be broken, and a producer that counts its messages.
 
-The broker is `monitor.simulate.broker.KafkaCluster`. Everything is on this machine; only our own processes are ended.
+The broker is `monitor.simulate.broker.KafkaCluster`. Everything runs on this machine; only our own processes are ended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANSWERS = ("Deleted snapshots are kept for 30 days.", "Sorry, I cannot help with
 
 
 class Postgres:
-    """An embedded PostgreSQL that can be stopped, as a machine that fails or in order, and started again."""
+    """An embedded PostgreSQL that can be stopped, abruptly or in order, and started again."""
 
     def __init__(self, folder: Path) -> None:
         self.url = embedded_database(folder)
@@ -39,7 +39,7 @@ class Postgres:
         self._program = Path(program).with_name("pg_ctl")
 
     def stop(self, mode: str) -> None:
-        """`immediate` is as good as pulling the plug."""
+        """Stops the server; `immediate` amounts to pulling the plug."""
         self._ctl("stop", "-m", mode)
 
     def start(self) -> None:
@@ -65,7 +65,7 @@ class Postgres:
 
 
 class Consumer:
-    """One `monitor consume`, which can be started as often as it ends."""
+    """One `monitor consume`, which can be restarted each time it ends."""
 
     def __init__(self, name: str, folder: Path, settings: dict[str, str]) -> None:
         self.name = name
@@ -89,7 +89,7 @@ class Consumer:
 
     @property
     def ready(self) -> bool:
-        """Whether it has found its database; one that does not at its start is for its supervisor to start again."""
+        """Whether the consumer has found its database; if it had none at its start, its supervisor starts it again."""
         return self.log.read_text(encoding="utf-8").count("storing in") == self._starts
 
     def send(self, number: int) -> None:
@@ -97,7 +97,7 @@ class Consumer:
             self._process.send_signal(number)
 
     def end(self, number: int) -> None:
-        """Sends a signal that ends it, and waits."""
+        """Sends a signal that ends the consumer, and waits."""
         if self._process is not None:
             self.send(number)
             self.send(signal.SIGCONT)
@@ -106,7 +106,7 @@ class Consumer:
 
 
 class Producer:
-    """Sends events with ids that it remembers, and others that must not become interactions, until told of no more."""
+    """Sends events and remembers their ids, and messages that must not become interactions, until it is stopped."""
 
     def __init__(self, servers: str, topic: str, random: Random) -> None:
         self._topic = topic
@@ -120,7 +120,7 @@ class Producer:
         self.repeated = self.junk = self.tombstones = self.aborted = 0
 
     def produce(self, number: int) -> None:
-        """About `number` messages; nearly all are new interactions. Returns when the brokers have them."""
+        """Sends about `number` messages, nearly all new interactions. Returns when the brokers have them."""
         for _ in range(number):
             chance = self._random.random()
             if chance < JUNK:
@@ -139,7 +139,7 @@ class Producer:
         self._producer.flush()
 
     def abort(self) -> None:
-        """A transaction of a few messages that is given up, and whose ids must be seen nowhere."""
+        """Sends a transaction of a few messages and aborts it; their ids must not appear anywhere."""
         try:
             if not self._doubtful_begun:
                 self._doubtful.init_transactions()
@@ -174,7 +174,7 @@ def event(name: str, random: Random) -> bytes:
 
 
 def until(holds: Callable[[], bool], seconds: float, what: str) -> None:
-    """Waits for another process; a trial that does not get there fails loudly."""
+    """Waits for another process, and fails if the condition is not met in time."""
     for _ in range(int(seconds / 0.1)):
         if holds():
             return

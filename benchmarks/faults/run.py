@@ -1,15 +1,15 @@
-"""Is each message stored exactly once, whatever breaks? A trial under a random schedule of faults.
+"""Tests that each message is stored exactly once under a random schedule of faults.
 
     python benchmarks/faults/run.py [--events 50000] [--faults 100] [--seed S] [--brokers 3] [--short] [--json PATH]
 
-A producer with known ids fills a topic of Apache Kafka while two `monitor consume` processes store what it sends in
-PostgreSQL, and one fault after another is chosen by the seed: consumers killed, ended in order, or halted past their
-session and let go on (zombies); a third consumer that joins and leaves; the database stopped hard or in order, or its
-connections cut; a broker killed or restarted; the topic given another partition. Some messages are repetitions,
-tombstones, no JSON, or of transactions that are aborted.
+A producer with known ids fills a topic of Apache Kafka while two `monitor consume` processes store the events in
+PostgreSQL. The seed chooses one fault after another: consumers killed, ended in order, or halted past their session and
+resumed (zombies); a third consumer that joins and leaves; the database stopped abruptly or in order, or its connections
+cut; a broker killed or restarted; a partition added to the topic. Some messages are repetitions, tombstones, not JSON,
+or in aborted transactions.
 
-Prints lost, doubled and ledger difference, all of which must be 0 (else the exit code is 1), and for each kind of fault
-how long after it had passed the first message was stored again.
+Prints lost, doubled and ledger difference, which must all be 0 (else the exit code is 1), and for each kind of fault
+the seconds from its end until a message was stored again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ READ = "SELECT partition, next_offset FROM consumer_offset WHERE group_id = %s A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Everything that can be broken."""
+    """The parts that can be broken."""
 
     random: Random
     cluster: KafkaCluster
@@ -60,7 +60,7 @@ class Trial:
     recoveries: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def faults(self) -> dict[str, Callable[[], None]]:
-        """What can go wrong, each until it has passed."""
+        """The kinds of faults; each function returns when the fault is over."""
         return {
             "consumer killed": lambda: self._restarted(signal.SIGKILL),
             "consumer restarted": lambda: self._restarted(signal.SIGTERM),
@@ -114,7 +114,7 @@ class Trial:
         until(lambda: _tried(grow) is True, 60, "the topic has another partition")
 
     def suffer(self, name: str, messages: int) -> None:
-        """One fault while messages are sent, and how long it takes until something is stored again."""
+        """Causes one fault while messages are sent; returns the seconds until a message is stored again."""
         self.producer.produce(messages // 2)
         self.faults()[name]()
         passed, before = time.monotonic(), self.progress()
@@ -202,7 +202,7 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
 
 
 def _tried(ask: Callable[[], T]) -> T | None:
-    """The answer of a cluster, or None where it has none just now."""
+    """The answer of a cluster, or None if it gives none at the moment."""
     try:
         return ask()
     except KafkaError:
@@ -226,7 +226,7 @@ def _stored(postgres: Postgres) -> int:
 
 
 def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
-    """What was sent against what is stored, and what the ledger says of it."""
+    """Compares the sent messages with the stored rows and the ledger."""
     producer, rows = subject.producer, subject.postgres.rows
     stored = [str(name) for (name,) in rows("SELECT id FROM interaction")]
     assessed = [str(name) for (name,) in rows("SELECT id FROM assessment")]

@@ -1,6 +1,6 @@
-"""Made-up interactions with what the judge is to say of each, and a server's answers to monitor's calls and ragas's.
+"""Made-up interactions with the judge's verdicts on each, and a server's answers to the calls of monitor and ragas.
 
-Every text of an interaction names its product, `K-17`, and no other, so that a call tells which one it is about.
+Every text of an interaction names its product, `K-17`, and no other, so the text of a call identifies its case.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _QUESTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """An interaction and what the judge says of it; `documents` are lists of sentences, `needed` numbers of these."""
+    """An interaction and the judge's verdicts; `documents` are lists of sentences, `needed` numbers of sentences."""
 
     number: int
     question: str
@@ -61,7 +61,7 @@ class Made:
 
     @property
     def relevance(self) -> int:
-        """Of the documents, in ragas's way."""
+        """The relevance of the documents in ragas's way."""
         return min(len(self.needed), 2)
 
     @property
@@ -136,7 +136,7 @@ def _all(it: Made) -> dict[str, Any]:
 
 
 def _name(prompt: Prompt[Any]) -> str:
-    """As requests have it."""
+    """The name of a case in requests."""
     return prompt.name.replace(".", "_")
 
 
@@ -150,7 +150,7 @@ _OURS: Mapping[str, Callable[[Made], dict[str, Any]]] = {
 
 
 def scripted(its: Sequence[Made]) -> Callable[[ChatRequest], object]:
-    """What a server answers to calls about these interactions."""
+    """The answers of a server to calls about these interactions."""
     by_number = {it.number: it for it in its}
     came: Counter[str] = Counter()
     lock = Lock()

@@ -1,4 +1,4 @@
-"""How soon an event is stored while the judge is off, and while it is saturated: events at a fixed rate, in-process."""
+"""Measures how soon an event is stored with the judge off and saturated: events at a fixed rate, in this process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Paced:
         ]  # fmt: skip
 
     def written(self, batch: Batch, _: Tally) -> None:
-        """Told after each commit."""
+        """Records the delays of a committed batch."""
         now = time.perf_counter()
         positions = [a.interaction.position for a in batch.assessments]
         self.delays += [now - self.arrival(position.offset) for position in positions if position is not None]
@@ -76,7 +76,7 @@ class Paced:
 
 
 def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed: int) -> dict[str, Any]:
-    """Delays of events while `waiting` others are queued for the judge, if there is one; for a process of its own."""
+    """Delays of events while `waiting` others are queued for the judge, if there is one. Run it in a fresh process."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     logging.getLogger("monitor.app.wiring.models").setLevel(
         logging.ERROR

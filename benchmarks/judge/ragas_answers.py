@@ -1,7 +1,7 @@
-"""What a scripted server answers to ragas 0.4.3: its calls are told apart by how their prompts begin.
+"""The answers of a scripted server to ragas 0.4.3, which it recognises by the beginning of each prompt.
 
-A prompt is the content of a request's last message. It holds examples of ragas's own, so a case is sought only in
-the JSON after the last "input:", by the one text of a case that each kind of call holds.
+The prompt is the content of a request's last message. It contains ragas's own examples, so the case is looked for only
+in the JSON after the last "input:", by the one text of a case that each kind of call contains.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RELEVANCE = (
 
 
 class Case(Protocol):
-    """An interaction and what the judge is to say of it; no two have the same question, answer or first statement."""
+    """An interaction and the judge's verdicts; no two have the same question, answer or first statement."""
 
     @property
     def question(self) -> str: ...
@@ -30,15 +30,15 @@ class Case(Protocol):
     def statements(self) -> list[str]: ...
     @property
     def verdicts(self) -> list[bool]:
-        """One for each statement."""
+        """One verdict for each statement."""
 
     @property
     def questions(self) -> list[str]:
-        """Those that the answer might be one to."""
+        """Questions that the answer could be an answer to."""
 
     @property
     def relevance(self) -> int:
-        """Of the documents to the question: 0, 1 or 2."""
+        """Relevance of the documents to the question: 0, 1 or 2."""
 
 
 AnyCase = TypeVar("AnyCase", bound=Case)
@@ -54,10 +54,10 @@ def case_of(prompt: str, cases: Iterable[AnyCase]) -> AnyCase | None:
 
 
 def ragas_answer(prompt: str, case: Case, before: int = 0) -> dict[str, Any] | None:
-    """The JSON that ragas expects of a call; None where the call is not one of ragas's.
+    """The JSON that ragas expects of a call; None if the call is not one of ragas's.
 
-    `before` says how often the same prompt has come already: for its three questions ragas sends one prompt three
-    times, and nothing else in the requests tells them apart.
+    `before` counts the earlier calls with the same prompt: for its three questions ragas sends one prompt three times,
+    and nothing else in the requests distinguishes them.
     """
     if prompt.startswith(STATEMENTS):
         return {"statements": case.statements}
@@ -72,6 +72,6 @@ def ragas_answer(prompt: str, case: Case, before: int = 0) -> dict[str, Any] | N
 
 
 def _input(prompt: str) -> dict[str, Any]:
-    """What a prompt asks about; a line end within a text of it is escaped, so the last such line is ragas's own."""
+    """The input of a prompt; line ends within its texts are escaped, so the last such line is ragas's own."""
     _, found, text = prompt.rpartition("\ninput: ")
     return json.JSONDecoder().raw_decode(text)[0] if found else {}

@@ -1,17 +1,17 @@
-"""Scores interactions with ragas 0.4.3: faithfulness, answer relevancy and context relevance, and how long that takes.
+"""Scores interactions with ragas 0.4.3: faithfulness, answer relevancy and context relevance, with the time it takes.
 
     FOLDER/bin/python benchmarks/judge/ragas_run.py --base-url URL --api-key KEY --model NAME --embedding-model NAME
-                                              --input FILE --output FILE --concurrency N
+                                                    --input FILE --output FILE --concurrency N
 
 It runs in a virtual environment of its own (benchmarks/judge/ragas-requirements.txt) and imports nothing of `monitor`.
-The input has one JSON object a line: id, question, answer, documents (a list of texts).
+The input has one JSON object per line: id, question, answer, documents (a list of texts).
 
-The metrics are those of `ragas.metrics.collections`, as ragas's README shows them. `evaluate()` and the metrics that it
-takes are deprecated. They ask for the three questions in one call, but stop the event loop for each embedding, so that
-nothing else goes on meanwhile: that is faster only where an embedding takes next to no time. As `evaluate()` does with
-its `max_workers`, a semaphore lets N scores be worked on at a time; a score makes its calls one after the other, so at
-most N are under way. Nothing is tried again, and ragas's makers are sent nothing. The first failure ends the run, but
-for one of context relevance, which ragas keeps to itself: if both its calls fail, that score is null.
+The metrics are those of `ragas.metrics.collections`, as in ragas's README. `evaluate()` and the metrics that it takes
+are deprecated. They ask for the three questions in one call, but block the event loop for each embedding, so nothing
+else proceeds meanwhile: that is faster only if an embedding takes next to no time. Like the `max_workers` of
+`evaluate()`, a semaphore limits the work to N scores at a time; a score makes its calls one after another, so at most N
+are in flight. Nothing is retried, and no telemetry goes to the makers of ragas. The first failure ends the run, except
+one of context relevance, which ragas hides: if both its calls fail, that score is null.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Score = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 def metrics(client: AsyncOpenAI, model: str, embedding_model: str) -> dict[str, Score]:
-    """How each score of an interaction is had."""
+    """The function that gets each score of an interaction."""
     llm = llm_factory(model, client=client, max_retries=0)
     faithfulness = Faithfulness(llm=llm)
     relevancy = AnswerRelevancy(llm=llm, embeddings=OpenAIEmbeddings(client=client, model=embedding_model))

@@ -1,4 +1,4 @@
-"""What the judge is measured with: a scripted server, our judge and ragas, each in a process of its own."""
+"""Rig of the judge benchmark: a scripted server, our judge and ragas, each in its own process."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def alone(work: Callable[..., Any], *arguments: object) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A server at work."""
+    """A running server."""
 
     url: str
     pipe: Connection
 
     def counted(self) -> dict[str, int]:
-        """What it has counted since it was last asked."""
+        """The counts of the server since the last call."""
         self.pipe.send(None)
         found: dict[str, int] = self.pipe.recv()
         return found
@@ -106,7 +106,7 @@ def _serve(pipe: Connection, latency: float, count: int, seed: int) -> None:
 
 
 def settings(database: str, server: str, mode: str, concurrency: int, *, embedder: str = "openai") -> Settings:
-    """A judge of everything, with prices and a budget that has room for all of it."""
+    """A judge of every interaction, with prices and a budget large enough for all calls."""
     return Settings.model_validate({
         "database_url": database,
         "embedding": EmbeddingSettings.model_validate({"provider": embedder, "model": MODEL}),
@@ -126,7 +126,7 @@ def cleared(application: Application) -> None:
 
 
 def queue(application: Application, its: Sequence[Made]) -> None:
-    """Stores them, with what the settings say is still to be done for them; without a call of the server."""
+    """Stores the interactions and queues the work that the settings ask for, without calling the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
     pipeline = replace(application.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
     assessments = pipeline.assess([it.interaction() for it in its])
@@ -135,7 +135,7 @@ def queue(application: Application, its: Sequence[Made]) -> None:
 
 @dataclass(slots=True)
 class TimedBudget:
-    """A budget and the seconds that its callers spent there."""
+    """A budget, and the seconds that its callers spent in it."""
 
     inner: Budget
     seconds: float = 0.0
@@ -155,7 +155,7 @@ class TimedBudget:
 
 
 def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
-    """What `Judge.tasks` gives in a pool of as many threads as there are calls at a time; for a process of its own."""
+    """The judgements of `Judge.tasks`, in a pool of as many threads as concurrent calls. Run it in a fresh process."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     its, concurrency, mode = made(count, seed), given.judge.concurrency, given.judge.mode
     with Application(given) as application:
@@ -182,7 +182,7 @@ def _results(futures: Sequence[Future[list[Judgement]]]) -> list[Judgement]:
 
 
 def worked_off(given: Settings, count: int, seed: int) -> dict[str, Any]:
-    """The same as users have it: claimed from the queue, judged, stored; for a process of its own."""
+    """The judgements as users get them: claimed from the queue, judged, stored. Run it in a fresh process."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
     with Application(given) as application:
         application.prepare()
@@ -202,9 +202,9 @@ def worked_off(given: Settings, count: int, seed: int) -> dict[str, Any]:
 
 
 def ragas_python(chosen: Path | None, *, make: bool) -> Path | None:
-    """The interpreter of a virtual environment with ragas; without a `chosen` one, that in the user's cache.
+    """The interpreter of a virtual environment with ragas: the `chosen` one, or one in the user's cache.
 
-    None where it is not there yet and may not be made.
+    None if it does not exist and may not be made.
     """
     if chosen is not None:
         python = chosen / "bin" / "python"

@@ -1,22 +1,22 @@
-"""What judging costs beside the `ragas` package, whether the scores agree, and what it does to the way of the events.
+"""Compares the judge with the `ragas` package in cost and scores, and measures whether it delays the events.
 
     python benchmarks/judge/run.py [--short] [--json PATH] [--interactions N] [--latency MS] [--concurrency N]
-                               [--ragas-venv FOLDER | --no-ragas]
+                                   [--ragas-venv FOLDER | --no-ragas]
 
 Made-up interactions are judged for faithfulness, answer relevance and context relevance against a scripted server that
-takes the same time for every request, chat and embeddings alike. All in this one run, each in a process of its own:
+takes the same time for every request, chat and embeddings alike. One run measures, each in its own process:
 - wall time, and the calls and tokens that the server counted, of ragas 0.4.3, of our separate and of our combined mode,
-  each with the same number of interactions or calls at a time (goals, combined to ragas: at most 1/3 of the calls, 1/2
-  of the tokens, 1/3 of the time); and of our combined mode as users have it, from the queue into the tables. Our calls
-  are taken from a budget with limits, in an embedded PostgreSQL;
-- how many of our scores are ragas's, or those of the metric's formula, given the same verdicts;
-- the time from an event's arrival until its transaction has committed with the judge off, and with a judge of every
-  interaction (separate mode) that has hundreds waiting, by turns; with embeddings made in the process at little cost,
-  and (not in short form) with those of the server, which the judge asks too.
+  each with the same number of concurrent interactions or calls (goals, combined against ragas: at most 1/3 of the
+  calls, 1/2 of the tokens, 1/3 of the time); and of our combined mode from the queue into the tables, as users have it.
+  Our calls are taken from a budget with limits, in an embedded PostgreSQL;
+- how many of our scores equal ragas's, or those of the metric's formula, given the same verdicts;
+- the time from an event's arrival until its transaction has committed, with the judge off and, alternating, with a
+  judge of every interaction (separate mode) that has hundreds waiting; with cheap embeddings made in the process, and
+  (not in short form) with those of the server, which the judge calls too.
 
-A token is four characters, in what is sent and in what is answered; embeddings have none. Of several rounds each figure
-is the median, and each ratio that of its rounds. `--ragas-venv` names a virtual environment made as
-benchmarks/judge/ragas-requirements.txt says; else one is made in the user's cache, but not by `--short`.
+A token is four characters of a request or an answer; embeddings count none. Each figure is the median of several
+rounds, and each ratio the median of the ratios of its rounds. `--ragas-venv` names a virtual environment made as
+described in benchmarks/judge/ragas-requirements.txt; otherwise one is made in the user's cache, but not by `--short`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ DISTURBED = 0.1  # cores
 
 
 class Bench:
-    """One run of this script: its sizes, and where everything is."""
+    """One run of this script: its sizes and its places."""
 
     def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
         self.sizes = dict(SHORT if arguments.short else FULL)
@@ -89,11 +89,11 @@ class Bench:
         self.ragas = None if arguments.no_ragas else ragas_python(arguments.ragas_venv, make=not arguments.short)
 
     def taken_by_others(self) -> float:
-        """CPU seconds of this machine so far that were not ours."""
+        """CPU seconds of this machine so far that other processes used."""
         return machine_cpu_seconds() - sum(map(cpu_seconds, self._ours))
 
     def round(self, served: Served) -> dict[str, dict[str, Any]]:
-        """Every way to judge, once."""
+        """Runs every way to judge once."""
         count, python = len(self.its), self.ragas
 
         def counted(found: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Bench:
         }
 
     def events(self, served: Served, embedder: str, mode: str) -> dict[str, float]:
-        """Delays of events beside a judge, or none."""
+        """Delays of events with a judge running, or without."""
         given = settings(self.database, served.url, mode, self.concurrency, embedder=embedder)
         sizes = (self.sizes[name] for name in ("rate", "seconds", "waiting"))
         found: dict[str, float] = alone(event_path, given, *sizes, SEED)
@@ -140,7 +140,7 @@ def measure(bench: Bench) -> dict[str, Any]:
 
 
 def beside(bench: Bench, served: Served, embedder: str) -> dict[str, Any]:
-    """Delays of events without and with a judge, by turns."""
+    """Delays of events without and with a judge, alternating."""
     modes = {"judge off": "off", "judge saturated": "separate"}
     turns = [
         {state: bench.events(served, embedder, mode) for state, mode in modes.items()}
@@ -152,7 +152,6 @@ def beside(bench: Bench, served: Served, embedder: str) -> dict[str, Any]:
 
 
 def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The median of each figure."""
     runs = list(found)
     return {
         name: median(run[name] for run in runs) for name, value in runs[0].items() if isinstance(value, int | float)
@@ -160,7 +159,7 @@ def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def characters(its: Sequence[Made]) -> dict[str, float]:
-    """How long the texts are, in the middle."""
+    """The median length of the texts."""
     return {
         "question": median(len(it.question) for it in its),
         "answer": median(len(it.answer) for it in its),
@@ -169,7 +168,7 @@ def characters(its: Sequence[Made]) -> dict[str, float]:
 
 
 def to_ragas(rounds: Sequence[dict[str, dict[str, Any]]]) -> dict[str, dict[str, float]]:
-    """Each of our figures to ragas's of the same round."""
+    """The ratio of each of our figures to ragas's of the same round."""
     return {
         name: {figure: median(one[name][figure] / one[RAGAS][figure] for one in rounds) for figure in RATIOS}
         for name in rounds[0]
@@ -178,7 +177,7 @@ def to_ragas(rounds: Sequence[dict[str, dict[str, Any]]]) -> dict[str, dict[str,
 
 
 def agreement(one: dict[str, dict[str, Any]], its: Sequence[Made]) -> dict[str, dict[str, int]]:
-    """For how many interactions each of our modes scores as ragas does, or the metric's formula."""
+    """For how many interactions each of our modes scores like ragas, or like the metric's formula."""
     theirs = one[RAGAS]["scores"] if RAGAS in one else None
     found = {}
     for mode in (SEPARATE, COMBINED):

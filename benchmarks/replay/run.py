@@ -1,16 +1,16 @@
-"""How fast a replay is, where its time goes, and how near the parts are to what they are built on.
+"""Measures how fast a replay is, where its time goes, and how the parts compare with what they are built on.
 
     python benchmarks/replay/run.py [--short] [--json PATH]
 
-Prints, all measured in this one run:
+One run prints:
 - events/s through the whole flow with the embedder's cache cold and warm, and the share of wall time of each stage;
 - our embedding throughput, sentence vectors only, against raw onnxruntime on the same texts (goal: at least 0.9);
-- events/s with embeddings stubbed against a plain COPY of the same rows, ready-made and in one transaction, into tables
-  with the same indexes (goal: at least 0.35), and into bare ones;
+- events/s with stubbed embeddings against a plain COPY of the same prepared rows in one transaction, into tables with
+  the same indexes (goal: at least 0.35), and into bare ones;
 - the peak memory of replay processes over a short file and one ten times as long (goal: under 700 MB for both).
 
-The events are those of `monitor demo`'s support bot with documents of its knowledge base: nothing is read from outside.
-Each figure is the median of its runs. The database is an embedded PostgreSQL in a temporary folder.
+The events are those of the bot of `monitor demo` with documents of its knowledge base: the script reads nothing from
+outside. Each figure is the median of its runs. The database is an embedded PostgreSQL in a temporary folder.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def flow(
 
 
 def with_empty_caches(application: Application, watch: Stopwatch) -> Pipeline:
-    """The application's pipeline before it has encoded anything; `watch` adds up what encoding takes."""
+    """The application's pipeline before it has encoded anything; `watch` adds up the time of encoding."""
     sizes = application.settings.embedding
     model = MiniLMEmbedder(cache_dir=application.cache_dir)
     embedder = CachedEmbedder(model, sizes.cache_bytes)

@@ -1,4 +1,4 @@
-"""What `run.py` times: the verdict of one interaction that has its vectors, and each part of it."""
+"""Times the verdict of one interaction that has its vectors, and each part of it, for `run.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ready = tuple[Interaction, Support, EncodedInteraction, Metrics]
 
 
 def score(ready: Ready, profile: Profile) -> None:
-    """What `Pipeline` does with one interaction once it has its vectors."""
+    """The steps of `Pipeline` for one interaction once it has its vectors."""
     it, support, encoded, metrics = ready
     reading = read_answer(it.answer, it.question)
     judged = [AnswerPart(s.start, s.end, s.role is Role.CONTENT) for s in reading.sentences]
@@ -50,7 +50,7 @@ class Stopwatch:
 
 @contextmanager
 def watched(watch: Stopwatch) -> Iterator[None]:
-    """Measures the parts of `score` while the block lasts."""
+    """Measures the parts of `score` during the block."""
     here = sys.modules[__name__]
     places: list[tuple[Any, str, str]] = [
         (features, "overlap", "overlap"), (features, "missing", "facts"), (features, "contradicts", "contradictions"),

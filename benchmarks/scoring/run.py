@@ -1,21 +1,21 @@
-"""What a verdict costs: with token vectors at hand on one core, and the whole of it with the documents cached.
+"""Measures the cost of a verdict: with token vectors given on one core, and as a whole with the documents cached.
 
     python benchmarks/scoring/run.py [--short] [--json PATH]
 
-Interactions with 300 words of context and 150 of answer: those of ../shared/data/dev/longform (MONITOR_DATA_DIR) that
-are long enough, cut to that length; without that folder, of the passages of `monitor demo`'s knowledge base.
-- On one core (a process of its own, one thread of BLAS): interactions/s of overlap, facts, alignment, reading the
-  answer and the verdict, with token vectors, similarities and support at hand (goal: at least 500); with documents
-  scored before, whose words and facts are remembered, and with documents never seen. Then the share of each part, and
-  GFLOP/s of the alignment's product beside those of a product of two large matrices.
+Interactions have 300 words of context and 150 of answer: those of ../shared/data/dev/longform (MONITOR_DATA_DIR) that
+are long enough, cut to that length; without that folder, passages of the knowledge base of `monitor demo`.
+- On one core (a separate process, one thread of BLAS): interactions/s of overlap, facts, alignment, reading the answer
+  and the verdict, given token vectors, similarities and support (goal: at least 500); with documents scored before,
+  whose words and facts are cached, and with documents never seen. Then the share of each part, and GFLOP/s of the
+  alignment's product compared with a product of two large matrices.
 - The whole pipeline on all cores, in batches, with the documents' vectors cached and every question and answer new, on
   both builds of the encoder (goals: 60 in float32, 100 in int8), with the share of the time that embedding takes. The
-  supporting sentences are new too (*new support*), or were embedded for other answers from the same documents before
-  (*known support*), as is soon so in a knowledge base.
+  supporting sentences are new too (*new support*), or were embedded before for other answers from the same documents
+  (*known support*), as soon happens in a knowledge base.
 
-Figures are medians of rounds in which all variants take turns. One core is measured by CPU time. The whole is measured
-by the wall, and by CPU time as if nobody else used the machine: the CPU time of embedding, which works on all cores,
-divided by their number, and that of the rest, which works on one.
+Figures are medians of rounds in which all variants alternate. One core is measured by CPU time. The whole is measured
+by wall time, and by CPU time as if the machine were idle: the CPU time of embedding, which uses all cores, divided by
+their number, plus that of the rest, which uses one.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def products(ready: Sequence[Ready]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
-    """In a process of its own, whose BLAS has one thread."""
+    """Runs in a process whose BLAS has one thread."""
     _, its = long_enough(sizes["interactions"])
     ready = at_hand(its)
     profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")

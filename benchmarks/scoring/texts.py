@@ -37,7 +37,7 @@ def labelled(path: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def demo() -> Iterator[tuple[str, str, list[str]]]:
-    """Questions of the demo; of five passages drawn for each, one is not retrieved, and the answer has of all."""
+    """Questions of the demo with five passages each, one of them not retrieved; the answer uses all five."""
     random = Random(SEED)
     its = interactions(3_000)
     passages = sorted({d.text for it in its for d in it.retrieved_documents})
@@ -69,7 +69,7 @@ def long_enough(count: int) -> tuple[str, list[Interaction]]:
 
 
 def turned(its: Sequence[Interaction], number: int) -> list[Interaction]:
-    """Other answers of the same words, and other questions: the sentences of an answer in another order."""
+    """Other answers with the same words, and other questions: the sentences of an answer in another order."""
     found = []
     for it in its:
         said = sentences(it.answer)
@@ -83,7 +83,7 @@ def turned(its: Sequence[Interaction], number: int) -> list[Interaction]:
 
 
 def unseen(its: Sequence[Interaction], number: int) -> list[Interaction]:
-    """The same with documents that no cache knows by their text: white space at their end."""
+    """The interactions with documents that no cache knows: white space is added to their texts."""
     return [
         replace(
             it, retrieved_documents=tuple(replace(d, text=d.text + " " * (number + 1)) for d in it.retrieved_documents)

@@ -1,12 +1,12 @@
-"""The study's second experiment: a chatbot that knows AWS's FAQ is asked about AWS, and about GCP and IBM.
+"""Repeats the study's second experiment: a chatbot that knows AWS's FAQ is asked about AWS, and about GCP and IBM.
 
     python benchmarks/study/cloud_faq.py [--short] [--json PATH] [--llm URL]
 
 400 questions, 153 of them on AWS, as in the study, drawn with a seed. The knowledge base holds AWS's answers without
-their questions, so that no question finds itself; the three nearest answers by cosine are retrieved. Questions on AWS
-count as answerable, as in the study, whether or not their answer is among the three: both figures are printed.
-The extractive generator declines below a floor that is fitted on as many other questions. `--llm` asks a model too, as
-in squad.py. Needs MONITOR_DATA_DIR (default ../shared/data). docs/quality/study.md has the figures.
+their questions, so no question finds itself; the three nearest answers by cosine are retrieved. Questions on AWS count
+as answerable, as in the study, whether or not their answer is among the three: both figures are printed. The extractive
+generator declines below a floor that is fitted on as many other questions. `--llm` asks a model too, as in squad.py.
+Needs MONITOR_DATA_DIR (default ../shared/data). docs/quality/study.md has the figures.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def draw(embedder: Embedder, short: bool) -> tuple[Parts, dict[str, object]]:  #
 
 
 def _found(reported: list[Entry], parts: Parts, embedder: Embedder) -> dict[str, object]:
-    """How often retrieval brings the answer; the AUC of its best cosine, for all questions and where it does."""
+    """How often retrieval finds the answer; the AUC of its best cosine, for all questions and where it does."""
     questions = parts.reported
     brought = np.array([e.answer in q.documents for e, q in zip(reported, questions, strict=True)])
     answerable = np.array([q.answerable for q in questions])

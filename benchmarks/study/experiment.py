@@ -1,4 +1,4 @@
-"""One experiment from its questions to its tables, for every generator; what `squad.py` and `cloud_faq.py` share."""
+"""Runs one experiment from its questions to its tables for every generator, for `squad.py` and `cloud_faq.py`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Draw = Callable[[Embedder, bool], tuple[Parts, dict[str, object]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one generator answered; `named` where the support is what it says itself."""
+    """The answers of one generator; `named` if the support is what the generator names."""
 
     generator: str
     questions: Sequence[Question]
@@ -47,7 +47,7 @@ class Run:
 
 
 def main(name: str, description: str | None, draw: Draw) -> None:
-    """Runs the experiment `name`; `draw` gives its questions, few where it is told so, and figures about them."""
+    """Runs the experiment `name`; `draw` gives its questions, fewer in short form, and figures about them."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help="a tenth of the questions, wider intervals")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there")
@@ -102,7 +102,7 @@ def _extractive(parts: Parts, vectors: Embedder, figures: dict[str, object]) -> 
 def _language_model(
     questions: Sequence[Question], folder: Path, settings: Settings, figures: dict[str, object]
 ) -> list[Run]:
-    """The model with the support that it names, and with what is extracted as if it had named none."""
+    """The model with the support that it names, and with extracted support as if it had named none."""
     model, answers, spend = _asked(questions, folder, settings)
     given = [(q, a) for q, a in zip(questions, answers, strict=True) if a is not None]
     figures |= {"prompt": PROMPT.hash, "not_in_form": len(answers) - len(given)}

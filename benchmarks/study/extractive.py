@@ -1,8 +1,9 @@
 """A generator without a language model: it answers with the best sentence of the documents, or declines.
 
-How well a sentence answers is the mean of its cosine to the question and of the share of the question's words that it
-has, words weighted by ln(1 + (N + 1) / (n + 1)) for n of the interaction's N sentences that have them. Below a *floor*
-the generator declines, in one of eight wordings. The floor is fitted on other questions than those reported on.
+A sentence is scored by the mean of its cosine to the question and of the share of the question's words that it
+contains, with words weighted by ln(1 + (N + 1) / (n + 1)) for n of the interaction's N sentences that contain them.
+Below a *floor* the generator declines, in one of eight wordings. The floor is fitted on other questions than those
+reported on.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _STEM = 6  # first letters that stand for a word's inflections
 
 
 class Nearest(NamedTuple):
-    """The sentence that answers best, with how well."""
+    """The best sentence, and its score."""
 
     sentence: str
     confidence: float
@@ -48,7 +49,7 @@ class Nearest(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What a generator gave: its answer, what it says supports it, and whether it says that it declines."""
+    """A generator's answer, the support that it names, and whether it declines."""
 
     answer: str
     support: tuple[str, ...]
@@ -76,7 +77,7 @@ def nearest_sentences(questions: Sequence[Question], embedder: Embedder) -> list
 
 
 def shared_words(question: str, candidates: Sequence[str]) -> Floats:
-    """The weighted share of the question's words that each candidate has, shape (n,); 0 where it has no words."""
+    """The weighted share of the question's words that each candidate has, shape (n,); 0 without words."""
     sought = _words(question)
     held = [_words(text) & sought for text in candidates]
     seen_in = Counter(chain.from_iterable(held))
@@ -86,7 +87,7 @@ def shared_words(question: str, candidates: Sequence[str]) -> Floats:
 
 
 def fit_floor(confidence: Floats, answerable: Bools) -> float:
-    """The floor that best tells the two kinds of questions apart, whatever their shares: by balanced accuracy."""
+    """The floor that best separates the two kinds of questions by balanced accuracy, whatever their shares."""
 
     def balanced(c: Counts) -> Floats:
         return (recall_of(c) + ratio(c.tn, c.tn + c.fp)) / 2
@@ -96,9 +97,9 @@ def fit_floor(confidence: Floats, answerable: Bools) -> float:
 
 
 def answer(questions: Sequence[Question], nearest: Sequence[Nearest], floor: float) -> list[Answered]:
-    """The nearest sentence as the answer, or a refusal where its confidence is not above the floor.
+    """The nearest sentence as the answer, or a refusal if its score is not above the floor.
 
-    Either way that sentence is the support: it is what the generator looked at when it answered or declined.
+    Either way that sentence is the support: the generator considered it when it answered or declined.
     """
     return [
         Answered(
@@ -111,7 +112,7 @@ def answer(questions: Sequence[Question], nearest: Sequence[Nearest], floor: flo
 
 
 def refusal(question: str) -> str:
-    """One of the wordings, the same for the same question."""
+    """One of the wordings, always the same for a question."""
     return REFUSALS[int.from_bytes(sha256(question.encode()).digest()[:4]) % len(REFUSALS)]
 
 

@@ -1,8 +1,8 @@
-"""The study's way of asking: one call gives the answer and, apart from it, what the generator thinks supports it.
+"""The study's prompt: one call gives the answer and, separately, what the generator thinks supports it.
 
 The prompt is `answer.v1.txt`, in our words: answer from the documents only, in JSON. `declined` is not in the study,
-whose refusals people counted; here the generator says itself whether its answer is one.
-Answers are kept on disk under the hash of server, model, prompt and data, so that a run again asks nothing.
+where people counted refusals; here the generator says whether its answer is one. Answers are cached on disk under the
+hash of server, model, prompt and data, so a second run asks nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitor.core.pool import Pool
 
 
 class Answer(Form):
-    """What the generator is asked for."""
+    """The reply that the prompt asks for."""
 
     answer: str
     supporting_documents: list[str]
@@ -38,9 +38,9 @@ PROMPT = Prompt(
 
 
 class KeptAnswers:
-    """A `LanguageModel` that asks `inner` only what has no answer in `folder` yet.
+    """A `LanguageModel` that asks `inner` only for answers that are not in `folder`.
 
-    `server` is part of what an answer is kept under: many servers call their only model the same.
+    `server` is part of an answer's key, since many servers give their only model the same name.
     """
 
     def __init__(self, inner: LanguageModel, folder: Path, *, server: str) -> None:
@@ -51,11 +51,9 @@ class KeptAnswers:
 
     @property
     def model(self) -> str:
-        """The inner model's name."""
         return self._inner.model
 
     def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
-        """See the port; a kept answer costs nothing."""
         name = combined_hash([self._server, self.model, request.prompt.hash, request.data])
         path = self._folder / f"{name}.json"
         form = request.prompt.form
@@ -70,10 +68,10 @@ class KeptAnswers:
 
 
 def ask_all(questions: Sequence[Question], model: LanguageModel, *, concurrency: int) -> list[Answered | None]:
-    """The model's answer to each question in order, None where it gives none in the form asked for.
+    """The model's answer to each question in order; None if it gives none in the requested form.
 
     Raises:
-        Retriable, Fatal: as the model does; what was answered before that is kept.
+        Retriable, Fatal: as the model does; the answers given before are cached.
     """
     pool = Pool(concurrency, "study")
     try:

@@ -1,4 +1,4 @@
-"""The tables side by side with the published ones, for people."""
+"""Prints the tables next to the published ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Cell = Figure | float | str | None
 
 
 def show(experiment: str, generator: str, t: Tables) -> None:
-    """Prints every table of one generator; of two figures in a cell the second one is the study's."""
+    """Prints every table of one generator; where a cell has two figures, the second is the study's."""
     squad = experiment == SQUAD
     print(f"\n== {experiment}, {generator} ==")
     print(
@@ -107,7 +107,7 @@ def _by_tau(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _refusal(line: RefusalLine, t: Tables) -> tuple[Cell, ...]:
-    """The study does not say on which questions it counted its refusals, so its figures stand beside both."""
+    """The study does not say on which questions it counted its refusals, so its figures are printed with both."""
     precision, recall = (REFUSAL_PRECISION, REFUSAL_RECALL) if line.tau == BALANCED_TAU else (None, None)
     r = line.rates
     tau = "" if line.tau is None else _tau(line.tau, t)

@@ -1,7 +1,7 @@
-"""What the study published: Wei, *RAG Adaptability Metric Study*, National Taiwan University, 2024.
+"""The published figures: Wei, *RAG Adaptability Metric Study*, National Taiwan University, 2024.
 
-As its tables stand in ../shared/metrics.md §1. Positive is a question that the documents cannot answer. Where nothing
-else is said: SQuAD 2.0, 1,485 questions of which 493 cannot be answered, GPT-3.5-Turbo, embeddings of 2024.
+They are copied from its tables as in ../shared/metrics.md §1. Positive is a question that the documents cannot answer.
+Unless noted: SQuAD 2.0, 1,485 questions of which 493 cannot be answered, GPT-3.5-Turbo, embeddings of 2024.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class Published(NamedTuple):
-    """A line of the study's threshold table."""
+    """A row of the study's threshold table."""
 
     accuracy: float
     precision: float
@@ -62,5 +62,5 @@ REFUSAL_PRECISION: Final = 0.55
 
 
 def flag_everything_f1(answerable: int, unanswerable: int) -> float:
-    """What calling every question unanswerable reaches: precision is their share, recall is 1."""
+    """The F1 of calling every question unanswerable: precision is their share, recall is 1."""
     return 2 * unanswerable / (2 * unanswerable + answerable)

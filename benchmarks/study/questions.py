@@ -1,8 +1,7 @@
 """The study's questions, drawn with a seed: a part to fit on and a part to report on, which share no document.
 
-SQuAD 2.0 comes with the document that each question was written about. The cloud chatbot's knowledge base are AWS's
-answers alone, without their questions: a question that was stored there would be found word for word, which no user's
-question is.
+SQuAD 2.0 comes with the document that each question was written about. The cloud chatbot's knowledge base holds AWS's
+answers alone, without their questions: a stored question would be found word for word, which no user's question is.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Questions to choose by, and other ones to report on."""
+    """Questions to fit on, and other ones to report on."""
 
     fitting: tuple[Question, ...]
     reported: tuple[Question, ...]
@@ -89,10 +88,10 @@ def _rows(name: str) -> list[dict[str, object]]:
 
 
 def squad_parts(questions: Sequence[Question], *, answerable: int, unanswerable: int, seed: int) -> Parts:
-    """Every question of a quarter of the groups to fit on; of the other groups' so many to report on.
+    """All questions of a quarter of the groups to fit on, and `count` questions of the other groups to report on.
 
     Raises:
-        ValueError: there are not so many.
+        ValueError: there are too few.
     """
     rng = np.random.default_rng(seed)
     groups = sorted({q.group for q in questions})
@@ -109,10 +108,10 @@ def squad_parts(questions: Sequence[Question], *, answerable: int, unanswerable:
 def faq_parts(
     entries: Sequence[Entry], *, answerable: int, unanswerable: int, seed: int
 ) -> tuple[list[Entry], list[Entry]]:
-    """Entries to fit on and others to report on: each so many on AWS, and so many on GCP and IBM.
+    """Entries to fit on and others to report on, each with the given numbers on AWS and on GCP and IBM.
 
     Raises:
-        ValueError: there are not so many.
+        ValueError: there are too few.
     """
     rng = np.random.default_rng(seed)
     known = _drawn([e for e in entries if e.platform == KNOWN], 2 * answerable, rng)
@@ -127,15 +126,15 @@ def _drawn(rows: Sequence[T], number: int, rng: np.random.Generator) -> list[T]:
 
 
 def retrieve(asked: Sequence[str], knowledge: Sequence[str], embedder: Embedder, k: int) -> NDArray[np.intp]:
-    """Places of the k texts of `knowledge` nearest to each question by cosine, the nearest first: shape (n, k)."""
+    """Indices of the k texts of `knowledge` nearest to each question by cosine, nearest first; shape (n, k)."""
     similarity = embedder.embed(asked) @ embedder.embed(knowledge).T
     return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
 
 
 def with_documents(entries: Sequence[Entry], knowledge: Sequence[str], nearest: NDArray[np.intp]) -> list[Question]:
-    """The entries' questions as they are asked, with what was retrieved; those on AWS count as answerable.
+    """The entries' questions with the retrieved documents; those on AWS count as answerable.
 
-    Each is a group of its own: every question has its own entry.
+    Each is a separate group, since every question has its own entry.
     """
     return [
         Question(

@@ -1,4 +1,4 @@
-"""Answers through the pipeline's own parts: support located or extracted, the five similarities, the wording read."""
+"""Scores answers with the pipeline's parts: support, the five similarities, refusals by wording."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)  # an interaction has one; nothing 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """n answers in their order.
+    """n answers in order.
 
     `similarities` has shape (n, 5) in the order of METRICS, to the documents joined, as in the study. `declined` is
-    what the generator says of its answer, `worded` whether the monitor reads it as a full refusal.
+    what the generator says of its answer, `worded` whether `monitor` reads it as a full refusal.
     """
 
     similarities: Floats
@@ -40,7 +40,7 @@ class Scored:
     groups: Strings
 
     def below(self, names: Sequence[str], tau: float) -> Bools:
-        """Answers of which one of the metrics is below the threshold."""
+        """Whether any of the metrics of each answer is below the threshold."""
         return np.asarray(self.worst(names) < tau)
 
     def worst(self, names: Sequence[str]) -> Floats:
@@ -49,7 +49,7 @@ class Scored:
 
 
 def scored(questions: Sequence[Question], answers: Sequence[Answered], embedder: Embedder, *, named: bool) -> Scored:
-    """Scores of each answer; `named` takes the support that the generator names, else it is extracted."""
+    """The scores of each answer; `named` takes the support that the generator names, otherwise it is extracted."""
     its = [_interaction(q, a, named=named) for q, a in zip(questions, answers, strict=True)]
     found = []
     for start in range(0, len(its), BATCH):

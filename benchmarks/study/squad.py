@@ -1,12 +1,12 @@
-"""The study's first experiment: can the metrics see that a document does not hold the answer? SQuAD 2.0.
+"""Repeats the study's first experiment: can the metrics see that a document does not hold the answer? SQuAD 2.0.
 
     python benchmarks/study/squad.py [--short] [--json PATH] [--llm URL]
 
 1,485 questions, 992 of them answerable, as in the study, drawn with a seed; the context is the one retrieved document.
 The extractive generator declines below a floor that is fitted on the questions of other contexts. `--llm` asks a model
 too (MONITOR_LLM__MODEL, or the first that the server lists; MONITOR_LLM__API_KEY), once for each question: answers and
-vectors are kept in the state directory. Needs MONITOR_DATA_DIR (default ../shared/data).
-docs/quality/study.md has the figures.
+vectors are cached in the state directory. Needs MONITOR_DATA_DIR (default ../shared/data). docs/quality/study.md has
+the figures.
 """
 
 from __future__ import annotations

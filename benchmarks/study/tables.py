@@ -21,7 +21,7 @@ MATCHED_RECALL = THRESHOLDS["primary", BALANCED_TAU].recall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What the metrics reach together at τ."""
+    """The figures of the combined metrics at τ."""
 
     metrics: str
     tau: float
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalLine:
-    """Among the questions that cannot be answered, the refusals as they were found `by` rule or wording."""
+    """Refusals among the unanswerable questions, as found `by` the rule or the wording."""
 
     by: str
     tau: float | None
@@ -54,7 +54,7 @@ class Tables:
 
 
 def tables(answers: Scored, resampling: Resampling) -> Tables:
-    """Every table; the answers are of both kinds of questions."""
+    """Every table; the answers must be of both kinds of questions."""
     positive = answers.unanswerable
     matched = tau_of_recall(answers, MATCHED_RECALL)
     taus = (*TAUS, matched)
@@ -75,8 +75,8 @@ def tables(answers: Scored, resampling: Resampling) -> Tables:
 def tau_of_recall(answers: Scored, recall: float) -> float:
     """The lowest threshold at which the primary metrics flag that share of the positive answers.
 
-    It is read off the very answers that it is used on. It makes figures comparable at the same recall, and is no
-    threshold to expect of others.
+    It is fitted to the answers that it is used on. It allows a comparison at equal recall, and predicts no threshold
+    for other answers.
     """
     worst = np.sort(answers.worst(PRIMARY)[answers.unanswerable])
     return float(np.nextafter(worst[int(np.ceil(recall * len(worst))) - 1], np.inf))
@@ -92,14 +92,14 @@ def _lines(
 
 
 def _auc(answers: Scored, metrics: tuple[str, ...], resampling: Resampling) -> Figure:
-    """Of the lowest metric, which is to say over every τ."""
+    """The AUC of the lowest metric, that is, over every τ."""
     statistic = weighted_auc(-answers.worst(metrics), answers.unanswerable)
     (area,) = resampling.figures(statistic, answers.groups, lacks(answers.unanswerable))
     return area
 
 
 def _refusals(answers: Scored, matched: float, resampling: Resampling) -> tuple[RefusalLine, ...]:
-    """By the study's rule, a primary metric and QA below τ; and by the wording alone, as the monitor reads it."""
+    """Refusals by the study's rule (a primary metric and QA below τ), and by the wording alone."""
     among = answers.unanswerable
 
     def by_rule(tau: float) -> Bools:

@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that a study that is run again embeds nothing."""
+"""Vectors cached on disk, so that a second run of a study embeds nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Vectors = NDArray[np.float32]
 
 
 class KeptEmbedder:
-    """An `Embedder` that asks `inner` only for texts of which it has no vector yet."""
+    """An `Embedder` that asks `inner` only for texts without a cached vector."""
 
     def __init__(self, inner: Embedder, vectors: dict[bytes, Vectors]) -> None:
         self._inner = inner
@@ -27,7 +27,6 @@ class KeptEmbedder:
         self.embedded = 0  # texts that `inner` was asked for
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See the port."""
         keys = [content_key(text) for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
         if new:
@@ -38,7 +37,7 @@ class KeptEmbedder:
 
 @contextmanager
 def kept(inner: Embedder, folder: Path) -> Iterator[KeptEmbedder]:
-    """`inner` with the vectors in `folder`, where what is new is written at the end, of a failed run too."""
+    """`inner` with the vectors in `folder`; new vectors are written at the end, even of a failed run."""
     path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', inner.model)}.npz"
     vectors: dict[bytes, Vectors] = {}
     if path.exists():

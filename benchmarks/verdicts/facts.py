@@ -1,12 +1,12 @@
-"""What numbers, dates, names and contradictions say about an answer, on the labelled files of dev.
+"""Measures what numbers, dates, names and contradictions say about an answer, on the labelled files of dev.
 
     python benchmarks/verdicts/facts.py [--json PATH] [--short]
 
-For each file: the share of grounded and of self-generated answers in which at least one number, date or name stands in
-no document and not in the question, or at least one sentence contradicts the document sentence that shares most words
-with it. *Ratio* is the likelihood ratio, the share among self-generated over that among grounded, half a row added to
-each count; *ratio without* is that of the answers in which nothing was found. Below them the cost. The
-test files are not looked at. Needs MONITOR_DATA_DIR (default ../shared/data).
+For each file: the share of grounded and of self-generated answers with at least one number, date or name that is in no
+document and not in the question, or with at least one sentence that contradicts the document sentence that shares most
+words with it. *Ratio* is the likelihood ratio, the share among self-generated over that among grounded, with half a row
+added to each count; *ratio without* is the ratio for answers in which nothing was found. The cost follows. The test
+files are not read. Needs MONITOR_DATA_DIR (default ../shared/data).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def rows(path: Path, most: int | None) -> list[Row]:
 
 
 def nearest(words: set[str], candidates: list[tuple[set[str], str]]) -> str:
-    """The candidate that shares most words with `words`, the shortest of them."""
+    """The candidate that shares most words with `words`; the shortest if several do."""
     best = max(candidates, key=lambda c: (len(words & c[0]), -len(c[0])), default=(set(), ""))
     return best[1]
 
@@ -71,7 +71,7 @@ def signs_of(row: Row) -> set[str]:
 
 
 def ratio(found: int, of: int, found_grounded: int, of_grounded: int) -> float:
-    """Likelihood ratio, half a row added to each cell so that it stays finite."""
+    """The likelihood ratio, with half a row added to each cell so that it stays finite."""
     return ((found + 0.5) / (of + 1)) / ((found_grounded + 0.5) / (of_grounded + 1))
 
 
@@ -94,7 +94,7 @@ def table(labelled: list[Row]) -> dict[str, dict[str, float | int | None]]:
 
 
 def planted(labelled: list[Row]) -> tuple[int, int]:
-    """Document sentences with their "not" taken out or one word turned into its opposite: how many, how many seen."""
+    """Document sentences with their "not" removed or one word replaced by its opposite: how many, how many detected."""
     changed = seen = 0
     for document in {d for row in labelled for d in row["retrieved_documents"]}:
         for sentence in sentences(document):
@@ -121,7 +121,7 @@ def cost(labelled: list[Row]) -> dict[str, float]:
 
 
 def best_of(work: Callable[[int], object], count: int) -> float:
-    """Microseconds of one piece of work."""
+    """Microseconds of the fastest of REPEATS calls."""
     times = []
     for _ in range(REPEATS):
         began = time.perf_counter()

@@ -1,11 +1,11 @@
-"""How well refusals are told by their wording: the table of docs/quality/verdicts.md, on the dev files by default.
+"""Measures how well refusals are recognised by their wording: the table of docs/quality/verdicts.md, by default on dev.
 
     python benchmarks/verdicts/refusals.py [--test] [--closeness] [--json PATH] [--short]
 
-A full refusal against everything else, per file of wordings; then how many answers with content (labelled grounded or
-self-generated) the reading takes for a refusal, full or partial. `--test` adds the wording file kept aside, which is
-looked at once per change of the method. `--closeness` lets the cosine to refusal examples (MiniLM) decide where the
-wording leaves it open, and says what that changes. Needs MONITOR_DATA_DIR (default ../shared/data).
+A full refusal against everything else, for each file of wordings; then how many answers with content (labelled grounded
+or self-generated) are taken for a refusal, full or partial. `--test` adds the held-out wording file, which is looked at
+once per change of the method. `--closeness` lets the cosine to refusal examples (MiniLM) decide where the wording
+leaves it open, and shows the difference. Needs MONITOR_DATA_DIR (default ../shared/data).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLOSE = 0.6  # cosine, as in the shipped profile `minilm`
 def kinds(
     labelled: list[dict[str, str]], embedder: Embedder | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
-    """Which answers refuse in full, which in part, and how many of all sentences say nothing."""
+    """Which answers refuse in full, which in part, and how many of all sentences state nothing."""
     answers = [row["answer"] for row in labelled]
     close = [False] * len(answers)
     if embedder:

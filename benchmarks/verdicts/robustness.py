@@ -1,9 +1,9 @@
-"""What courtesy, citations and markup in answers do to the ranking, when they are added regardless of the label.
+"""Measures how courtesy, citations and markup in answers change the ranking, when added regardless of the label.
 
     python benchmarks/verdicts/robustness.py [--json PATH] [--short]
 
-Each development file is assessed as it is (but for the capital and the full stop that some answers lack) and with its
-answers changed in one way at a time, then in all of them at once. The table has the AUC of P(self-generated) for
+Each development file is assessed as it is (except for the capital and the full stop that some answers lack) and with
+its answers changed in one way at a time, then in all of them at once. The table has the AUC of P(self-generated) for
 self-generated against grounded, and how far it falls; goal: .02 at most.
 """
 
@@ -42,7 +42,7 @@ Change = Callable[[str, random.Random], str]
 
 
 def written(answer: str) -> str:
-    """With the capital and the full stop that some answers lack: else nobody could tell where they begin and end."""
+    """Adds the capital and the full stop that some answers lack, which mark where an answer begins and ends."""
     answer = answer.strip()
     return answer[:1].upper() + answer[1:] + ("" if answer[-1:] in ".!?…\"'" else ".")
 

@@ -1,4 +1,4 @@
-"""How well self-generated answers are told from grounded ones, by five methods on every labelled file.
+"""Measures how well self-generated answers are separated from grounded ones, by five methods on every labelled file.
 
     python benchmarks/verdicts/run.py [--test] [--json PATH] [--short]
 
@@ -7,14 +7,14 @@
 (c) the shipped profile, as it is;
 (d) a profile calibrated on the file, cross-validated: no source is on both sides;
 (e) a profile calibrated on the other development files, tested on this one.
-AUC is of what each method ranks by. F1 and F2 are at its own threshold, fitted for F1 where it is fitted; *all* is the
-F1 of flagging everything. Labelled refusals are left out; `refusals.py` is about them. `longform*` is longform without
-the answers whose generator saw no documents.
 
-Then the calibration error (ECE, 10 bins): of the shipped profile, and of one calibrated on 200 rows of the file,
-judged on the rest, mean and spread over random draws; beside it what a perfectly calibrated profile would show on so
-few rows.
-`--test` runs the test files, which are looked at once for each change of the method, and never fitted to.
+AUC is that of the ranking of each method. F1 and F2 are at the method's own threshold, fitted for F1 where it is
+fitted; *all* is the F1 of flagging everything. Labelled refusals are left out; `refusals.py` measures them. `longform*`
+is longform without the answers whose generator saw no documents.
+
+Then the calibration error (ECE, 10 bins): of the shipped profile, and of one calibrated on 200 rows of the file and
+judged on the rest, mean and spread over random draws; with the error that a perfectly calibrated profile would show on
+so few rows. `--test` runs the test files, which are looked at once for each change of the method, and never fitted to.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Bools = NDArray[np.bool_]
 
 
 class Ranked(NamedTuple):
-    """What a method ranks by, the higher the more is made up, and what it flags."""
+    """A method's ranking, the higher the more likely made up, and what it flags."""
 
     score: Floats
     flagged: Bools
@@ -105,7 +105,7 @@ def per_metric(f: File, profile: Profile, rng: np.random.Generator) -> Ranked:
 
 
 def spread(f: File, probability: Floats, flagged: Bools) -> Ranked:
-    """Of all rows: what the profile does not judge (refusals by wording) is ranked last and never flagged."""
+    """The ranking over all rows: rows that the profile does not judge (refusals by wording) rank last, unflagged."""
     score, all_flagged = np.zeros(len(f.fits)), np.zeros(len(f.fits), bool)
     score[f.fits], all_flagged[f.fits] = probability, flagged
     return Ranked(score, all_flagged)

@@ -1,4 +1,4 @@
-"""What stands beside the interactions of `rows.py`: alerts, labels, dead letters, reports, profiles, leaves.
+"""Makes the rows around the interactions of `rows.py`: alerts, labels, dead letters, reports, profiles, leaves.
 
 A tenth as many leaves as interactions, with an act among each thousand; 100,000 dead letters, 3,000 labels, 500 alerts,
 a hundred reports, and the newest 20,000 interactions judged under a second profile too.
@@ -81,7 +81,7 @@ _LONG = "x" * 100_000  # of a report's content, beside what its headline needs
 
 
 def make_beside(url: str, rows: int, now: datetime) -> None:
-    """Fills the tables beside `rows` interactions that are there already."""
+    """Fills the other tables, for `rows` interactions that exist already."""
     share = {"share": 0.07, "lower": 0.06, "upper": 0.08}
     sides = ("negative", "grounded", "refusal", "self_generated")
     rates = {side: {"this": share, "change": None} for side in sides}

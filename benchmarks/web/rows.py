@@ -1,9 +1,9 @@
-"""Interactions, assessments and rollups made in the database itself, for `benchmarks/web/run.py`.
+"""Makes interactions, assessments and rollups in the database itself, for `benchmarks/web/run.py`.
 
-Texts are small: a question of 7 words, an answer of 15 with a reference of its own, a document of 15, 0.5 kB a row with
+Texts are small: a question of 7 words, an answer of 15 with a unique reference, a document of 15, 0.5 kB per row with
 its documents. Words are drawn from a vocabulary of 4,000 in which the n-th is 1/n as frequent as the first, and texts
-from pools of 20,000, so that a search has common and rare words; a reference stands in about ten rows of ten million.
-Tables are unlogged: they are thrown away, and reading them is the same.
+from pools of 20,000, so that a search has common and rare words; a reference is in about ten rows of ten million.
+Tables are unlogged: they are discarded afterwards, and reading them costs the same.
 """
 
 from __future__ import annotations

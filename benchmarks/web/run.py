@@ -1,12 +1,12 @@
-"""The dashboard's pages at ten million interactions: server time of each, beside the same pages at a hundred thousand.
+"""Measures the dashboard's pages at ten million interactions: server time of each page.
 
     python benchmarks/web/run.py [--json PATH] [--short]
 
-Rows are made in the database itself (`rows.py` says what they are like), in an embedded PostgreSQL of this script's
-own with its defaults, which is removed at the end; `--short` makes a hundred thousand. Then `monitor serve` answers on
-127.0.0.1, each page once to warm up and 30 times for the figures; server time is from the request to the last byte of
-the answer, seen from this machine, one request at a time. `monitor` needs no model for it, and nothing is written
-meanwhile. Ten million rows take some 15 GB of disk.
+Rows are made in the database itself (see `rows.py`), in an embedded PostgreSQL with its default settings, which is
+removed at the end; `--short` makes a hundred thousand. Then `monitor serve` answers on 127.0.0.1, each page once to
+warm up and 30 times for the figures. Server time is from the request to the last byte of the answer, seen from this
+machine, one request at a time. `monitor` needs no model for it, and nothing is written meanwhile. Ten million rows take
+some 15 GB of disk.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def measured(rows: int) -> dict[str, dict[str, float]]:
 
 @contextmanager
 def database(folder: Path) -> Iterator[str]:
-    """An embedded PostgreSQL in a process of its own, stopped before its folder is removed."""
+    """An embedded PostgreSQL in a separate process, stopped before its folder is removed."""
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
@@ -171,7 +171,7 @@ def database(folder: Path) -> Iterator[str]:
 
 
 def places(engine: Engine, rows: int) -> dict[str, str]:
-    """What stands for the braces in the paths: an interaction that is some 12 days old."""
+    """Values for the braces in the paths: an interaction that is some 12 days old."""
     with engine.connect() as connection:
         query = text("SELECT occurred_at, app, id FROM interaction WHERE id = :id")
         found = connection.execute(query, {"id": f"q-{rows * 6 // 7}"}).one()
@@ -180,7 +180,7 @@ def places(engine: Engine, rows: int) -> dict[str, str]:
 
 
 def page(port: int, name: str, path: str) -> dict[str, float]:
-    """What one page takes."""
+    """The figures of one page."""
     timed(port, path)
     answers = [timed(port, path) for _ in range(TIMES)]
     cuts = quantiles([seconds for seconds, _, _ in answers], n=20, method="inclusive")
