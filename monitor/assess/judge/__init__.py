@@ -1,1 +1,4 @@
-"""LLM-judged metrics of single interactions (metrics.md §2), on a sample, beside the event's way."""
+"""In: single interactions, a sample of them. Out: judgements, the metrics that an LLM judges (metrics.md §2).
+
+Judging runs in the background, outside the path of the events.
+"""

@@ -1,4 +1,4 @@
-"""Answer relevance: whether the answer is one to the question that was asked (Es et al., 2023; metrics.md §2)."""
+"""Answer relevance: whether the answer responds to the question that was asked (Es et al., 2023; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitor.assess.judge.inputs import answer, distinct, missing, question, und
 from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
-QUESTIONS: Final = 3  # the n of the formula; the prompts say it too
+QUESTIONS: Final = 3  # the n of the formula; the prompts also say it
 
 Similarities: TypeAlias = Callable[[str, Sequence[str]], list[float]]
 
@@ -25,7 +25,7 @@ PROMPT: Final = load_prompt("monitor.assess.judge", "answer_relevance.v1", Quest
 
 
 def answer_relevance(case: Case, asker: Asker) -> Outcome:
-    """Mean of cos(e(q), e(qᵢ)) over questions qᵢ that are made from the answer, without sight of the question q."""
+    """Mean of cos(e(q), e(qᵢ)) over questions qᵢ that the model makes from the answer without seeing the question q."""
     if reason := missing(case, question, answer):
         return undefined(reason)
     made = asker.ask(PROMPT, Block(name="answer", text=case.answer)).questions
@@ -33,11 +33,11 @@ def answer_relevance(case: Case, asker: Asker) -> Outcome:
 
 
 def mean_similarity(asked: str, made: Sequence[str], similarities: Similarities) -> Outcome:
-    """The mean over the first three different questions of `made`, in [-1, 1]; `no_questions` where there is none."""
+    """The mean over the first three different questions of `made`, in [-1, 1]; `no_questions` if there is none."""
     questions = distinct(made, QUESTIONS)
     if not questions:
         return undefined("no_questions")
-    # float32 products of unit vectors may pass 1 by a rounding error
+    # float32 products of unit vectors may exceed 1 by a rounding error
     found = [min(max(similarity, -1.0), 1.0) for similarity in similarities(asked, questions)]
     return Outcome(
         score=fsum(found) / len(found),

@@ -1,4 +1,4 @@
-"""Faithfulness, answer relevance and context relevance from one call, scored by the functions of the separate ones."""
+"""Judges faithfulness, answer relevance and context relevance with one call, scored as the separate metrics are."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PROMPT: Final = load_prompt("monitor.assess.judge", "combined.v1", Combined)
 
 
 def combined_request(case: Case) -> Request[Combined] | None:
-    """The one call for all three metrics; None where one of them is undefined for the case.
+    """The single call for all three metrics; None if one of them is undefined for the case.
 
-    Two of the three are never defined without the third: faithfulness needs whatever the other two need.
+    The other two are never defined without faithfulness, which needs everything that they need.
     """
     if missing(case, *faithfulness.NEEDS):
         return None
@@ -43,7 +43,9 @@ def combined_request(case: Case) -> Request[Combined] | None:
 
 
 def combined_outcomes(case: Case, value: Combined, embed: Similarities) -> Mapping[str, Outcome]:
-    """What the answer to `combined_request(case)` makes of each of the three; `embed` gives the similarities.
+    """The outcome of each of the three metrics from the answer to `combined_request(case)`.
+
+    `embed` computes the similarities.
 
     Raises:
         Retriable, Fatal: as the embedder does.
@@ -56,7 +58,7 @@ def combined_outcomes(case: Case, value: Combined, embed: Similarities) -> Mappi
 
 
 def shares(spend: Spend, count: int) -> list[Spend]:
-    """What a call used, shared out evenly among `count` judgements; what is left over goes to the first."""
+    """What a call used, divided evenly among `count` judgements; the first one takes the remainder."""
 
     def share(total: int, index: int) -> int:
         return total // count + (total % count if index == 0 else 0)

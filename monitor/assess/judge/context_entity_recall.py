@@ -1,4 +1,4 @@
-"""Context entity recall: how many of the entities of the reference the documents name (RAGAS; metrics.md §2)."""
+"""Context entity recall: the share of the reference's entities that the documents name (RAGAS; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def context_entity_recall(case: Case, asker: Asker) -> Outcome:
         return undefined(reason)
     blocks = Block(name="reference", text=case.reference or ""), *document_blocks(case)
     entities = asker.ask(PROMPT, *blocks)
-    wanted = _distinct(entities.reference)
-    if not wanted:
+    expected = _distinct(entities.reference)
+    if not expected:
         return undefined("no_entities")
-    there = _distinct(entities.documents)
-    found = [entity for key, entity in wanted.items() if key in there]
-    missed = [entity for key, entity in wanted.items() if key not in there]
-    return Outcome(score=len(found) / len(wanted), parts={"found": [*found], "missed": [*missed]})
+    named = _distinct(entities.documents)
+    found = [entity for key, entity in expected.items() if key in named]
+    missed = [entity for key, entity in expected.items() if key not in named]
+    return Outcome(score=len(found) / len(expected), parts={"found": [*found], "missed": [*missed]})
 
 
 def _distinct(entities: Sequence[str]) -> dict[str, str]:
-    """The first spelling of each entity, by what it is compared by: letter case, white space and encoding aside."""
+    """The first spelling of each entity, by a key that ignores letter case, white space and encoding."""
     spellings: dict[str, str] = {}
     for entity in entities:
         if key := " ".join(normalize("NFC", normalize("NFC", entity).casefold()).split()):

@@ -1,4 +1,4 @@
-"""Context precision and utilization: whether the useful documents were ranked first (RAGAS; metrics.md §2)."""
+"""Context precision and utilization: whether the useful documents come first in the ranking (RAGAS; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Verdict(Numbered):
 
 
 class Verdicts(Form):
-    """One for each document."""
+    """One verdict for each document."""
 
     verdicts: list[Verdict]
 
@@ -28,13 +28,13 @@ PROMPT: Final = load_prompt("monitor.assess.judge", "context_usefulness.v1", Ver
 
 
 def context_precision(case: Case, asker: Asker) -> Outcome:
-    """Average precision of the ranked documents, useful being what helps to arrive at the reference answer."""
+    """Average precision of the ranked documents; a document is useful if it helps to arrive at the reference answer."""
     reason = missing(case, question, documents, reference)
     return undefined(reason) if reason else _precision(case, case.reference or "", asker)
 
 
 def context_utilization(case: Case, asker: Asker) -> Outcome:
-    """The same with the answer in the reference's place."""
+    """Context precision with the answer in place of the reference."""
     reason = missing(case, question, answer, documents)
     return undefined(reason) if reason else _precision(case, case.answer, asker)
 
@@ -43,7 +43,7 @@ def average_precision(useful: Sequence[bool]) -> float:
     """Σₖ precision@k · vₖ / Σₖ vₖ over the ranks k."""
     ranks = [rank for rank, verdict in enumerate(useful, start=1) if verdict]
     if not ranks:
-        return 0.0  # by definition: a retrieval of nothing useful is the worst there is, and well known
+        return 0.0  # by definition: to retrieve nothing useful is a known result, and the worst
     return sum(count / rank for count, rank in enumerate(ranks, start=1)) / len(ranks)
 
 
@@ -56,7 +56,7 @@ def _precision(case: Case, target: str, asker: Asker) -> Outcome:
     verdicts = by_number(asked, ranks)
     if verdicts is None:
         return incomplete(asked)
-    # A document of white space was retrieved in its rank, and is useful for nothing; nobody has to be asked.
+    # A document of white space keeps its rank and is not useful; no call is needed to know that.
     empty = Verdict(number=0, why="it is empty", useful=False)
     judged = [verdicts.get(rank, empty) for rank in range(1, len(case.documents) + 1)]
     return Outcome(

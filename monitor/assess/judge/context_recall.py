@@ -1,4 +1,4 @@
-"""Context recall: how much of the reference answer the documents hold (RAGAS; metrics.md §2)."""
+"""Context recall: the share of the reference answer that the documents hold (RAGAS; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPT: Final = load_prompt("monitor.assess.judge", "context_recall.v1", Attribu
 
 
 def context_recall(case: Case, asker: Asker) -> Outcome:
-    """Statements of the reference that can be attributed to the documents / statements of the reference."""
+    """Statements of the reference that the documents support / statements of the reference."""
     if reason := missing(case, documents, reference):
         return undefined(reason)
     blocks = Block(name="reference", text=case.reference or ""), *document_blocks(case)

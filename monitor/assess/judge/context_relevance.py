@@ -1,4 +1,4 @@
-"""Context relevance: how much of what was retrieved the question needs (Es et al., 2023; metrics.md §2)."""
+"""Context relevance: the share of the retrieved sentences that the question needs (Es et al., 2023; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitor.core.text.sentences import sentence_spans
 
 
 class Choice(Form):
-    """The sentences needed to answer the question, or that they are not there."""
+    """The sentences needed to answer the question, or the statement that the documents do not suffice."""
 
     needed: list[int]
     insufficient: bool
@@ -34,9 +34,9 @@ PROMPT: Final = load_prompt("monitor.assess.judge", "context_relevance.v1", Choi
 
 
 def context_relevance(case: Case, asker: Asker) -> Outcome:
-    """Sentences of the documents that are needed to answer the question / their sentences.
+    """Sentences of the documents that the question needs / sentences of the documents.
 
-    0 where the documents do not suffice to answer it.
+    0 if the documents do not suffice to answer the question.
     """
     if reason := missing(case, question, documents):
         return undefined(reason)
@@ -46,7 +46,7 @@ def context_relevance(case: Case, asker: Asker) -> Outcome:
 
 
 def sentences_of(texts: Sequence[str]) -> list[Sentence]:
-    """The sentences of all documents, in order; at least one where a document holds more than white space."""
+    """The sentences of all documents, in order; at least one if any document holds more than white space."""
     return [
         Sentence(document=index, start=start, end=end, text=text[start:end])
         for index, text in enumerate(texts)
@@ -55,7 +55,7 @@ def sentences_of(texts: Sequence[str]) -> list[Sentence]:
 
 
 def sentence_block(sentences: Sequence[Sentence]) -> Block:
-    """`documents`: the sentences, one a line, numbered from 1 through all documents, each of which has a heading."""
+    """The block `documents`: one sentence per line, numbered from 1 across all documents, each with a heading."""
     lines: list[str] = []
     for index, group in groupby(enumerate(sentences, start=1), lambda pair: pair[1].document):
         lines += [f"Document {index + 1}:", *(numbered_line(n, sentence.text) for n, sentence in group)]
@@ -63,10 +63,10 @@ def sentence_block(sentences: Sequence[Sentence]) -> Block:
 
 
 def needed_share(sentences: Sequence[Sentence], needed: Sequence[int], *, insufficient: bool) -> Outcome:
-    """Distinct needed sentences / sentences, of which there is one at least.
+    """Distinct needed sentences / sentences. There must be at least one sentence.
 
-    `incomplete` where a number is that of no sentence, or where sentences were chosen and are said not to suffice, or
-    neither.
+    `incomplete` if a number belongs to no sentence, or if the answer chooses sentences and calls them insufficient, or
+    does neither.
     """
     numbers = sorted(set(needed))
     known = all(1 <= number <= len(sentences) for number in numbers)
@@ -77,7 +77,7 @@ def needed_share(sentences: Sequence[Sentence], needed: Sequence[int], *, insuff
             parts={"needed": [*needed], "insufficient": insufficient, "total": len(sentences)},
         )
     return Outcome(
-        # 0 where the sentences do not suffice: that nothing was retrieved that would help is a finding, not a gap
+        # 0 if the sentences do not suffice: that nothing helpful was retrieved is a result, not a gap
         score=len(numbers) / len(sentences),
         parts={"sentences": [asdict(sentences[n - 1]) for n in numbers], "total": len(sentences)},
     )

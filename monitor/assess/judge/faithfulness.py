@@ -1,4 +1,4 @@
-"""Faithfulness: how much of what the answer states its documents support (Es et al., 2023; metrics.md §2)."""
+"""Faithfulness: the share of the answer's statements that the documents support (Es et al., 2023; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict(Numbered):
 
 
 class Verdicts(Form):
-    """One for each statement."""
+    """One verdict for each statement."""
 
     verdicts: list[Verdict]
 
@@ -37,7 +37,7 @@ VERDICTS: Final = load_prompt("monitor.assess.judge", "faithfulness_verdicts.v1"
 def faithfulness(case: Case, asker: Asker) -> Outcome:
     """Statements that the documents support / statements of the answer.
 
-    One call takes the answer apart, another gives each statement its verdict.
+    The first call splits the answer into statements; the second gives each statement a verdict.
     """
     if reason := missing(case, *NEEDS):
         return undefined(reason)

@@ -1,7 +1,7 @@
-"""What judged metrics are made from: which texts a metric needs, and how they are laid before the model.
+"""The inputs of judged metrics: which texts a metric needs, and how the model gets them.
 
-Lists go to the model as numbered lines. White space inside an item is collapsed, so that none of them can begin a
-line, and with it an item, of its own.
+Lists go to the model as numbered lines. White space inside an item is collapsed, so that no item can begin a line, and
+with it another item.
 """
 
 from __future__ import annotations
@@ -16,45 +16,44 @@ Need: TypeAlias = Callable[[Case], str | None]
 
 
 def question(case: Case) -> str | None:
-    """`empty_question` where there is none."""
+    """`empty_question` if there is none."""
     return None if case.question.strip() else "empty_question"
 
 
 def answer(case: Case) -> str | None:
-    """`empty_answer` where there is none, `refusal` where it states nothing."""
+    """`empty_answer` if there is none, `refusal` if it states nothing."""
     if not case.answer.strip():
         return "empty_answer"
     return "refusal" if case.refuses else None
 
 
 def documents(case: Case) -> str | None:
-    """`no_documents` where there are none, or all of them are white space."""
+    """`no_documents` if there are none, or all of them are white space."""
     return None if any(document.strip() for document in case.documents) else "no_documents"
 
 
 def reference(case: Case) -> str | None:
-    """`no_reference` where there is none."""
+    """`no_reference` if there is none."""
     return None if case.reference and case.reference.strip() else "no_reference"
 
 
 def missing(case: Case, *needs: Need) -> str | None:
-    """Why a metric with these needs is undefined for the case, before anything was asked; the first that lacks."""
+    """Why a metric with these needs is undefined for the case: the reason of the first unmet need, or None."""
     return next((reason for need in needs if (reason := need(case))), None)
 
 
 def undefined(reason: str) -> Outcome:
-    """No score, for this reason."""
     return Outcome(score=None, reason=reason)
 
 
 def document_blocks(case: Case) -> list[Block]:
-    """The documents, `document-1` first, under the numbers of their ranks; those of white space only are left out."""
+    """The documents under their ranks, from `document-1` on, without those of only white space."""
     ranked = enumerate(case.documents, start=1)
     return [Block(name=f"document-{rank}", text=document) for rank, document in ranked if document.strip()]
 
 
 def numbered(name: str, items: Iterable[str]) -> Block:
-    """A block with one item a line: `[1] …`."""
+    """A block with one item per line: `[1] …`."""
     return Block(name=name, text="\n".join(numbered_line(n, item) for n, item in enumerate(items, start=1)))
 
 
@@ -64,9 +63,9 @@ def numbered_line(number: int, item: str) -> str:
 
 
 def distinct(texts: Iterable[str], limit: int) -> list[str]:
-    """The first `limit` different texts, those of white space only left out."""
-    kept: dict[str, str] = {}
+    """The first `limit` different texts, without those of only white space. Case and white space do not count."""
+    by_key: dict[str, str] = {}
     for text in texts:
         if key := " ".join(text.casefold().split()):
-            kept.setdefault(key, text.strip())
-    return list(kept.values())[:limit]
+            by_key.setdefault(key, text.strip())
+    return list(by_key.values())[:limit]

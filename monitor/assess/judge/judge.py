@@ -1,4 +1,4 @@
-"""Judges interactions: each metric by calls of its own, or three of them by one call."""
+"""Judges interactions: each metric with its own calls, or three of them with one call."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Task: TypeAlias = Callable[[], list[Judgement]]
 
 
 class Judge:
-    """Judges by some of `METRICS`; holds nothing of a case, so any number of threads may use it.
+    """Judges by some of `METRICS`. It keeps no state of a case, so any number of threads may use it.
 
-    In `combined` mode faithfulness, answer relevance and context relevance are judged by one call, where at least two
-    of them are wanted and defined for the case; the rest goes as in `separate` mode. A judgement's own mode says how it
-    came about.
+    In `combined` mode, one call judges faithfulness, answer relevance and context relevance, if at least two of them
+    are chosen and defined for the case; the other metrics are judged as in `separate` mode. The mode of a judgement
+    says how it was made.
     """
 
     def __init__(self, model: LanguageModel, embedder: Embedder, *, metrics: Sequence[str], mode: Mode) -> None:
         """`metrics` are names in `METRICS`, in any order.
 
         Raises:
-            WrongSettings: one is not.
+            WrongSettings: a name is not in `METRICS`.
         """
         if unknown := [name for name in metrics if name not in METRICS]:
-            raise WrongSettings(f"no judged metric: {', '.join(unknown)}; there are {', '.join(METRICS)}")
+            raise WrongSettings(f"unknown judged metric: {', '.join(unknown)}; choose from {', '.join(METRICS)}")
         self._model = model
         self._embedder = embedder
         self._names = [name for name in METRICS if name in metrics]
@@ -41,32 +41,32 @@ class Judge:
         self._together = together if mode == "combined" and len(together) > 1 else []
 
     def judge(self, case: Case, *, deadline: float | None = None) -> list[Judgement]:
-        """One judgement per metric, in the order of `METRICS`, before `deadline` (of `time.monotonic`).
+        """One judgement per metric, in the order of `METRICS`, before `deadline` (on the clock of `time.monotonic`).
 
         Raises:
-            BudgetSpent, Retriable, Fatal: as the model or the embedder does; nothing is returned of what went before.
+            BudgetSpent, Retriable, Fatal: as the model or the embedder does; judgements made before are lost.
         """
         return [judgement for task in self.tasks(case, deadline=deadline) for judgement in task()]
 
     def tasks(self, case: Case, *, deadline: float | None = None) -> list[Task]:
-        """The same in pieces that may run at a time, in any order; each raises what `judge` does."""
+        """The work of `judge` in pieces that may run concurrently, in any order. Each raises what `judge` does."""
         request, tasks = self.request(case), self.rest(case, deadline=deadline)
         return tasks if request is None else [partial(self._ask_once, case, request, deadline), *tasks]
 
     def rest(self, case: Case, *, deadline: float | None = None) -> list[Task]:
-        """Those of `tasks` that `request` does not cover."""
+        """The tasks for the metrics that `request` does not cover."""
         covered = self._together if self.request(case) is not None else []
         return [partial(self._alone, name, case, deadline) for name in self._names if name not in covered]
 
     def request(self, case: Case) -> Request[Combined] | None:
-        """The one call for several metrics, where there is one for this case; see `from_reply`."""
+        """The single call for several metrics, if there is one for this case. Give its reply to `from_reply`."""
         return combined_request(case) if self._together else None
 
     def from_reply(self, case: Case, reply: Reply[Combined] | NoAnswer) -> list[Judgement]:
-        """The judgements that the reply to `request(case)` gives, which share what it used.
+        """The judgements from the reply to `request(case)`, with the spend of the call divided among them.
 
         Raises:
-            Retriable, Fatal: as the embedder does; the reply may be given again.
+            Retriable, Fatal: as the embedder does; the caller may pass the same reply again.
         """
         if isinstance(reply, NoAnswer):
             return self._judgements(dict.fromkeys(self._together, undefined(reply.reason)), reply.spend)

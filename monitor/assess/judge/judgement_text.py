@@ -1,16 +1,16 @@
-"""Judgements of one interaction in words."""
+"""Describes a judgement in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_MOST = 3  # of the parts that speak against an answer
+_MOST = 3  # parts that are shown
 _AGAINST = {"statements": ("supported", "statement"), "documents": ("useful", "why"), "questions": ("yes", "question")}
 
 
 def judgement_text(row: Mapping[str, Any]) -> str:
-    """What spoke against a full score, on some lines; why there is none."""
+    """What speaks against a full score, on a few lines, or why there is no score."""
     if row["score"] is None:
         return str(row["reason"]).replace("_", " ")
     parts = row["parts"]

@@ -1,4 +1,4 @@
-"""What a judged metric is: a function from a case, and the means to ask about it, to an outcome."""
+"""The types of judged metrics. A metric is a function from a case, and a way to ask about it, to an outcome."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T", bound=Form)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The texts of one interaction. `refuses`: the answer is worded as a refusal, so that it states nothing."""
+    """The texts of one interaction. `refuses` says that the answer is worded as a refusal and states nothing."""
 
     question: str
     answer: str
@@ -26,7 +26,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A score in [0, 1] (answer relevance: [-1, 1]), or None with the reason; `parts` are what it was made of."""
+    """A score in [0, 1] (answer relevance: [-1, 1]), or None with the reason. `parts` are the findings behind it."""
 
     score: float | None
     reason: str | None = None
@@ -35,9 +35,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One LLM-judged metric of one interaction, with what it cost.
+    """One LLM-judged metric of one interaction, with its cost.
 
-    `prompt_hash` is that of all `prompts` which were asked, in their order; empty where nothing had to be asked.
+    `prompt_hash` is the hash of all `prompts` that were sent, in order; empty if there was nothing to ask.
     """
 
     metric: str
@@ -50,7 +50,7 @@ class Judgement:
 
 
 class Asker:
-    """Asks for one case, and keeps account of it."""
+    """Asks the model about one case, and records the prompts and what the calls used."""
 
     def __init__(self, model: LanguageModel, embedder: Embedder, *, deadline: float | None = None) -> None:
         self._model = model
@@ -61,7 +61,7 @@ class Asker:
 
     @property
     def prompt_hash(self) -> str:
-        """Of all prompts that were asked, in their order."""
+        """The hash of all prompts that were sent, in order."""
         return prompts_hash(self.prompts)
 
     def ask(self, prompt: Prompt[T], *blocks: Block) -> T:
@@ -80,7 +80,7 @@ class Asker:
         return reply.value
 
     def similarities(self, text: str, others: Sequence[str]) -> list[float]:
-        """The cosine similarity of `text` to each of the others.
+        """The cosine similarities of `text` with each of the others.
 
         Raises:
             Retriable, Fatal: as the embedder does.

@@ -1,4 +1,4 @@
-"""The judged metrics by name; one more is one function and one line here."""
+"""The judged metrics by name. A new metric takes one function and one line here."""
 
 from __future__ import annotations
 

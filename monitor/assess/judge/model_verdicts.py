@@ -1,4 +1,4 @@
-"""Verdicts of a model on a list of things, and what may be made of them: all that were asked for, or nothing."""
+"""Scores from a model's verdicts on a list of items. A list without exactly the verdicts asked for gives no score."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitor.core.model import Json
 
 
 class Numbered(Form):
-    """A verdict on the thing with this number."""
+    """A verdict on the item with this number."""
 
     number: int
 
@@ -29,19 +29,19 @@ N = TypeVar("N", bound=Numbered)
 
 
 def by_number(verdicts: Sequence[N], numbers: Collection[int]) -> dict[int, N] | None:
-    """The verdict on each of `numbers`; None where one has none or two, or a verdict is on nothing that was asked."""
+    """The verdict on each of `numbers`; None if a number has no verdict or two, or a verdict has another number."""
     found = {verdict.number: verdict for verdict in verdicts}
     return found if len(found) == len(verdicts) and found.keys() == set(numbers) else None
 
 
 def incomplete(verdicts: Sequence[Numbered], **parts: Json) -> Outcome:
-    """No score, since the verdicts are not those asked for; they are kept as they came."""
-    came: list[Json] = [verdict.model_dump() for verdict in verdicts]
-    return Outcome(score=None, reason="incomplete", parts={**parts, "verdicts": came})
+    """An outcome without a score, since the verdicts are not the ones asked for; it keeps them as received."""
+    received: list[Json] = [verdict.model_dump() for verdict in verdicts]
+    return Outcome(score=None, reason="incomplete", parts={**parts, "verdicts": received})
 
 
 def supported_share(judged: Sequence[Statement]) -> Outcome:
-    """Supported statements / statements; undefined where there are none (`no_statements`)."""
+    """Supported statements / statements; undefined (`no_statements`) if there are none."""
     statements = [statement for statement in judged if statement.statement.strip()]
     if not statements:
         return undefined("no_statements")

@@ -1,4 +1,4 @@
-"""Summarization score: what a summary keeps of its documents, and in how few words (RAGAS; metrics.md §2)."""
+"""Summarization score: how much of its documents a summary keeps, and how brief it is (RAGAS; metrics.md §2)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from monitor.assess.judge.metric import Asker, Case, Outcome
 from monitor.assess.judge.model_verdicts import Numbered, by_number, incomplete
 from monitor.assess.llm.exchange import Block, Form, load_prompt
 
-QUESTIONS: Final = 10  # at most; the prompt says it too
-WEIGHT: Final = 0.5  # of the questions, w in the formula
+QUESTIONS: Final = 10  # at most; the prompt also says it
+WEIGHT: Final = 0.5  # w in the formula: the weight of the questions
 
 
 class Questions(Form):
-    """Questions that the documents answer with yes."""
+    """Questions that the documents answer with "yes"."""
 
     questions: list[str]
 
 
 class Verdict(Numbered):
-    """Whether the summary answers a question with yes."""
+    """Whether the summary answers a question with "yes"."""
 
     yes: bool
 
 
 class Verdicts(Form):
-    """One for each question."""
+    """One verdict for each question."""
 
     answers: list[Verdict]
 
@@ -36,10 +36,10 @@ ANSWERED: Final = load_prompt("monitor.assess.judge", "summarization_answers.v1"
 
 
 def summarization_score(case: Case, asker: Asker) -> Outcome:
-    """Half the share of the questions that the summary answers with yes, and half its conciseness.
+    """Half the share of questions that the summary answers with "yes", plus half the conciseness.
 
-    w · yes / questions + (1 − w) · conciseness, with w = 0.5. The answer is the summary. The questions are made from
-    the documents, which answer each with yes; the call that answers them sees the summary only.
+    w · yes / questions + (1 − w) · conciseness, with w = 0.5. The answer is the summary. The model makes the questions
+    from the documents, which answer each with "yes"; the call that answers them sees only the summary.
     """
     if reason := missing(case, answer, documents):
         return undefined(reason)
@@ -64,5 +64,5 @@ def summarization_score(case: Case, asker: Asker) -> Outcome:
 
 
 def conciseness(summary: str, text: str) -> float:
-    """1 − min(|summary|, |text|) / |text| in characters; `text` is not empty."""
+    """1 − min(|summary|, |text|) / |text|, in characters. `text` must not be empty."""
     return 1 - min(len(summary), len(text)) / len(text)

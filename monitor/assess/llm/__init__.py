@@ -1,1 +1,4 @@
-"""Language models: what is asked, what comes back, what it costs, and the one adapter that talks to a server."""
+"""In: prompts with their data. Out: answers in the form that the prompt asks for, with their cost.
+
+One adapter talks to an OpenAI-compatible server, call by call or through its batch endpoint.
+"""

@@ -1,4 +1,4 @@
-"""The provider's batch endpoint: many requests at once, answered within a day at half the price.
+"""Sends requests to the provider's batch endpoint, which answers them within a day at half the price.
 
 https://platform.openai.com/docs/guides/batch
 """
@@ -26,9 +26,9 @@ _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_RE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAnswers:
-    """What became of the requests of a batch that has ended, by their names; one that is in neither was not tried.
+    """The results of a batch that has ended, by the name of the request; a request in neither mapping was not tried.
 
-    `failed` says why the batch as a whole was not.
+    `failed` says why the batch as a whole failed.
     """
 
     completions: Mapping[str, object]
@@ -37,7 +37,7 @@ class BatchAnswers:
 
 
 class BatchEndpoint:
-    """Sends chat completion requests as batches, and looks after them."""
+    """Uploads chat completion requests as batches and fetches their results."""
 
     def __init__(self, *, api_key: str, base_url: str | None, timeout: float = 60.0) -> None:
         self._client = openai.OpenAI(
@@ -45,14 +45,13 @@ class BatchEndpoint:
         )
 
     def close(self) -> None:
-        """Closes the connections."""
         self._client.close()
 
     def upload(self, bodies: Mapping[str, Mapping[str, Any]]) -> str:
-        """Uploads requests under names of their own; the provider's id of their file.
+        """Uploads requests by name and returns the provider's id of the file.
 
         Raises:
-            Retriable, Fatal: it was not taken on.
+            Retriable, Fatal: the provider did not accept the file.
         """
         lines = [
             json.dumps({"custom_id": name, "method": "POST", "url": _URL, "body": body})
@@ -62,19 +61,19 @@ class BatchEndpoint:
             return self._client.files.create(file=("judge.jsonl", "\n".join(lines).encode()), purpose="batch").id
 
     def create(self, file: str) -> str:
-        """Has the requests of a file worked on; the provider's id of the batch.
+        """Starts a batch with the requests of a file and returns the provider's id of the batch.
 
         Raises:
-            Retriable, Fatal: it was not taken on.
+            Retriable, Fatal: the provider did not accept the batch.
         """
         with _provider_errors():
             return self._client.batches.create(input_file_id=file, endpoint=_URL, completion_window="24h").id
 
     def look(self, batch_id: str) -> tuple[str, BatchAnswers | None]:
-        """The batch's status, and what was answered once it has ended.
+        """The status of the batch, and its answers once it has ended.
 
         Raises:
-            Retriable, Fatal: it cannot be asked after.
+            Retriable, Fatal: the provider did not tell the status.
         """
         completions: dict[str, object] = {}
         problems: dict[str, str] = {}
@@ -84,13 +83,13 @@ class BatchEndpoint:
                 return batch.status, None
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
                 for line in self._client.files.content(file).text.strip().split("\n"):
-                    _sort(json.loads(line), completions, problems)
-        said = [error.message for error in (batch.errors and batch.errors.data) or [] if error.message]
-        failed = "; ".join(said) or "no reason was given" if batch.status == "failed" else None
+                    _add(json.loads(line), completions, problems)
+        messages = [error.message for error in (batch.errors and batch.errors.data) or [] if error.message]
+        failed = "; ".join(messages) or "no reason was given" if batch.status == "failed" else None
         return batch.status, BatchAnswers(completions=completions, problems=problems, failed=failed)
 
 
-def _sort(result: Any, completions: dict[str, object], problems: dict[str, str]) -> None:
+def _add(result: Any, completions: dict[str, object], problems: dict[str, str]) -> None:
     match result:
         case {"custom_id": str(name), "response": {"status_code": 200, "body": body}}:
             completions[name] = body
@@ -99,7 +98,7 @@ def _sort(result: Any, completions: dict[str, object], problems: dict[str, str])
         case {"custom_id": str(name), "response": {"status_code": status}}:
             problems[name] = f"status {status}"
         case _:
-            raise ValueError("a line of its results is none")
+            raise ValueError("a line of the results is not a result")
 
 
 @contextmanager
@@ -109,9 +108,9 @@ def _provider_errors() -> Iterator[None]:
     except openai.APIStatusError as error:
         if error.status_code in _BUSY or error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Retriable(f"the batch endpoint is busy: status {error.status_code}") from None
-        hint = "see MONITOR_LLM__BASE_URL and …_API_KEY, or set MONITOR_JUDGE__BATCH=false"
-        raise Fatal(f"the batch endpoint refuses: status {error.status_code}; {hint}") from None
+        remedy = "check MONITOR_LLM__BASE_URL and …_API_KEY, or set MONITOR_JUDGE__BATCH=false"
+        raise Fatal(f"the batch endpoint refuses the request: status {error.status_code}; {remedy}") from None
     except openai.APIConnectionError:
         raise Retriable("the batch endpoint is out of reach") from None
     except (ValueError, RecursionError) as error:
-        raise Retriable(f"the batch endpoint gave an answer that does not fit: {error}") from None
+        raise Retriable(f"the batch endpoint sent an invalid answer: {error}") from None

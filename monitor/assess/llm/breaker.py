@@ -1,4 +1,4 @@
-"""A circuit breaker: a server that fails again and again is left alone for a while, then tried with one call."""
+"""A circuit breaker: no calls to a server that keeps failing for a while, then a single call to try it again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from monitor.core.errors import Retriable
 
 
 class CircuitOpen(Retriable):
-    """The server has failed again and again; there is no use in waiting for it within a call."""
+    """The server keeps failing; waiting for it within a call is pointless."""
 
 
 class Breaker:
-    """Counts failures in a row; from `failures` on, calls are refused for `cooldown` seconds.
+    """Refuses calls for `cooldown` seconds after `failures` failures in a row.
 
-    After that one call may try: if it succeeds all may, if not the pause begins anew. Thread-safe; `clock` gives
-    seconds that only grow.
+    After the pause a single call may try. If it succeeds, all calls may pass; if not, the pause starts again.
+    Thread-safe. `clock` returns seconds and never goes back.
     """
 
     def __init__(self, *, failures: int, cooldown: float, clock: Callable[[], float]) -> None:
@@ -30,29 +30,33 @@ class Breaker:
         self._why = ""
 
     def enter(self) -> None:
-        """Asks to be let through; who is has to say `succeeded`, `failed` or `left` afterwards.
+        """Lets a call pass. The caller must then call `succeeded`, `failed`, `left` or `hold`.
 
         Raises:
-            CircuitOpen: not before `retry_after`, since it failed.
-            Retriable: not before `retry_after`, since it asked for that.
+            CircuitOpen: no call may pass before `retry_after`, since the server failed.
+            Retriable: no call may pass before `retry_after`, since the server asked for a pause.
         """
         with self._lock:
             wait, broken = self._closed_until - self._clock(), self._failed >= self._most
             if wait > 0 and broken:
-                raise CircuitOpen(f"left alone for {self._cooldown:.0f} s after failures{self._why}", retry_after=wait)
+                raise CircuitOpen(
+                    f"no calls for {self._cooldown:.0f} s after repeated failures{self._why}", retry_after=wait
+                )
             if wait > 0:
-                raise Retriable("the language model's server asked to be left alone for now", retry_after=wait)
+                raise Retriable("the language model's server asked for a pause", retry_after=wait)
             if broken and self._trying:
-                raise CircuitOpen(f"tried again with one call after failures{self._why}", retry_after=1.0)
+                raise CircuitOpen(
+                    f"a single call tries the server again after repeated failures{self._why}", retry_after=1.0
+                )
             self._trying = broken
 
     def succeeded(self) -> None:
-        """The server answered, whatever it said of the request."""
+        """The server answered, even if it refused the request."""
         with self._lock:
             self._failed, self._trying = 0, False
 
     def failed(self, why: str = "") -> None:
-        """The server was out of reach, did not answer in time, or broke down: `why` in words."""
+        """The server was out of reach, did not answer in time, or had an error; `why` says which."""
         with self._lock:
             self._failed += 1
             self._why = f": {why}" if why else ""
@@ -61,12 +65,12 @@ class Breaker:
                 self._closed_until = max(self._closed_until, self._clock() + self._cooldown)
 
     def left(self) -> None:
-        """The call was given up for a reason that says nothing about the server."""
+        """The call ended for a reason that says nothing about the server."""
         with self._lock:
             self._trying = False
 
     def hold(self, seconds: float) -> None:
-        """The server asked to be left alone for so long."""
+        """The server asked for a pause."""
         with self._lock:
             self._trying = False
             self._closed_until = max(self._closed_until, self._clock() + seconds)

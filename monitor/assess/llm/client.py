@@ -1,4 +1,4 @@
-"""The `LanguageModel` adapter for OpenAI, and for any server that speaks its chat completions API."""
+"""The `LanguageModel` adapter for OpenAI and for any server that speaks its chat completions API."""
 
 from __future__ import annotations
 
@@ -13,27 +13,32 @@ from threading import BoundedSemaphore, Event
 from time import monotonic
 from typing import Any, TypeVar
 
+from typing_extensions import override
+
 from monitor.assess.llm.breaker import Breaker, CircuitOpen
 from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
-from monitor.assess.ports import Budget
+from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
 from monitor.core.retry import delay_before
 
 T = TypeVar("T", bound=Form)
 log = logging.getLogger(__name__)
 
-_FAILURES, _COOLDOWN = 5, 30.0  # in a row, seconds
-_TRIES = 4  # of one call, where the server is busy or out of reach
-_FAIR = 5.0  # seconds after which a server that has not answered counts as failed
-_LONGEST_HOLD = 300.0  # seconds that a server may ask for at a time
-_LONGEST_WAIT = 30.0  # of one call for its next try
+_FAILURES, _COOLDOWN = 5, 30.0  # failures in a row; seconds
+_TRIES = 4  # of one call, while the server is busy or out of reach
+_FAIR = 5.0  # seconds that a server needs to have before a missing answer counts as its failure
+_LONGEST_HOLD = 300.0  # seconds: the longest pause that a server may ask for
+_LONGEST_WAIT = 30.0  # seconds that a call waits for its next try
 _ABOUT_THE_REQUEST = {
-    HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
-}  # fmt: skip
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+_dice = random.SystemRandom()
 _SET_UP = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
 _TOO_LONG = (
     "context length",
@@ -52,22 +57,21 @@ _REPAIR = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Of a million tokens, in the currency of the budget."""
+    """The price of a million tokens, in the currency of the budget."""
 
     input: float
     output: float
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
-class ChatModel:
+class ChatModel(LanguageModel):
     """One model of one server, for one purpose. Any number of threads may ask; `concurrency` calls run at a time.
 
-    Every request to the server is taken from the budget first, repetitions and repairs too, and its tokens are counted
-    after it. A server that is busy is asked again when it says (`Retry-After`), one that breaks down again and again is
-    left alone for half a minute.
+    Every request to the server, repetitions and repairs included, is taken from the budget before it and its tokens are
+    counted after it. A busy server is asked again when it says (`Retry-After`); a server that keeps failing gets no
+    calls for half a minute.
     """
 
     def __init__(
@@ -85,10 +89,10 @@ class ChatModel:
         max_input_chars: int = 200_000,
         structure: Structure = Structure.SCHEMA,
     ) -> None:
-        """`timeout` is for one request, in seconds.
+        """`timeout` applies to one request, in seconds.
 
         Raises:
-            WrongSettings: the key cannot be one.
+            WrongSettings: the key is empty or cannot be sent in a header.
         """
         check_key(api_key, of="the LLM's", setting="MONITOR_LLM__API_KEY")
         self._model = model
@@ -104,32 +108,33 @@ class ChatModel:
         self._transport = Transport(api_key=api_key, base_url=base_url)
 
     @property
+    @override
     def model(self) -> str:
-        """The model's name, as it was asked for."""
         return self._model
 
     def close(self) -> None:
-        """Closes the connections; calls that wait for the server's next chance end with `Retriable`."""
+        """Closes the connections. Calls that wait for their next try end with `Retriable`."""
         self._stop.set()
         self._transport.close()
 
+    @override
     def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
-        """See the port. An answer that is not in the form is sent back once, with what is wrong with it."""
+        """Sends back, once, an answer that is not in the form, with a description of the problem."""
         if len(request.data) > self._max_input_chars:
-            message = f"{len(request.data):,} characters are more than MONITOR_LLM__MAX_INPUT_CHARS"
+            message = f"the request has {len(request.data):,} characters, more than MONITOR_LLM__MAX_INPUT_CHARS"
             raise NoAnswer("too_long", message, Spend())
         with self._slot(deadline):
             return self._answered(request, deadline)
 
     def body(self, request: Request[Any]) -> dict[str, Any]:
-        """The request as the API has it, for those who send it by another way."""
+        """The request in the format of the API, for callers that send it another way."""
         return self._dialect.body(self._model, request, self._dialect.messages(request))
 
     def read(self, request: Request[T], body: object, *, discount: float) -> Reply[T]:
-        """The reply in a chat completion that came by another way; its tokens are counted at `discount` of the price.
+        """The reply in a chat completion that came another way. Its tokens are counted at `discount` of the price.
 
         Raises:
-            NoAnswer: it holds none in the form asked for.
+            NoAnswer: the completion holds no answer in the form asked for.
         """
         try:
             found = completion_of(body)
@@ -144,7 +149,7 @@ class ChatModel:
     @contextmanager
     def _slot(self, deadline: float | None) -> Iterator[None]:
         if not self._slots.acquire(timeout=None if deadline is None else max(0.0, deadline - monotonic())):
-            raise Retriable("no call of the language model came free in time")
+            raise Retriable("all calls of the language model were busy until the deadline")
         try:
             yield
         finally:
@@ -178,14 +183,14 @@ class ChatModel:
         spend = Spend(calls=calls, input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
         try:
             self._budget.count(self._purpose, self._model, spend)
-        except Retriable as error:  # the answer is there and paid for
+        except Retriable as error:  # the answer has come and is paid for
             log.warning("%d tokens were not counted: %s", sum(tokens), error)
         return spend
 
     def _completed(
         self, request: Request[Any], messages: Sequence[ChatMessage], factor: int, deadline: float | None
     ) -> tuple[Completion, int]:
-        """The server's completion, and how many requests that took."""
+        """The server's completion and the number of requests that it took."""
         attempt = calls = 0
         while True:
             try:
@@ -202,7 +207,7 @@ class ChatModel:
             try:
                 return self._sent(body, deadline), calls
             except _AdaptedError:
-                continue  # each parameter at most once or twice, so this ends
+                continue  # at most twice for each parameter, so the loop ends
             except NoAnswer as error:
                 error.spend = Spend(calls=calls)
                 raise
@@ -225,14 +230,14 @@ class ChatModel:
             raise
 
     def _wait(self, error: Retriable, attempt: int, deadline: float | None) -> None:
-        """Waits for the next try; raises the error instead where there is none."""
-        delay = delay_before(attempt, error.retry_after, random.random())  # noqa: S311  no secret
+        """Waits for the next try, or raises `error` if there is none."""
+        delay = delay_before(attempt, error.retry_after, _dice.random())
         late = deadline is not None and monotonic() + delay >= deadline
         if attempt + 1 == _TRIES or delay > _LONGEST_WAIT or late or self._stop.wait(delay):
             raise error
 
     def _sent(self, body: dict[str, Any], deadline: float | None) -> Completion:
-        """One request, with the outcome told to the breaker."""
+        """Sends one request and reports the outcome to the breaker."""
         begin = monotonic()
         until = begin + self._timeout if deadline is None else min(begin + self._timeout, deadline)
         try:
@@ -241,7 +246,7 @@ class ChatModel:
             raise self._refusal(refused, body) from None
         except Unanswered as error:
             if error.late and until - begin < min(_FAIR, self._timeout):
-                self._breaker.left()  # it had too little time to be blamed for it
+                self._breaker.left()  # the server had too little time to count this as its failure
             else:
                 self._breaker.failed(str(error))
             raise
@@ -251,35 +256,35 @@ class ChatModel:
         try:
             completion = completion_of(json.loads(content))
         except (ValueError, RecursionError) as error:
-            problem = f"the language model at {self._transport.host} gave no completion: {error}"
+            problem = f"the language model at {self._transport.host} sent an invalid completion: {error}"
             self._breaker.failed(problem)
             raise Retriable(problem) from None
         self._breaker.succeeded()
         return completion
 
     def _refusal(self, refused: Refused, body: dict[str, Any]) -> MonitorError:
-        status, said = refused.status, refused.said
+        status, quote = refused.status, refused.quote
         who = f"the language model {self._model} at {self._transport.host}"
         if refused.busy:
             if refused.wait is not None:
                 self._breaker.hold(min(refused.wait, _LONGEST_HOLD))
             elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._breaker.failed(f"{who} breaks down: status {status}")
+                self._breaker.failed(f"{who} has an error: status {status}")
             else:
                 self._breaker.left()
-            return Retriable(f"{who} is busy or over its limit: {said}", retry_after=refused.wait)
+            return Retriable(f"{who} is busy or over its limit: {quote}", retry_after=refused.wait)
         self._breaker.succeeded()
-        if status == HTTPStatus.UNAUTHORIZED:  # says nothing of what was said: it may show parts of the key
+        if status == HTTPStatus.UNAUTHORIZED:  # without a quote, which may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
-        set_up = any(word in said.lower() for word in _SET_UP)
+        set_up = any(word in quote.lower() for word in _SET_UP)
         if status not in _ABOUT_THE_REQUEST or (status == HTTPStatus.BAD_REQUEST and set_up):
-            return Fatal(f"{who} is not to be had: see MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({said})")
+            return Fatal(f"{who} is not available: check MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({quote})")
         large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        too_long = large or any(word in said.lower() for word in _TOO_LONG)
-        if not too_long and self._dialect.learned(body, said):
+        too_long = large or any(word in quote.lower() for word in _TOO_LONG)
+        if not too_long and self._dialect.learned(body, quote):
             return _AdaptedError()
-        return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {said}", Spend())
+        return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {quote}", Spend())
 
 
 class _AdaptedError(MonitorError):
-    """The server does not take a parameter; the next request is written otherwise."""
+    """The server does not accept a parameter, and the next request will not use it."""

@@ -1,4 +1,4 @@
-"""How requests are written for a server, and what was learned of the parameters that it does not take."""
+"""Writes requests in the form that a server accepts, and learns which parameters it does not accept."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ChatMessage: TypeAlias = dict[str, str]
 
 
 class Structure(StrEnum):
-    """How the form of an answer is asked for, the strictest first."""
+    """The ways to ask for the form of an answer, the strictest first."""
 
-    SCHEMA = "json_schema"  # the server sees to it (OpenAI, vLLM, llama.cpp, Ollama)
-    OBJECT = "json_object"  # the server sees to it that it is JSON, the prompt says what kind
-    TEXT = "text"  # the prompt alone says it
+    SCHEMA = "json_schema"  # the server enforces the schema (OpenAI, vLLM, llama.cpp, Ollama)
+    OBJECT = "json_object"  # the server enforces JSON, and the prompt holds the schema
+    TEXT = "text"  # only the prompt holds the schema
 
 
 _WEAKER = {Structure.SCHEMA: Structure.OBJECT, Structure.OBJECT: Structure.TEXT}
@@ -26,7 +26,7 @@ _STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "structured
 
 
 class Dialect:
-    """Writes requests. What it learns is the same for every thread, and learned at most once each."""
+    """Writes requests. All threads share what it learns."""
 
     def __init__(self, *, structure: Structure, max_output_tokens: int) -> None:
         self._structure = structure
@@ -35,14 +35,14 @@ class Dialect:
         self._temperature = True
 
     def messages(self, request: Request[Any]) -> list[ChatMessage]:
-        """The prompt as instructions, the data as the user's message, in characters that can be sent."""
+        """The prompt as the system message and the data as the user message, without characters that cannot be sent."""
         data = storable(request.data)
         return [{"role": "system", "content": request.prompt.text}, {"role": "user", "content": data}]
 
     def body(
         self, model: str, request: Request[Any], messages: Sequence[ChatMessage], *, factor: int = 1
     ) -> dict[str, Any]:
-        """The JSON of a chat completion request; `factor` times the usual room for the answer."""
+        """The JSON of a chat completion request, with `factor` times the usual room for the answer."""
         body: dict[str, Any] = {
             "model": model,
             "messages": list(messages),
@@ -57,23 +57,23 @@ class Dialect:
             return body
         if structure is Structure.OBJECT:
             body["response_format"] = {"type": "json_object"}
-        told = f"{prompt.text}\nThe form is this JSON Schema:\n{json.dumps(prompt.schema)}"
-        body["messages"] = [{"role": "system", "content": told}, *messages[1:]]
+        instructions = f"{prompt.text}\nThe form is this JSON Schema:\n{json.dumps(prompt.schema)}"
+        body["messages"] = [{"role": "system", "content": instructions}, *messages[1:]]
         return body
 
     def learned(self, sent: dict[str, Any], refusal: str) -> bool:
-        """Whether the refusal of that body names a parameter that can be left out or written otherwise.
+        """Whether the refusal of the body `sent` names a parameter that the next body leaves out or writes differently.
 
-        The next body does so; several threads may learn the same at a time.
+        Several threads may learn the same thing at the same time.
         """
-        said = refusal.lower()
-        if "max_completion_tokens" in said and "max_tokens" in sent:
+        message = refusal.lower()
+        if "max_completion_tokens" in message and "max_tokens" in sent:
             self._limit = "max_completion_tokens"
-        elif "temperature" in said and "temperature" in sent:
+        elif "temperature" in message and "temperature" in sent:
             self._temperature = False
-        elif "response_format" in sent and any(word in said for word in _STRUCTURE_WORDS):
+        elif "response_format" in sent and any(word in message for word in _STRUCTURE_WORDS):
             refused = Structure(sent["response_format"]["type"])
-            if self._structure is refused:  # else another thread has gone further meanwhile
+            if self._structure is refused:  # otherwise another thread has learned more in the meantime
                 self._structure = _WEAKER[refused]
         else:
             return False

@@ -1,7 +1,7 @@
-"""What a language model is asked and what it answers: prompts, the data for them, typed replies and their cost.
+"""The exchange with a language model: prompts, their data, typed replies and what they cost.
 
-Prompts are files of this package with a version in their name. What comes from outside (documents, questions, answers)
-never enters a prompt: it goes along as data, between fences that it cannot close.
+Prompts are files of this package with a version in their name. Text from outside (documents, questions, answers) never
+enters a prompt: it is sent as data, between fences that it cannot close.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monitor.core.errors import MonitorError, Retriable
 
 
 class Purpose(StrEnum):
-    """What a call is made for; each has its own account."""
+    """The purpose of a call. Each purpose has its own account in the budget."""
 
     SIDECAR = "sidecar"
     JUDGE = "judge"
@@ -40,7 +40,7 @@ _NAMES = ("$defs", "properties")  # whose keys are names of their own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt(Generic[T]):
-    """Instructions with the form of their answer; `hash` changes with either."""
+    """Instructions with the form of the answer. `hash` changes with either."""
 
     name: str  # with its version: `explain.v1`
     text: str
@@ -48,12 +48,12 @@ class Prompt(Generic[T]):
 
     @property
     def schema(self) -> dict[str, object]:
-        """The JSON Schema of the answer, without what it says of the form's name in our code: that costs tokens."""
+        """The JSON Schema of the answer, without the names and docstrings of our classes, which would cost tokens."""
         return _schema(self.form)
 
     @property
     def hash(self) -> str:
-        """Of the instructions and of the answer's schema: 16 hex digits of SHA-256."""
+        """16 hex digits of the SHA-256 of the instructions and the schema of the answer."""
         return _hash(self.text, self.form)
 
 
@@ -79,18 +79,18 @@ def _plain(schema: Any) -> Any:
 
 
 def combined_hash(parts: Sequence[str]) -> str:
-    """One hash for several texts: 16 hex digits of SHA-256."""
+    """16 hex digits of the SHA-256 of several texts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def prompts_hash(prompts: Sequence[Prompt[Any]]) -> str:
-    """One hash for the prompts of one result, in their order; of one it is its own, of none it is empty."""
+    """One hash for the prompts of a result, in order. For a single prompt it is the prompt's own; for none, empty."""
     hashes = [prompt.hash for prompt in prompts]
     return combined_hash(hashes) if len(hashes) > 1 else "".join(hashes)
 
 
 def load_prompt(package: str, name: str, form: type[T]) -> Prompt[T]:
-    """The prompt in `prompts/<name>.txt` of `package`, with what every prompt says of data after it."""
+    """The prompt in `prompts/<name>.txt` of `package`, followed by the instructions about data."""
     return Prompt(name=name, text=f"{_text(package, name)}\n{_text(__package__ or '', 'data.v1')}", form=form)
 
 
@@ -101,7 +101,7 @@ def _text(package: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A piece of data that a prompt speaks of by its name."""
+    """A piece of data that the prompt refers to by name."""
 
     name: str
     text: str
@@ -116,7 +116,7 @@ class Request(Generic[T]):
 
     @property
     def data(self) -> str:
-        """The blocks, each between two lines with a mark that stands in none of them."""
+        """The blocks, each between two lines with a mark that occurs in none of the blocks."""
         texts = [block.text for block in self.blocks]
         mark = combined_hash(texts)
         while any(mark in text for text in texts):
@@ -126,7 +126,7 @@ class Request(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spend:
-    """What calls used. `cost` is None where no prices are set; its currency is that of the prices."""
+    """What calls used. `cost` is in the currency of the prices, and None if no prices are set."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -145,7 +145,7 @@ class Spend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[T]):
-    """What was answered, in the form that the prompt asks for. `repaired`: only at the second attempt."""
+    """An answer in the form that the prompt asks for. `repaired` says that it took a second attempt."""
 
     value: T
     model: str
@@ -154,11 +154,11 @@ class Reply(Generic[T]):
 
 
 class BudgetSpent(Retriable):
-    """The budget for calls of language models is spent for now."""
+    """The budget for calls to language models is spent for now."""
 
 
 class NoAnswer(MonitorError):
-    """The model gives no usable answer to this request, and would not if it were asked again.
+    """The model gives no usable answer to this request, and asking again would not help.
 
     `reason` is `model_refused`, `content_filter`, `truncated`, `malformed`, `too_long` or `rejected`.
     """

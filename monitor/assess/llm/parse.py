@@ -1,4 +1,4 @@
-"""From a chat completion to a value of the form asked for; nothing else than that form is ever taken."""
+"""Reads a chat completion as a value of the form asked for, and accepts nothing else."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError
 
 T = TypeVar("T", bound=Form)
-_MOST_PROBLEMS = 3  # that are named
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # of models that think aloud
+_MOST_PROBLEMS = 3  # named in an error message
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)  # from models that write down their reasoning
 
 
 class InvalidCompletion(MonitorError):
-    """A completion that holds no value of the form; `reason` as in `NoAnswer`, `final` where asking again is vain."""
+    """A completion that holds no value of the form.
+
+    `reason` is as in `NoAnswer`; `final` says that asking again is pointless. The message is part of the repair prompt.
+    """
 
     def __init__(self, reason: str, message: str, *, final: bool = False) -> None:
         super().__init__(message)
@@ -30,7 +33,7 @@ class InvalidCompletion(MonitorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The first choice of a chat completion, and its usage."""
+    """The first choice of a chat completion, with the token counts."""
 
     content: str | None
     refusal: str | None
@@ -43,7 +46,7 @@ def completion_of(body: object) -> Completion:
     """The completion in the JSON of a response.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the JSON is not a chat completion.
     """
     match body:
         case {"choices": [{"message": {**message}, **choice}, *_]}:
@@ -61,10 +64,10 @@ def completion_of(body: object) -> Completion:
 
 
 def read(completion: Completion, form: type[T]) -> T:
-    """The value, from JSON that may stand among other words where a server does not keep to the form.
+    """The value in the completion's JSON, which may be among other words if the server does not enforce the form.
 
     Raises:
-        InvalidCompletion: there is none, or more than one, as where a model repeats what it read.
+        InvalidCompletion: there is no such JSON, or more than one, as when a model repeats its input.
     """
     if completion.refusal:
         raise InvalidCompletion("model_refused", "the model refuses to answer", final=True)
@@ -82,12 +85,12 @@ def read(completion: Completion, form: type[T]) -> T:
 
 
 def _object(text: str) -> object:
-    """The one JSON object in a text, alone or among other words.
+    """The single JSON object in a text, alone or among other words.
 
-    With a second one, or another brace, nobody could tell which is the answer and which is quoted from what was read.
+    With a second object, or another brace, the answer could not be told from a quotation of the input.
 
     Raises:
-        ValueError, RecursionError: there is none, or more than that.
+        ValueError, RecursionError: the text holds no JSON object, or other braces as well.
     """
     start = text.find("{")
     if start < 0 or "<think>" in text:
@@ -109,7 +112,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _storable(value: Any) -> Any:
-    """Postgres keeps no U+0000 and no lone surrogates, and a model may write either."""
+    """Replaces U+0000 and lone surrogates, which a model may write and Postgres cannot store."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, list):

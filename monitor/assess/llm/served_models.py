@@ -1,4 +1,4 @@
-"""Which models a server has."""
+"""Lists the models that a server offers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from monitor.core.errors import OutOfReach, WrongSettings
 
 
 def served_models(base_url: str, api_key: str) -> list[str]:
-    """Their names, as the server lists them.
+    """The names of the models, as the server lists them.
 
     Raises:
-        OutOfReach: no such server answers.
-        WrongSettings: it refuses the key, or has no list.
+        OutOfReach: no OpenAI-compatible server answers.
+        WrongSettings: the server refuses the key or has no list.
     """
     try:
         with openai.OpenAI(api_key=api_key, base_url=base_url, timeout=10.0, max_retries=0) as client:

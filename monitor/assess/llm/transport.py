@@ -1,4 +1,4 @@
-"""Requests to an OpenAI-compatible server by the openai client, each bounded as a whole."""
+"""Sends requests to an OpenAI-compatible server with the openai client, each with a time limit for the whole."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.retry import retry_after
 
-_LARGEST_BODY = 16 * 2**20
-_LONGEST_QUOTE = 300  # characters of a server's words that a message repeats
+_LARGEST_BODY = 16 * 2**20  # bytes
+_LONGEST_QUOTE = 300  # characters of a server's message that an error repeats
 _SHORTEST = 0.001  # seconds
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 
 
 class Refused(MonitorError):
-    """The server answered with an error: `said` are its words without the key, `wait` the seconds that it asks for."""
+    """The server answered with an error: `quote` is its message without the key, `wait` the pause it asks for (s)."""
 
-    def __init__(self, status: int, said: str, wait: float | None) -> None:
-        super().__init__(f"status {status}: {said}")
+    def __init__(self, status: int, quote: str, wait: float | None) -> None:
+        super().__init__(f"status {status}: {quote}")
         self.status = status
-        self.said = said
+        self.quote = quote
         self.wait = wait
 
     @property
@@ -38,7 +38,7 @@ class Refused(MonitorError):
 
 
 class Unanswered(Retriable):
-    """No whole answer came; `late`: for want of time."""
+    """No complete answer came. `late` says that time ran out."""
 
     def __init__(self, message: str, *, late: bool) -> None:
         super().__init__(message)
@@ -50,31 +50,31 @@ class Transport:
 
     def __init__(self, *, api_key: str, base_url: str | None) -> None:
         base_url = base_url or DEFAULT_BASE_URL
-        self.host = urlsplit(base_url).netloc.rpartition("@")[2]  # no password
+        self.host = urlsplit(base_url).netloc.rpartition("@")[2]  # without a password
         self._key = api_key
         self._closed = False
         self._client = openai.OpenAI(api_key=api_key, base_url=base_url, max_retries=0)
 
     def close(self) -> None:
-        """Closes the connections; what is on its way ends with `Unanswered`."""
+        """Closes the connections. Requests in flight end with `Unanswered`."""
         self._closed = True
         self._client.close()
 
     def exchange(self, body: Mapping[str, Any], until: float) -> bytes:
-        """The body of the answer to a request, if all of it comes before `until` (of `time.monotonic`).
+        """The body of the answer to a request, if all of it comes before `until` (on the clock of `time.monotonic`).
 
-        Of one that is too long it is a part, which is no JSON.
+        A body that is too long is cut off, so that it is no valid JSON.
 
         Raises:
             Refused: the server answered with an error.
-            Unanswered: it did not answer in time, or at all.
+            Unanswered: the server did not answer in time, or not at all.
         """
         try:
             return self._received(body, until)
         except openai.APIStatusError as error:
-            raise self._refused(error) from None  # from None: what the server wrote may repeat the key
+            raise self._refused(error) from None  # from None: the server's message may repeat the key
         except (openai.APIConnectionError, httpx2.RequestError, OSError, _LateError) as error:
-            # The client names what happens before the body, the layer below it what happens in it.
+            # The client wraps errors before the body; errors within the body come from the layer below.
             late = isinstance(error, openai.APITimeoutError | httpx2.TimeoutException | _LateError)
             what = "does not answer in time" if late else "is out of reach"
             raise Unanswered(f"the language model at {self.host} {what}", late=late) from None
@@ -84,10 +84,10 @@ class Transport:
             raise
 
     def _received(self, body: Mapping[str, Any], until: float) -> bytes:
-        """The client itself bounds each read only, so the time is looked at after each."""
+        """The client limits the time of each single read, so the total is checked here after each read."""
         content = bytearray()
         create = self._client.chat.completions.with_streaming_response.create
-        # as extra body, since the client would look through every message of a plain one
+        # as an extra body, since the client would inspect every message of a normal one
         with create(
             model=body["model"], messages=[], extra_body=dict(body), timeout=max(until - monotonic(), _SHORTEST)
         ) as response:
@@ -100,10 +100,10 @@ class Transport:
         return bytes(content[:_LARGEST_BODY])
 
     def _refused(self, error: openai.APIStatusError) -> Refused:
-        words = error.body.get("message") if isinstance(error.body, Mapping) else error.body
-        said = storable(" ".join(str(words).replace(self._key, "[key]").split()))[:_LONGEST_QUOTE]
-        return Refused(error.status_code, said, retry_after(error.response.headers))
+        message = error.body.get("message") if isinstance(error.body, Mapping) else error.body
+        quote = storable(" ".join(str(message).replace(self._key, "[key]").split()))[:_LONGEST_QUOTE]
+        return Refused(error.status_code, quote, retry_after(error.response.headers))
 
 
 class _LateError(MonitorError):
-    """The answer was still coming when its time was up."""
+    """The answer was still arriving when the time was up."""

@@ -79,7 +79,7 @@ def test_judgements_come_in_the_registry_s_order_whatever_was_asked_for():
 
 
 def test_an_unknown_metric_is_a_wrong_setting_that_names_the_known_ones():
-    with pytest.raises(WrongSettings, match="no judged metric: truth; there are faithfulness, answer_relevance"):
+    with pytest.raises(WrongSettings, match="unknown judged metric: truth; choose from faithfulness, answer_relevance"):
         a_judge(scripted(), "faithfulness", "truth")
 
 
