@@ -1,8 +1,8 @@
-"""Protocols of assessing: completers, models, embedders, detectors."""
+"""Protocols of the room assess: what the pipeline, the judge and the caches need from models and services."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
@@ -19,90 +19,114 @@ T = TypeVar("T", bound="Form")
 
 
 class Completer(Protocol):
-    """Supplies supporting documents for interactions whose generator was not asked."""
+    """Supplies supporting documents for interactions whose event carries none."""
 
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
         """One `Support` per interaction, in order.
 
         Raises:
-            Retriable: the service behind it is out of reach for now.
+            Retriable: the service behind the completer is out of reach for now.
         """
 
 
 class LanguageModel(Protocol):
-    """Asks a language model for answers of a given form; any number of threads may call at a time."""
+    """Asks a language model for answers of a given form. Any number of threads may call at a time."""
 
     @property
     def model(self) -> str:
         """The model's name."""
 
     def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
-        """The answer in the form that the prompt asks for, before `deadline` (of `time.monotonic`).
+        """The answer in the form that the prompt asks for, before `deadline` (on the clock of `time.monotonic`).
 
         Raises:
-            BudgetSpent, Retriable: not now; nothing is wrong with the request.
+            BudgetSpent, Retriable: the call cannot be made now; nothing is wrong with the request.
             NoAnswer: the model does not answer this request in the form asked for.
-            Fatal: the server refuses for good (key, model); the message says how to mend it.
+            Fatal: the server refuses permanently (key, model); the message says what to change.
         """
 
 
 class Budget(Protocol):
-    """What calls of language models may use, and what they used. Any number of threads and processes may share it."""
+    """Limits the calls of language models and counts what they use. Threads and processes may share a budget."""
 
     def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
-        """Takes so many calls, to be made now.
+        """Takes the number of calls that the caller is about to make.
 
         Raises:
-            BudgetSpent: there is nothing left of it for now; nothing was taken. `retry_after` says when there will be.
-            Retriable: it cannot be asked for now.
+            BudgetSpent: too little is left for now, and nothing was taken; `retry_after` says when there will be more.
+            Retriable: the budget is out of reach for now.
         """
 
     def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        """Adds the tokens and the cost of calls that were taken before; may raise `Retriable`."""
+        """Adds the tokens and the cost of calls that were taken before.
+
+        Raises:
+            Retriable: the budget is out of reach for now.
+        """
 
 
 class Embedder(Protocol):
-    """Texts to sentence vectors; any number of threads may call at a time."""
+    """Turns texts into sentence vectors. Any number of threads may call at a time, unless the class says otherwise."""
 
     @property
     def model(self) -> str:
-        """Name of the model build; a profile belongs to one."""
+        """The name of the model build; each profile belongs to one."""
 
     @property
     def dimensions(self) -> int:
-        """Length of a vector."""
+        """The length of a vector."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimensions), in order.
 
         Raises:
             Retriable: the provider is out of reach or over its limit for now.
-            Fatal: the provider refuses for good (wrong key, unknown model).
+            Fatal: the provider refuses permanently (wrong key, unknown model).
+        """
+
+
+@runtime_checkable
+class Piecewise(Protocol):
+    """An embedder whose call is several requests, each of which costs money whether or not the next one succeeds."""
+
+    def pieces(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], NDArray[np.float32]]]:
+        """Yields positions in `texts` with their unit vectors, piece by piece; together they cover each position once.
+
+        Raises:
+            Retriable, Fatal: as `embed` does; the pieces yielded before remain valid.
         """
 
 
 @runtime_checkable
 class TokenEncoder(Protocol):
-    """Texts to token vectors in context; one thread calls at a time."""
+    """Turns texts into token vectors in context. One thread calls at a time."""
 
     @property
     def token_model(self) -> str:
-        """Name of the model build; a profile belongs to one."""
+        """The name of the model build; each profile belongs to one."""
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """The tokens of each text, in order; none for an empty text. What is given is not to be written to."""
+        """The tokens of each text, in order; no tokens for an empty text. Callers must not write to them."""
+
+
+@runtime_checkable
+class OnePass(Protocol):
+    """A token encoder that is also an embedder and computes both from one pass of the model."""
+
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[Tokens]]:
+        """The results of `embed` and of `encode`; raises what they raise."""
 
 
 class Detector(Protocol):
-    """Says how likely something in an answer is not carried by its documents; any number of threads may call."""
+    """Estimates how likely an answer says something that its documents do not. Any number of threads may call."""
 
     @property
     def model(self) -> str:
-        """Name of the model with a hash of all that its scores depend on; a profile that uses them belongs to it."""
+        """The model's name with a hash of everything that its scores depend on; a profile that uses them names it."""
 
     def detect(self, claims: Sequence[Claim]) -> list[Detection | None]:
-        """One detection per claim, in order; None where nothing can be said: no documents, an empty answer, too long.
+        """One detection per claim, in order; None for a claim without documents or answer, or one that is too long.
 
         Raises:
-            Retriable: the model cannot be run for now.
+            Retriable: the model cannot run for now.
         """

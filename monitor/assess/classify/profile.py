@@ -1,7 +1,7 @@
-"""A profile: what a verdict is given by, made for one embedding model and one token encoder, versioned by its content.
+"""A profile defines how verdicts are given, for one embedding model and one token encoder. Its content is its version.
 
-It has the thesis's thresholds, one for each of the five metrics, and a weight for each feature that the probability of
-*self-generated* is computed from: σ(bias + Σ weight · (value - center) / scale), a feature without a value left out.
+It has the thesis's thresholds, one for each of the five metrics, and the weights of the features from which the
+probability of *self-generated* is computed: σ(bias + Σ weight · (value - center) / scale), over features with a value.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SHIPPED = resources.files("monitor.assess.classify") / "profiles"
 class MetricRule(BaseModel):
     """How the thesis's rule compares one metric: which reading, against which threshold.
 
-    `best` is the higher of the two readings: joined serves an answer that draws on several documents, the maximum one
-    that rests on a single sentence.
+    `best` is the higher of the two readings: the joined one suits an answer that draws on several documents, the
+    maximum one an answer that relies on a single sentence.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,7 +40,7 @@ class MetricRule(BaseModel):
 
 
 class MetricRules(BaseModel):
-    """One rule for each of the five."""
+    """One rule for each of the five metrics."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,7 +62,7 @@ class FeatureWeight(BaseModel):
 
 
 class Groundedness(BaseModel):
-    """Self-generated or grounded: the weights, and from which probability on the verdict is self-generated."""
+    """The weights of the features, and the probability from which on the verdict is self-generated."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -74,11 +74,11 @@ class Groundedness(BaseModel):
     @classmethod
     def _known(cls, features: Mapping[str, FeatureWeight]) -> Mapping[str, FeatureWeight]:
         if unknown := sorted(set(features) - set(FEATURES)):
-            raise ValueError(f"no such feature: {', '.join(unknown)}; there are {', '.join(FEATURES)}")
+            raise ValueError(f"unknown feature: {', '.join(unknown)}; choose from {', '.join(FEATURES)}")
         return features
 
     def contributions(self, row: Mapping[str, float | None]) -> dict[str, float]:
-        """What each feature that has a value adds to the log-odds of *self-generated*."""
+        """What each feature with a value adds to the log-odds of *self-generated*."""
         return {
             name: weight.weight * (value - weight.center) / weight.scale
             for name, weight in self.features.items()
@@ -86,14 +86,15 @@ class Groundedness(BaseModel):
         }
 
     def probability(self, row: Mapping[str, float | None]) -> float:
-        """Of *self-generated*, for an answer that does not refuse."""
+        """The probability of *self-generated*, for an answer that does not refuse."""
         return sigmoid(self.bias + math.fsum(self.contributions(row).values()))
 
 
 class Calibration(BaseModel):
-    """Where a calibrated profile comes from, and what it reached when judged on labels that it had not seen.
+    """The origin of a calibrated profile, and its results on labels that it had not seen.
 
-    `intervals` are of 95 %, by bootstrap over the sources; `importance` is how much the AUC falls without a feature.
+    `intervals` are 95 % intervals by bootstrap over the sources; `importance` is how much the AUC falls without a
+    feature.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -110,13 +111,13 @@ class Calibration(BaseModel):
 
 
 class Profile(BaseModel):
-    """The definition that every verdict is given under.
+    """The definition under which every verdict is given.
 
-    `refusal_precision` is the share of answers worded as a full refusal that people call one, `refusal_missed` that of
-    the others. `refusal_closeness` is the cosine to an example of a refusal from which on a short answer whose wording
-    leaves it open is read as one; None: its vector is not asked. A refusal is an over-refusal when the documents hold
-    the question's words at `question_held` or better, and correct below `question_not_held`. `detector_model` is the
-    model whose score has a weight, if one has.
+    `refusal_precision` is the share of answers worded as a full refusal that people call a refusal, `refusal_missed`
+    the share among all other answers. `refusal_closeness` is the cosine with an example of a refusal from which on a
+    short answer of unclear wording is read as a refusal; None leaves its vector out. A refusal is an over-refusal if
+    the support of the question's words is at least `question_held`, and correct if it is below `question_not_held`.
+    `detector_model` is the detector whose score has a weight, if any.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -141,12 +142,12 @@ class Profile(BaseModel):
     @classmethod
     def _no_more_than_held(cls, value: float, info: ValidationInfo) -> float:
         if value > info.data.get("question_held", value):
-            raise ValueError("is above question_held")
+            raise ValueError("must not be above question_held")
         return value
 
     @cached_property
     def hash(self) -> str:
-        """The first 16 hex digits of the SHA-256 of the content; the note is no part of it."""
+        """The first 16 hex digits of the SHA-256 of the content without the note."""
         content = json.dumps(self.model_dump(exclude={"note"}), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -178,23 +179,23 @@ _READ: Mapping[str, Callable[[Scores, str], float | None]] = {
 
 
 def compared(rules: MetricRules, scores: Scores) -> Metrics:
-    """The reading of each metric that the rules compare."""
+    """The reading of each metric that the rules choose."""
     return Metrics(**{name: _READ[rule.reading](scores, name) for name, rule in rules})
 
 
 def shipped_profiles() -> list[str]:
-    """Names of the profiles that come with the program."""
+    """The names of the profiles that come with the program."""
     return sorted(path.name.removesuffix(".toml") for path in SHIPPED.iterdir() if path.name.endswith(".toml"))
 
 
 def load_profile(
     chosen: str | None, embedding_model: str, token_model: str, *, detector_model: str | None = None
 ) -> Profile:
-    """The profile called `chosen`, or in the file of that path; None takes the shipped one of the models in use.
+    """The profile called `chosen`, or in the file at that path; None chooses the shipped profile for the models in use.
 
     Raises:
-        WrongSettings: there is none, it does not parse, or it was made for other models or another version of the
-            features than those in use.
+        WrongSettings: there is no such profile, it does not parse, or it was made for other models or another version
+            of the features than those in use.
     """
     if chosen is None:
         chosen = _shipped_for(embedding_model, token_model)
@@ -207,7 +208,7 @@ def read_profile(chosen: str) -> Profile:
     """The profile of that name or path, whatever models it was made for.
 
     Raises:
-        WrongSettings: there is none, or it does not parse.
+        WrongSettings: there is no such profile, or it does not parse.
     """
     if chosen in shipped_profiles():
         return _parse((SHIPPED / f"{chosen}.toml").read_text(encoding="utf-8"), chosen)
@@ -215,38 +216,44 @@ def read_profile(chosen: str) -> Profile:
         text = Path(chosen).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         known = ", ".join(shipped_profiles())
-        raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a file: {error}") from None
+        raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a readable file: {error}") from None
     return _parse(text, chosen)
 
 
 def _shipped_for(embedding_model: str, token_model: str) -> str:
-    """Name of the shipped profile for both models; else of one for the embedding model, which is refused by name."""
+    """The name of the shipped profile for both models, else of one for the embedding model, which `_check` refuses."""
     names = shipped_profiles()
-    made = {name: read_profile(name) for name in names}
-    fitting = [name for name in names if made[name].embedding_model == embedding_model]
-    if not fitting:
+    shipped = {name: read_profile(name) for name in names}
+    matching = [name for name in names if shipped[name].embedding_model == embedding_model]
+    if not matching:
         raise WrongSettings(
             f"no shipped profile is for the embedding model {embedding_model!r}: write one and set MONITOR_PROFILE to "
-            f"its path, or use the embedder of one of {', '.join(names)}"
+            f"its path, or use the embedding model of one of {', '.join(names)}"
         )
-    return next((name for name in fitting if made[name].token_model == token_model), fitting[0])
+    return next((name for name in matching if shipped[name].token_model == token_model), matching[0])
 
 
 def _check(profile: Profile, chosen: str, embedding_model: str, token_model: str, detector_model: str | None) -> None:
-    made = f"profile {chosen!r} was made for"
+    start = f"profile {chosen!r} was made for"
     if profile.embedding_model != embedding_model:
-        raise WrongSettings(f"{made} {profile.embedding_model!r} and means nothing for {embedding_model!r}")
+        raise WrongSettings(
+            f"{start} the embedding model {profile.embedding_model!r}, but {embedding_model!r} is in use: "
+            "set MONITOR_PROFILE or MONITOR_EMBEDDING__PROVIDER so that they match"
+        )
     if profile.token_model != token_model:
-        raise WrongSettings(f"{made} tokens of {profile.token_model!r} and means nothing for {token_model!r}")
+        raise WrongSettings(
+            f"{start} the token model {profile.token_model!r}, but {token_model!r} is in use: "
+            "set MONITOR_PROFILE or MONITOR_EMBEDDING__BUILD so that they match"
+        )
     if profile.features_version != FEATURES_VERSION:
         raise WrongSettings(
-            f"{made} version {profile.features_version} of the features, this release has {FEATURES_VERSION}: "
-            "calibrate anew"
+            f"{start} version {profile.features_version} of the features, but this release has version "
+            f"{FEATURES_VERSION}: calibrate it again"
         )
     if "detector" in profile.groundedness.features and profile.detector_model != detector_model:
         raise WrongSettings(
-            f"{made} the detector {profile.detector_model!r}, and the one in use is {detector_model!r}: "
-            "see MONITOR_DETECTOR__PATH"
+            f"{start} the detector {profile.detector_model!r}, but {detector_model!r} is in use: "
+            "check MONITOR_DETECTOR__PATH"
         )
 
 

@@ -1,4 +1,4 @@
-"""Sentences that say nothing but where to read on, with a link."""
+"""Recognises sentences that only say where to read more, with a link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from monitor.assess.classify.clauses import UNSPACED_WORD
 from monitor.assess.classify.lexicon.wording import words
 
-LONGEST = 400  # characters with the addresses
+LONGEST = 400  # characters, including the addresses
 MOST_AROUND = 8  # words around the links
 
 _POINTING: Final = words(
@@ -22,7 +22,7 @@ _FIGURE = re.compile(r"\d")
 
 
 def points_elsewhere(sentence: str) -> bool:
-    """Whether the sentence, in small letters, has a link, a word that points to it, few others, and no figure."""
+    """Whether the sentence, in lower case, has a link, a word that points to it, few other words, and no figure."""
     if len(sentence) > LONGEST or "://" not in sentence:
         return False
     around = set(UNSPACED_WORD.findall(_LINK.sub(" ", sentence)))

@@ -1,9 +1,10 @@
-"""What an answer does, sentence by sentence: says something, refuses, is courteous or hedges; from its wording.
+"""Reads from its wording what each sentence of an answer does: it states something, refuses, is courteous or hedges.
 
-An answer refuses in full when nothing but courtesy stands beside its refusal, when it opens with a refusal and little
-else follows, or when more than SHARE of its words refuse. What the documents talk of instead and whom else to ask
-answers nothing and does not count; what they do report counts for less. It refuses in part when it answers the rest; a
-clause that answers beside one that refuses ("the manual does not give the price, but …") is a sentence of its own.
+An answer refuses in full when it holds only a refusal and courtesy, when it opens with a refusal and little else
+follows, or when more than SHARE of its words refuse. Asides (what the documents cover instead, whom else to ask) answer
+nothing and do not count; reports of what the documents do say count for less. An answer refuses in part when it answers
+the rest. A clause that answers next to one that refuses ("the manual does not give the price, but …") counts as a
+sentence of its own.
 """
 
 from __future__ import annotations
@@ -31,24 +32,24 @@ from monitor.core.model import RefusalKind
 from monitor.core.text.sentences import sentence_spans
 
 SHARE = 0.4  # of the words
-OPENING_CONTENT = 2.0  # words of content for each refusing word, after an opening refusal
-REPORTED = 0.75  # of a word: "the passages do mention …" after a refusal is less than an answer
-MOST_CONTENT = 50  # words beside a full refusal; what says more answers something
-LONGEST = 4_000  # characters in which a refusal is looked for, and at either end of an answer a courtesy
-LONGEST_SENTENCE = 600  # characters looked at in a sentence; bounds the time of the patterns
+OPENING_CONTENT = 2.0  # words of content per refusing word, after an opening refusal
+REPORTED = 0.75  # the weight of a word in a report: "the passages do mention …" after a refusal is less than an answer
+MOST_CONTENT = 50  # words of content in a full refusal; a longer text answers something
+LONGEST = 4_000  # characters that are searched for a refusal, and at either end of an answer for a courtesy
+LONGEST_SENTENCE = 600  # characters searched in a sentence; limits the time of the patterns
 LONGEST_COURTESY = 200  # characters of a sentence without content
-MOSTLY = 0.8  # of a sentence in quotation marks: then the quotation is the answer
-STEM = 5  # letters by which a word of the answer is found in the question
+MOSTLY = 0.8  # the share of a sentence in quotation marks from which on the quotation is the answer
+STEM = 5  # letters by which a word of the answer is matched to the question
 LEAST_NEW = 4  # letters of a word that may be content
-SHORT = 3  # sentences of an answer whose closeness is asked
+SHORT = 3  # sentences of an answer whose closeness to a refusal counts
 
 LONGEST_HEAD = 90  # characters of a polite head before a colon
-_CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is no courtesy
+_CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is not a courtesy
 _QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
 
 
 class Role(StrEnum):
-    """What a sentence does in an answer."""
+    """The role of a sentence in an answer."""
 
     CONTENT = "content"
     REFUSING = "refusing"
@@ -58,9 +59,9 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence, or a clause where one refuses and its neighbour does not, as offsets `[start, end)` of the answer.
+    """Characters `[start, end)` of the answer: a sentence, or a clause if it refuses and its neighbour does not.
 
-    `cue` is the span of the words that made it what it is, `language` the code of their wording; content has neither.
+    `cue` is the span of the words that give it its role, `language` the code of their wording; content has neither.
     """
 
     start: int
@@ -72,9 +73,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How much of an answer refuses, and the sentences that say so, in order.
+    """How much of an answer refuses, and its sentences in order.
 
-    `answered` is how many words beside a refusal answer, asides and reports on what the documents say left out.
+    `answered` is the number of words that answer next to a refusal, without asides and reports.
     """
 
     kind: RefusalKind
@@ -91,27 +92,27 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
     """The answer sentence by sentence, and how much of it refuses.
 
     Args:
-        answer: the text as it was given; all offsets are its own.
-        question: what was asked; an answer that only repeats its words adds nothing to a refusal.
-        close: whether the answer's vector is near to one of `lexicon.examples`. It decides only short answers that
-            negate something, match no pattern and say nothing that the question did not.
+        answer: the original text; all offsets refer to it.
+        question: the question; an answer that only repeats its words adds nothing to a refusal.
+        close: whether the answer's vector is close to one of `lexicon.examples`. It decides only for short answers that
+            negate something, match no pattern and say nothing that the question does not say.
     """
-    said = fold(answer)
-    head = said[:LONGEST]
+    folded = fold(answer)
+    head = folded[:LONGEST]
     cued = not CUES.keys().isdisjoint(WORD.findall(head)) or bool(unspaced(head) and CUE_PIECES.search(head))
     sentences: list[Sentence] = []
-    contrasted: set[int] = set()  # where content begins that stands in one sentence with a refusal
+    contrasted: set[int] = set()  # the starts of content that shares a sentence with a refusal
     for start, end in sentence_spans(answer):
-        if cued and start < LONGEST and (parts := _refusing(said, start, end)):
+        if cued and start < LONGEST and (parts := _refusing(folded, start, end)):
             contrasted.update(p.start for p in parts if p.role is Role.CONTENT)
             sentences.extend(parts)
         else:
-            sentences.extend(_stating(said, start, end))
+            sentences.extend(_stating(folded, start, end))
     if cued and any(s.role is Role.REFUSING for s in sentences):
-        kind, answered = _kind(said, sentences, contrasted, _stems(question))
+        kind, answered = _kind(folded, sentences, contrasted, _stems(question))
         return Reading(kind=kind, sentences=tuple(sentences), answered=answered)
-    refuses = _only_apologises(said, sentences) or (
-        cued and close and 0 < len(sentences) <= SHORT and not _new(said, _stems(question) | _REFUSING_STEMS)
+    refuses = _only_apologises(folded, sentences) or (
+        cued and close and 0 < len(sentences) <= SHORT and not _new(folded, _stems(question) | _REFUSING_STEMS)
     )
     if refuses:
         return Reading(kind=RefusalKind.FULL, sentences=tuple(_as_refusing(s) for s in sentences))
@@ -126,53 +127,53 @@ def _as_refusing(s: Sentence) -> Sentence:
     return Sentence(start=s.start, end=s.end, role=Role.REFUSING, cue=(s.start, s.end), language=s.language)
 
 
-def _stating(said: str, start: int, end: int) -> list[Sentence]:
-    """The sentence as content, but for a polite head that ends in a colon ("Here is what I found: …")."""
-    if polite := _polite(said, start, end):
+def _stating(folded: str, start: int, end: int) -> list[Sentence]:
+    """The sentence as content, except for a polite head that ends in a colon ("Here is what I found: …")."""
+    if polite := _polite(folded, start, end):
         return [polite]
-    if BARE.issuperset(WORD.findall(said, start, end)) or points_elsewhere(said[start:end]):
+    if BARE.issuperset(WORD.findall(folded, start, end)) or points_elsewhere(folded[start:end]):
         return [Sentence(start=start, end=end, role=Role.COURTESY, cue=(start, end), language=None)]
-    colon = said.find(":", start, min(end, start + LONGEST_HEAD))
-    if 0 <= colon < end - 1 and (head := _polite(said, start, colon)):
-        rest = colon + 1 + len(said[colon + 1 : end]) - len(said[colon + 1 : end].lstrip())
+    colon = folded.find(":", start, min(end, start + LONGEST_HEAD))
+    if 0 <= colon < end - 1 and (head := _polite(folded, start, colon)):
+        rest = colon + 1 + len(folded[colon + 1 : end]) - len(folded[colon + 1 : end].lstrip())
         return [head, _content(rest, end)]
     return [_content(start, end)]
 
 
-def _polite(said: str, start: int, end: int) -> Sentence | None:
-    """The sentence as a courtesy or a hedge, when that is all it is."""
-    if end - start > LONGEST_COURTESY or LONGEST < start < len(said) - LONGEST:
+def _polite(folded: str, start: int, end: int) -> Sentence | None:
+    """The sentence as a courtesy or a hedge, if it is nothing else."""
+    if end - start > LONGEST_COURTESY or LONGEST < start < len(folded) - LONGEST:
         return None
-    if not (first := WORD.search(said, start, end)):
+    if not (first := WORD.search(folded, start, end)):
         return None
     wordings = OPENERS.get(first.group())
     if wordings is None:
-        if not unspaced(first.group()) or not OPENER_PIECES.search(said, start, end):
+        if not unspaced(first.group()) or not OPENER_PIECES.search(folded, start, end):
             return None
         wordings = UNSPACED
     for wording in wordings:
         for role, whole in ((Role.COURTESY, wording.courtesy), (Role.HEDGE, wording.hedge)):
-            if whole.fullmatch(said, start, end):
-                if _CHECKABLE.search(said, start, end):
+            if whole.fullmatch(folded, start, end):
+                if _CHECKABLE.search(folded, start, end):
                     return None
                 return Sentence(start=start, end=end, role=role, cue=(start, end), language=wording.code)
     return None
 
 
-def _only_apologises(said: str, sentences: list[Sentence]) -> bool:
-    """Whether the answer is courtesy and no more, and a bare apology stands in it: "Sorry."."""
+def _only_apologises(folded: str, sentences: list[Sentence]) -> bool:
+    """Whether the answer is nothing but courtesy and includes a bare apology: "Sorry."."""
     if not sentences or any(s.role is not Role.COURTESY for s in sentences):
         return False
-    return any(w.apology.fullmatch(said, s.start, s.end) for s in sentences for w in WORDINGS if w.code == s.language)
+    return any(w.apology.fullmatch(folded, s.start, s.end) for s in sentences for w in WORDINGS if w.code == s.language)
 
 
-def _refusing(said: str, start: int, end: int) -> list[Sentence]:
-    """The sentence in one part or more when a clause of it refuses, else nothing.
+def _refusing(folded: str, start: int, end: int) -> list[Sentence]:
+    """The parts of the sentence if a clause of it refuses, else an empty list.
 
-    What is longer than the patterns may look at goes on with content.
+    Text beyond LONGEST_SENTENCE counts as content.
     """
     stop = end if end - start <= LONGEST_SENTENCE else start + LONGEST_SENTENCE
-    piece = _unquoted(said[start:stop])
+    piece = _unquoted(folded[start:stop])
     found = {w.code for word in WORD.findall(piece) for w in CUES.get(word, ())}
     if unspaced(piece) and CUE_PIECES.search(piece):
         found.update(w.code for w in UNSPACED)
@@ -191,19 +192,24 @@ def _part(start: int, clause: Clause, language: str) -> Sentence:
 
 
 def _unquoted(piece: str) -> str:
-    """What is said, not cited: quotations blanked, unless they are most of it."""
+    """The piece with its quotations blanked, unless they are most of it."""
     quoted = sum(len(m[0]) for m in _QUOTED.finditer(piece))
     return piece if quoted > MOSTLY * len(piece) else _QUOTED.sub(lambda m: "x" * len(m[0]), piece)
 
 
-def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: frozenset[str]) -> tuple[RefusalKind, int]:
-    """How much of the answer refuses, and words that answer; `contrasted`: where content begins beside a refusal."""
+def _kind(
+    folded: str, sentences: list[Sentence], contrasted: set[int], asked: frozenset[str]
+) -> tuple[RefusalKind, int]:
+    """How much of the answer refuses, and the number of words that answer.
+
+    `contrasted` are the starts of content that shares a sentence with a refusal.
+    """
     wordings = [w for w in WORDINGS if any(s.language == w.code and s.role is Role.REFUSING for s in sentences)]
     refusing = content = 0.0
     answered = 0
     opens: bool | None = None
     for s in sentences:
-        text = said[s.start : s.end]
+        text = folded[s.start : s.end]
         words = word_count(text)
         if s.role is Role.REFUSING:
             refusing += words
@@ -220,7 +226,7 @@ def _kind(said: str, sentences: list[Sentence], contrasted: set[int], asked: fro
 
 
 def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:
-    """How far a sentence of content answers: not when it is an aside or repeats the question, less when it reports."""
+    """How far a sentence of content answers: 0 for an aside or a repetition of the question, REPORTED for a report."""
     if asked and not _new(text, asked):
         return 0
     for wording in wordings:
@@ -237,7 +243,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _new(text: str, known: frozenset[str]) -> bool:
-    """Whether the text has a figure or a longer word that is not among the known ones."""
+    """Whether the text has a figure or a longer word that is not in `known`."""
     return any(
         word[:STEM] not in known and (len(word) >= LEAST_NEW or word.isdecimal() or not word.isascii())
         for word in UNSPACED_WORD.findall(text)

@@ -1,10 +1,10 @@
-"""From evidence to a verdict with its reasons.
+"""Derives the verdict with its reasons from the evidence.
 
-First what no feature needs to see: an empty answer, a full refusal by its wording (unless it goes on to say what the
-documents carry), an answer that states nothing, nothing retrieved, no support named.
-Then groundedness: the profile's probability that something in the answer is self-generated, from the sentences that
-state something. The thesis's rule (Wei 2024, metrics.md §1) is kept beside it for comparison: negative when any primary
-metric (SDQ, SDRD, SDA) is below its threshold; a negative is a refusal when QA is below its threshold too, else
+First come the cases that need no feature: an empty answer, a full refusal by its wording (unless the answer goes on to
+say something that the documents carry), an answer that states nothing, no retrieved documents, no support. Then comes
+groundedness: the profile's probability that something in the answer is self-generated, from the sentences that state
+something. The thesis's rule (Wei 2024, metrics.md §1) is computed as well, for comparison: negative when any primary
+metric (SDQ, SDRD, SDA) is below its threshold; a negative is a refusal when QA is also below its threshold, else
 self-generated. An undefined metric is not compared.
 """
 
@@ -35,15 +35,15 @@ BELOW = {
     "qrd": Reason.RETRIEVAL_OFF_QUESTION,
     "qa": Reason.ANSWER_OFF_QUESTION,
 }
-LEAST_ANSWER = 6  # words beside a refusal that may be an answer
-CARRIED = -0.25  # grounding of such words that the documents carry; about the median of good long answers
-WELL_CARRIED = 0.8  # score of a sentence from which on its passage carries it (see monitor/explain)
-STATES_NOTHING = -1.0  # log-odds of an answer that cannot be looked for: not flagged, and not sure (.27)
-CERTAIN = 6.0  # log-odds of what is seen without any feature: about 0.998
+LEAST_ANSWER = 6  # words after a refusal that may be an answer
+CARRIED = -0.25  # the grounding of such words from which on the documents carry them; the median of good long answers
+WELL_CARRIED = 0.8  # the score from which on a passage carries its sentence (see monitor/assess/explain.py)
+STATES_NOTHING = -1.0  # log-odds for an answer without a statement to check: not flagged, but not sure (.27)
+CERTAIN = 6.0  # log-odds for a case that needs no feature: about 0.998
 
 
 class Classified(NamedTuple):
-    """What `classify` says of one interaction."""
+    """The result of `classify` for one interaction."""
 
     verdict: Verdict
     rule_verdict: Verdict
@@ -53,7 +53,7 @@ class Classified(NamedTuple):
 
 
 def thesis_rule(metrics: Metrics, profile: Profile) -> Verdict:
-    """The verdict by the thesis's rule alone."""
+    """The verdict of the thesis's rule alone."""
     below = metrics_below(metrics, profile)
     if not any(name in below for name in PRIMARY):
         return Verdict.GROUNDED
@@ -61,7 +61,7 @@ def thesis_rule(metrics: Metrics, profile: Profile) -> Verdict:
 
 
 def metrics_below(metrics: Metrics, profile: Profile) -> list[str]:
-    """Names of the defined metrics below their thresholds, in the order of BELOW."""
+    """The names of the defined metrics below their thresholds, in the order of BELOW."""
     return [
         name
         for name, threshold in profile.thresholds
@@ -78,7 +78,6 @@ def classify(
     *,
     profile: Profile,
 ) -> Classified:
-    """The verdict of one interaction with its reasons and probabilities."""
     below = metrics_below(metrics, profile)
     silent = reading.kind is RefusalKind.NONE and bool(reading.sentences) and not _states(reading)
     missing = None if silent else _missing(interaction, support)
@@ -119,7 +118,7 @@ def _states(reading: Reading) -> bool:
 
 
 def _made_up(missing: Reason | None, evidence: Evidence, profile: Profile) -> float:
-    """P(self-generated) of an answer that states something and does not refuse; ½ where nothing can be looked for."""
+    """P(self-generated) of an answer that states something and does not refuse; ½ if there is nothing to check."""
     if missing:
         return sigmoid(CERTAIN)
     if evidence.features["grounding"] is None:
@@ -129,17 +128,17 @@ def _made_up(missing: Reason | None, evidence: Evidence, profile: Profile) -> fl
 
 def _answers_after_all(reading: Reading, evidence: Evidence) -> bool:
     """Whether an answer worded as a refusal goes on to say enough that the documents carry: then it refuses in part."""
-    held = evidence.features["grounding"]
-    return reading.answered >= LEAST_ANSWER and held is not None and held >= CARRIED
+    grounding = evidence.features["grounding"]
+    return reading.answered >= LEAST_ANSWER and grounding is not None and grounding >= CARRIED
 
 
 def _missing(interaction: Interaction, support: Support) -> Reason | None:
-    """What is not there that every grounded answer has."""
+    """What the interaction lacks that every grounded answer has."""
     if not any(d.text.strip() for d in interaction.retrieved_documents):
         return Reason.NO_DOCUMENTS
     supported = any(d.text.strip() for d in support.documents)
-    looked_for = support.origin is not Origin.EXTRACTIVE or interaction.answer.strip()
-    return Reason.NO_SUPPORT if looked_for and not supported else None
+    support_expected = support.origin is not Origin.EXTRACTIVE or interaction.answer.strip()
+    return Reason.NO_SUPPORT if support_expected and not supported else None
 
 
 def _reasons(
@@ -170,9 +169,10 @@ def _reasons(
 def _correct(
     verdict: Verdict, profile: Profile, below: list[str], missing: Reason | None, evidence: Evidence
 ) -> bool | None:
-    """Whether a refusal was right to refuse; None where it cannot be told.
+    """Whether a refusal was right; None if that is unclear.
 
-    It was, where the documents are none or off the question. It was not, where they are on it and hold its words.
+    It was right if there are no documents or they are off the question. It was wrong if they are on the question and
+    hold its words.
     """
     if verdict is not Verdict.REFUSAL:
         return None

@@ -1,1 +1,4 @@
-"""Who supplies the supporting documents where the event carries none, and where they stand in the documents."""
+"""In: interactions. Out: the supporting documents of each, located in its retrieved documents.
+
+They are those of the event, the generator's (sidecar), or the sentences that carry the answer best (extractive).
+"""

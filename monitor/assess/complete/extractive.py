@@ -1,8 +1,8 @@
-"""Extractive support: the sentences of the retrieved documents that best carry the answer, with no model call.
+"""Chooses the sentences of the retrieved documents that carry the answer best, without a model call.
 
-Sentences are taken greedily: each next one is the one that carries most of the answer's words not yet carried.
-A word weighs by its inverse document frequency among the interaction's own sentences,
-ln(1 + N / n), so that common words hardly count and no background corpus is needed.
+The choice is greedy: each step takes the sentence that carries the most of the answer's words that no sentence carries
+yet. The weight of a word is its inverse document frequency among the interaction's own sentences, ln(1 + N / n), so
+that common words hardly count and no background corpus is needed.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import fsum, log1p
 
+from typing_extensions import override
+
 from monitor.assess.complete.locate import locate
+from monitor.assess.ports import Completer
 from monitor.core.model import Document, Interaction, Match, Origin, Support, SupportingDocument
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import Span, sentence_spans
 from monitor.core.text.words import stems
 
 MOST_SENTENCES = 5
-QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that speaks of the question
-LEAST_GAIN = 0.1  # of the answer's whole weight: what a further sentence must add
+QUESTION_WEIGHT = 0.1  # lets a short answer ("yes, you can") find the sentence that the question is about
+LEAST_GAIN = 0.1  # what each further sentence must add, as a share of the answer's total weight
 Segmented = tuple[tuple[Span, frozenset[str]], ...]
 
 
-class ExtractiveCompleter:
-    """The `Completer` that needs no service. Support that the event carries is kept, and located."""
+class ExtractiveCompleter(Completer):
+    """Completes without any service. Support that the event carries is kept, and located."""
 
+    @override
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
-        """See `Completer.complete`."""
         return [_complete(interaction) for interaction in interactions]
 
 
@@ -41,10 +44,10 @@ def _complete(it: Interaction) -> Support:
 
 
 def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[SupportingDocument, ...]:
-    """Up to MOST_SENTENCES sentences of `documents` in their own order, with document id and character offsets.
+    """Up to MOST_SENTENCES sentences of `documents` in document order, with document id and character offsets.
 
-    At least one where there is any sentence at all: an answer that no sentence carries is seen by its low
-    similarity to the best of them.
+    At least one if there is any sentence at all: an answer that no sentence carries shows by its low similarity to the
+    best one.
     """
     candidates = [(d, span, words) for d in documents for span, words in _segmented(d.text)]
     if not candidates or not answer.strip():
@@ -59,8 +62,8 @@ def extract(question: str, answer: str, documents: Sequence[Document]) -> tuple[
     }
     least = LEAST_GAIN * fsum(worth[word] for word in of_answer if word in worth)
 
-    # A sentence's gain only falls as others are taken, so it is weighed anew only when it comes to the top. Exact sums:
-    # the order of a set's words differs from process to process, and must not decide between two sentences.
+    # The gain of a sentence only falls as others are taken, so it is computed again only at the top of the heap. The
+    # sums are exact: the order of words in a set differs between processes and must not decide between two sentences.
     gains = [(-fsum(map(worth.__getitem__, words)), place) for place, words in enumerate(held) if words]
     heapify(gains)
     chosen: list[int] = []
@@ -87,5 +90,4 @@ def _piece(document: Document, span: Span) -> SupportingDocument:
 
 @cached_by_text
 def _segmented(text: str) -> Segmented:
-    """Sentences and their words."""
     return tuple((span, frozenset(stems(text[span[0] : span[1]]))) for span in sentence_spans(text))

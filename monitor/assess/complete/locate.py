@@ -1,4 +1,4 @@
-"""Where a supporting document stands in the retrieved ones: exactly, but for its writing, or nearly."""
+"""Finds a supporting document in the retrieved documents: exactly, up to case and typography, or approximately."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rapidfuzz import fuzz
 from monitor.core.model import Document, Match, SupportingDocument
 from monitor.core.text.cache import cached_by_text
 
-LEAST_LIKENESS = 85.0  # per cent of characters in common, as rapidfuzz's partial ratio counts them
-SHORTEST_FUZZY = 20  # characters: shorter pieces are like something in any long text
-CACHED_DOCUMENTS = 64  # folded texts take some 80 bytes a character
+LEAST_LIKENESS = 85.0  # percent of characters in common, as rapidfuzz's partial ratio counts them
+SHORTEST_FUZZY = 20  # characters; any long text holds something similar to a shorter piece
+CACHED_DOCUMENTS = 64  # a folded text takes some 80 bytes per character
 
 _SHAPES = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032`\u00b4", "'"),
@@ -24,11 +24,11 @@ Folded = tuple[str, tuple[int, ...]]
 
 
 def locate(piece: SupportingDocument, documents: Sequence[Document]) -> SupportingDocument:
-    """The piece with the document and the character offsets where it stands, and how it was found there.
+    """The piece with the document and the character offsets where it was found, and how it was found.
 
-    The document that the piece names is looked at first, and a position that it gives is kept when the document's text
-    there is the piece's. Then an exact occurrence in any document goes before one that differs in case, white space or
-    typography, and that before the most similar passage, which has to have `LEAST_LIKENESS`.
+    The document that the piece names comes first, and a position that the piece gives is kept if the document has the
+    same text there. Otherwise an exact occurrence in any document wins over one that differs in case, white space or
+    typography, and that one over the most similar passage, which needs a likeness of at least `LEAST_LIKENESS`.
     """
     if not piece.text.strip():
         return piece
@@ -55,7 +55,7 @@ def _nearly(piece: SupportingDocument, documents: Sequence[Document]) -> Support
         return None
     best, like = None, LEAST_LIKENESS
     for document, text, places in folded:
-        if len(text) < len(sought) * LEAST_LIKENESS / 100:  # else the document would be looked for in the piece
+        if len(text) < len(sought) * LEAST_LIKENESS / 100:  # rapidfuzz would search for the document in the piece
             continue
         near = fuzz.partial_ratio_alignment(sought, text, score_cutoff=like)
         if near is not None and (best is None or near.score > like):
@@ -69,7 +69,7 @@ def _found(piece: SupportingDocument, document: Document, start: int, end: int, 
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widened to the ends of the words that it cuts."""
+    """The range widened so that it cuts no word."""
     while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1
     while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
@@ -78,9 +78,9 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _fold(text: str) -> Folded:
-    """The text in one case, with single spaces and plain quotation marks; and where each of its characters came from.
+    """The text in one case, with single spaces and plain quotation marks, and the offset of each of its characters.
 
-    The places are one more than the characters: the last one is the end of the text.
+    There is one more offset than characters: the last one is the end of the text.
     """
     out: list[str] = []
     places: list[int] = []

@@ -1,7 +1,7 @@
-"""The sidecar: asks a generator what supports an answer, where the event does not carry it.
+"""The sidecar asks a generator for the supporting documents of an answer whose event carries none.
 
-The method is Wei's (*RAG Adaptability Metric Study*, 2024; metrics.md §1), whose generators were asked while they
-answered. Here they are asked afterwards.
+The method is Wei's (*RAG Adaptability Metric Study*, 2024; metrics.md §1). There the generators name the support while
+they answer; here they are asked afterwards.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Literal
 
 from cachetools import LRUCache
+from typing_extensions import override
 
 from monitor.assess.complete.locate import locate
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, load_prompt
@@ -27,18 +28,18 @@ from monitor.core.pool import Pool
 
 log = logging.getLogger(__name__)
 MOST_PIECES = 20
-REMEMBERED = 2_000  # interactions whose support is kept, in case that it is asked for again
+CACHED_SUPPORTS = 2_000  # supports that were paid for, kept in case the same batch is tried again
 Mode = Literal["explain", "regenerate"]
 
 
 class Explained(Form):
-    """What the generator thinks supports the given answer."""
+    """The texts that the generator thinks support the given answer."""
 
     supporting_documents: list[str]
 
 
 class Regenerated(Form):
-    """The generator's own answer, and what it thinks supports that."""
+    """The generator's own answer and the texts that it thinks support it."""
 
     answer: str
     supporting_documents: list[str]
@@ -50,14 +51,14 @@ PROMPTS: dict[Mode, Prompt[Explained] | Prompt[Regenerated]] = {
 }
 
 
-class SidecarCompleter:
-    """The `Completer` that asks a generator, and falls back on `otherwise` where that fails.
+class SidecarCompleter(Completer):
+    """Asks a generator, and falls back on the completer `otherwise` when a call fails.
 
-    Support that the event carries is kept. Nothing is asked where nothing was retrieved, since there is no support to
-    choose from, or where there is no answer to explain. The calls of a batch run at a time, as many as the model lets;
-    all of them have `patience` seconds together, None is without end. An interaction whose call fails, or does not come
-    back in time, gets the support of `otherwise`, and `stands_in` says why and whether it is worth asking later. One
-    thread calls; what it asks for again, since something after it failed, is not paid for twice.
+    Support that the event carries is kept. No call is made for an interaction without retrieved documents, since there
+    is no support to choose from, or without an answer to explain. The calls of a batch run concurrently, as many as the
+    model allows, and share a limit of `patience` seconds (None: no limit). An interaction whose call fails or exceeds
+    the limit gets the support of `otherwise`, and `stands_in` says why and whether to ask again later. One thread
+    calls. A batch that is tried again because a later step failed does not pay for its calls twice.
     """
 
     def __init__(
@@ -75,20 +76,21 @@ class SidecarCompleter:
         self._otherwise = otherwise
         self._patience = patience
         self._pool = Pool(concurrency, "sidecar")
-        self._before: LRUCache[tuple[object, ...], Support] = LRUCache(REMEMBERED)
+        self._paid: LRUCache[tuple[object, ...], Support] = LRUCache(CACHED_SUPPORTS)
 
     def close(self) -> None:
-        """Waits for no call that is on its way; those that had not begun get a stand-in, as all that come later."""
+        """Does not wait for running calls. Calls that have not started, and all later ones, get a stand-in."""
         self._pool.close()
 
+    @override
     def complete(self, interactions: Sequence[Interaction]) -> list[Support]:
-        """See `Completer.complete`; it raises nothing of the generator's."""
+        """One `Support` per interaction, in order. Raises none of the generator's errors."""
         deadline = None if self._patience is None else monotonic() + self._patience
-        before = {place: self._before.get(_key(it)) for place, it in enumerate(interactions)}
+        before = {place: self._paid.get(_key(it)) for place, it in enumerate(interactions)}
         calls = {
             place: self._pool.submit(partial(self._ask, it, deadline))
             for place, it in enumerate(interactions)
-            if before[place] is None and self._wanted(it)
+            if before[place] is None and self._needs_call(it)
         }
         supports = self._otherwise.complete(interactions)
         problems: Counter[str] = Counter()
@@ -102,14 +104,14 @@ class SidecarCompleter:
                 supports[place] = replace(supports[place], stands_in=found)
             else:
                 supports[place] = found
-        # what follows may fail and be tried again with the same interactions, whose calls are paid for
+        # a later step may fail and be tried again with the same interactions, whose calls are already paid for
         paid = ((it, s) for it, s in zip(interactions, supports, strict=True) if s.origin is Origin.SIDECAR)
-        self._before.update((_key(it), support) for it, support in paid)
+        self._paid.update((_key(it), support) for it, support in paid)
         for problem, number in problems.items():
             log.warning("the sidecar gave no support for %d of %d answers: %s", number, len(calls), problem)
         return supports
 
-    def _wanted(self, interaction: Interaction) -> bool:
+    def _needs_call(self, interaction: Interaction) -> bool:
         if interaction.supporting_documents is not None:
             return False
         if not any(document.text.strip() for document in interaction.retrieved_documents):

@@ -1,1 +1,4 @@
-"""Stronger models that some users have: what in an answer do the documents not carry?"""
+"""In: claims, answers with their documents. Out: how likely each says something that its documents do not carry.
+
+The models are stronger than the default and come from the user: token classifiers or NLI cross-encoders, as ONNX files.
+"""

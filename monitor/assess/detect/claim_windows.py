@@ -1,4 +1,4 @@
-"""How one claim goes through a model: units of its answer against windows of its documents, and what that comes to."""
+"""How one claim goes through a model: units of its answer against windows of its documents, and the conclusion."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """One input of the model, without special tokens: the first sequence in parts, and the second."""
+    """One input of the model, without special tokens: the parts of the first sequence, and the second sequence."""
 
     first: tuple[TokenIds, ...]
     second: TokenIds
 
     @property
     def size(self) -> int:
-        """Tokens of both sequences."""
+        """The number of tokens of both sequences."""
         return sum(map(len, self.first)) + len(self.second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitGroup:
-    """Units that are judged together: their answer offsets, empty for one that cannot be wrong, and their tokens."""
+    """Units that are judged together: their offsets in the answer and their tokens. An empty unit cannot be wrong."""
 
     units: tuple[Span, ...]
     tokens: TokenIds
@@ -40,9 +40,9 @@ class UnitGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimInputs:
-    """Every group against every window; input i holds group `i // len(windows)` and window `i % len(windows)`.
+    """Every group against every window: input i holds group `i // len(windows)` and window `i % len(windows)`.
 
-    `joined` says whether units in a row that are not carried make one span.
+    `joined` says whether neighbouring units that are not carried make one span.
     """
 
     groups: tuple[UnitGroup, ...]
@@ -51,45 +51,50 @@ class ClaimInputs:
 
     @property
     def count(self) -> int:
-        """How many inputs that makes."""
+        """The number of inputs."""
         return len(self.groups) * len(self.windows)
 
     @property
     def inputs(self) -> list[Input]:
-        """What the model has to read."""
         return [Input(first=window, second=group.tokens) for group in self.groups for window in self.windows]
 
 
-def conclude(reading: ClaimInputs, uncarried: Sequence[Probabilities]) -> Detection | None:
-    """What the model's readings of one claim come to; None where the model gave no number.
+def conclude(claim: ClaimInputs, uncarried: Sequence[Probabilities]) -> Detection | None:
+    """The detection for one claim; None if the model returned a value that is not a number.
 
-    A unit is carried if any window carries it: its probability is the minimum over the windows. The answer's is the
-    maximum over its units.
+    A unit is carried if any window carries it: its probability is the minimum over the windows. The probability of the
+    answer is the maximum over its units.
 
     Args:
-        reading: with at least one window, and a unit that is not empty.
-        uncarried: for each of the reading's inputs the probability of each of its units not to be carried.
+        claim: the inputs, with at least one window and at least one unit that is not empty.
+        uncarried: for each input, the probability of each of its units that the window does not carry it.
     """
-    count = len(reading.windows)
-    by_group = [np.min(uncarried[start : start + count], axis=0) for start in range(0, reading.count, count)]
+    count = len(claim.windows)
+    by_group = [np.min(uncarried[start : start + count], axis=0) for start in range(0, claim.count, count)]
     found = np.concatenate(by_group)
-    units = [unit for group in reading.groups for unit in group.units]
+    units = [unit for group in claim.groups for unit in group.units]
     judged = [(unit, float(value)) for unit, value in zip(units, found, strict=True) if unit[1] > unit[0]]
     score = float(np.max([value for _, value in judged]))  # NaN if any is
     if np.isnan(score):
         return None
-    return Detection(score=score, spans=tuple(_spans(judged, joined=reading.joined)))
+    return Detection(score=score, spans=tuple(_spans(judged, joined=claim.joined)))
 
 
 def _spans(judged: Sequence[tuple[Span, float]], *, joined: bool) -> list[DetectedSpan]:
     spans: list[DetectedSpan] = []
-    going_on = False
+    continues = False
     for (start, end), value in judged:
         if value > _HALF:
-            # two tokens of one character, as byte-level tokenisers make them, share its offsets
-            if spans and ((going_on and joined) or start < spans[-1].end):
-                last = spans.pop()
-                start, end, value = last.start, max(end, last.end), max(value, last.probability)  # noqa: PLW2901
-            spans.append(DetectedSpan(start=start, end=end, probability=value))
-        going_on = value > _HALF
+            span = DetectedSpan(start=start, end=end, probability=value)
+            # byte-level tokenisers make several tokens of one character, which share its offsets
+            if spans and ((continues and joined) or start < spans[-1].end):
+                span = _joined(spans.pop(), span)
+            spans.append(span)
+        continues = value > _HALF
     return spans
+
+
+def _joined(left: DetectedSpan, right: DetectedSpan) -> DetectedSpan:
+    return DetectedSpan(
+        start=left.start, end=max(left.end, right.end), probability=max(left.probability, right.probability)
+    )

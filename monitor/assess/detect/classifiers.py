@@ -1,4 +1,4 @@
-"""The two kinds of model: what each is given to read of a claim, and how its logits are understood."""
+"""The two kinds of model: how each reads a claim, and how its logits become probabilities."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from monitor.assess.detect.claim_windows import ClaimInputs, Probabilities, UnitGroup
 from monitor.assess.detect.detection import Claim
@@ -16,8 +17,8 @@ from monitor.assess.embed.windows import token_windows
 from monitor.core.errors import WrongSettings
 from monitor.core.text.sentences import Span, sentence_spans
 
-# What LettuceDetect was trained on, word for word, and so what it has to be given: RAGTruth's prompts for questions and
-# for summaries (Niu et al., 2024; https://github.com/KRLabsOrg/LettuceDetect, qa_prompt_en.txt, summary_prompt_en.txt).
+# LettuceDetect was trained on these words and needs exactly them: RAGTruth's prompts for questions and for summaries
+# (Niu et al., 2024; https://github.com/KRLabsOrg/LettuceDetect, qa_prompt_en.txt, summary_prompt_en.txt).
 QUESTION_PROMPT = (
     "Briefly answer the following question:\n{question}\n"
     "Bear in mind that your response should be strictly based on the following {count} passages:\n{documents}\n"
@@ -27,31 +28,31 @@ QUESTION_PROMPT = (
 SUMMARY_PROMPT = "Summarize the following text:\n{documents}\noutput:"
 
 _DOCUMENTS = "{documents}"
-_LEAST_ROOM = 48  # tokens beside the prompt and the special ones; with less there is hardly a sentence in each window
+_LEAST_ROOM = 48  # tokens besides the prompt and the special ones; less holds hardly a sentence per window
 
 
 class Classifier(Protocol):
-    """A kind of model. Pure: any number of threads may call at a time."""
+    """A kind of model. Its methods are pure; any number of threads may call at a time."""
 
     def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
-        """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
+        """The inputs that the model reads; None for a claim without documents or answer, or with too many inputs."""
 
     def uncarried(self, logits: NDArray[Any], feed: Feed) -> list[Probabilities]:
-        """For each input of the feed the probability of each of its units not to be carried; NaN where the logits are.
+        """For each input of the feed, the probability of each unit that it is not carried; NaN where the logits are.
 
         Raises:
-            ValueError: the logits have another shape than this kind of model gives.
+            ValueError: the logits do not have the shape that this kind of model gives.
         """
 
 
-class TokenClassifier:
-    """Judges each token of the answer, read behind a prompt that holds the question and the documents.
+class TokenClassifier(Classifier):
+    """Judges each token of the answer, which follows a prompt with the question and the documents.
 
-    As LettuceDetect does (Kovács and Recski, 2025, arXiv:2502.17125): the prompt is the first sequence, the answer the
-    second. Documents too long for one input go through in windows, cut at sentence ends, each with the whole of the
-    rest; of the question at most the first quarter of the room is read, and a long answer is read in parts of half of
-    it. LettuceDetect's own package takes the maximum over windows, which holds every part of a long context against
-    what only another part carries; here it is the minimum.
+    The method is LettuceDetect's (Kovács and Recski, 2025, arXiv:2502.17125): the prompt is the first sequence, the
+    answer the second. Documents too long for one input are split into windows that end at sentence ends; each input has
+    one window and everything else. The question takes at most a quarter of the room (the rest of it is cut off), and a
+    long answer is read in parts of half the room. LettuceDetect's own package takes the maximum over windows, so that
+    one part of a long context counts against what only another part carries; here it is the minimum.
     """
 
     def __init__(
@@ -64,14 +65,16 @@ class TokenClassifier:
         uncarried_labels: Sequence[int],
         prompt: str | None = None,
     ) -> None:
-        """Takes the prompt for questions, with `{documents}` and, as far as wanted, `{question}` and `{count}`.
+        """`prompt` replaces LettuceDetect's. It holds `{documents}`, and may hold `{question}` and `{count}`.
 
         Raises:
             WrongSettings: the prompt lacks `{documents}`, or leaves too little room in `window` tokens.
         """
         self._prompts = (prompt, prompt) if prompt is not None else (QUESTION_PROMPT, SUMMARY_PROMPT)
         if any(text.count(_DOCUMENTS) != 1 for text in self._prompts):
-            raise WrongSettings("MONITOR_DETECTOR__PROMPT: must hold {documents} once; {question} and {count} as well")
+            raise WrongSettings(
+                "MONITOR_DETECTOR__PROMPT: must contain {documents} exactly once; it may contain {question} and {count}"
+            )
         self._tokenizer = tokenizer
         self._room = window - tokenizer.special
         longest = max(sum(len(tokenizer.tokens(text).ids) for text in _filled(it, "", 9_999)) for it in self._prompts)
@@ -79,14 +82,14 @@ class TokenClassifier:
         if self._free < _LEAST_ROOM:
             raise WrongSettings(
                 f"the detector reads {window} tokens at a time, of which its prompt leaves {max(self._free, 0)}: "
-                "raise MONITOR_DETECTOR__MAX_TOKENS, shorten MONITOR_DETECTOR__PROMPT, or take a model that reads more"
+                "raise MONITOR_DETECTOR__MAX_TOKENS, shorten MONITOR_DETECTOR__PROMPT, or use a model that reads more"
             )
         self._max_inputs = max_inputs
         self._label_count = label_count
         self._labels = list(uncarried_labels)
 
+    @override
     def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
-        """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
         documents = [text for text in claim.documents if text.strip()]
         answer = self._tokenizer.tokens(claim.answer)
         if not documents or not claim.answer.strip() or not len(answer.ids):
@@ -94,13 +97,13 @@ class TokenClassifier:
         body = "\n".join(f"passage {number}: {text}" for number, text in enumerate(documents, 1))
         template = self._prompts[0 if claim.question.strip() else 1]
         head, tail = _filled(template, self._shortened(claim.question), len(documents))
-        # Tokenised as a whole and then cut, so that what fits into one input is what the model saw in training.
+        # Tokenised as a whole and then cut, so that a prompt that fits one input is what the model saw in training.
         whole = self._tokenizer.tokens(head + body + tail)
         starts, ends = np.array(whole.offsets, np.int64).T - len(head)
         first, last = np.searchsorted(ends, 0, side="right"), np.searchsorted(starts, len(body))
         parts = token_windows(claim.answer, answer.offsets, self._free // 2)
         capacity = self._room - first - (len(whole.ids) - last) - max(end - start for start, end in parts)
-        if capacity < 1:  # the shortened question came to more tokens than before
+        if capacity < 1:  # the shortened question has more tokens than it had as part of the longer one
             return None
         offsets = list(zip(starts[first:last].tolist(), ends[first:last].tolist(), strict=True))
         windows = token_windows(body, offsets, int(capacity))
@@ -116,8 +119,9 @@ class TokenClassifier:
             joined=True,
         )
 
+    @override
     def uncarried(self, logits: NDArray[Any], feed: Feed) -> list[Probabilities]:
-        """From logits of shape (inputs, tokens, labels): one probability per token of the second sequence."""
+        """One probability per token of the second sequence, from logits of shape (inputs, tokens, labels)."""
         _check(logits, (*feed.ids.shape, self._label_count))
         found: list[Probabilities] = []
         for line, second in zip(logits, feed.seconds, strict=True):
@@ -125,23 +129,23 @@ class TokenClassifier:
         return found
 
     def _shortened(self, question: str) -> str:
-        """The beginning of a question that would take the place of what has to be judged."""
+        """The question, or its beginning if it would take the room of the answer and the documents."""
         offsets = self._tokenizer.tokens(question).offsets
         most = self._free // 4
         return question if len(offsets) <= most else question[: offsets[most - 1][1]]
 
 
-class CrossEncoder:
+class CrossEncoder(Classifier):
     """Judges each sentence of the answer (hypothesis) against each window of each document (premise), as NLI models do.
 
-    A sentence is carried as far as its best window entails it: 1 - max P(entailment), as in SummaC's zero-shot form
-    (Laban et al., 2022, TACL 10). Sentences longer than half the model's reach are judged in parts.
+    The probability of a sentence is 1 - max P(entailment) over the windows, as in SummaC's zero-shot form (Laban et
+    al., 2022, TACL 10). Sentences longer than half the room are judged in parts.
     """
 
     def __init__(
         self, tokenizer: PairTokenizer, *, window: int, max_inputs: int, label_count: int, entailment: int
     ) -> None:
-        """Takes the number of the label of entailment.
+        """`entailment` is the number of the label for entailment.
 
         Raises:
             WrongSettings: `window` tokens are too few.
@@ -154,8 +158,8 @@ class CrossEncoder:
         self._label_count = label_count
         self._entailment = entailment
 
+    @override
     def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
-        """What the model has to read; None where nothing can be said: no documents, no answer, or too many inputs."""
         sentences = sentence_spans(claim.answer)
         if len(sentences) > self._max_inputs:
             return None
@@ -172,8 +176,9 @@ class CrossEncoder:
             return None
         return ClaimInputs(groups=tuple(groups), windows=tuple(windows), joined=False)
 
+    @override
     def uncarried(self, logits: NDArray[Any], feed: Feed) -> list[Probabilities]:
-        """From logits of shape (inputs, labels): one probability per input."""
+        """One probability per input, from logits of shape (inputs, labels)."""
         _check(logits, (len(feed.ids), self._label_count))
         return list(1 - _softmax(logits)[:, [self._entailment]])
 
@@ -187,15 +192,15 @@ class CrossEncoder:
 
 
 def _filled(template: str, question: str, count: int) -> tuple[str, str]:
-    """What stands before the documents and behind them. Braces in the question stay as they are."""
+    """The prompt before the documents and the prompt after them. Braces in the question stay as they are."""
     values = {"question": question, "count": str(count)}
     head, _, tail = template.partition(_DOCUMENTS)
-    before, behind = (re.sub(r"\{(question|count)\}", lambda it: values[it[1]], part) for part in (head, tail))
-    return before, behind
+    before, after = (re.sub(r"\{(question|count)\}", lambda it: values[it[1]], part) for part in (head, tail))
+    return before, after
 
 
 def _trimmed(text: str, span: Span) -> Span:
-    """The span without white space at its ends, which many tokenisers count to a word."""
+    """The span without white space at its ends, which many tokenisers include in a word."""
     piece = text[span[0] : span[1]]
     kept = piece.strip()
     start = span[0] + len(piece) - len(piece.lstrip())
@@ -204,12 +209,12 @@ def _trimmed(text: str, span: Span) -> Span:
 
 def _check(logits: NDArray[Any], shape: tuple[int, ...]) -> None:
     if logits.shape != shape:
-        raise ValueError(f"its logits have the shape {logits.shape}, not {shape}")
+        raise ValueError(f"the logits have the shape {logits.shape}, not {shape}")
 
 
 def _softmax(logits: NDArray[Any]) -> Probabilities:
     values = logits.astype(np.float32)
-    with np.errstate(invalid="ignore"):  # inf - inf: no number, as it should be
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, as it should be
         powers = np.exp(values - values.max(-1, keepdims=True))
         shares: Probabilities = powers / powers.sum(-1, keepdims=True)
     return shares

@@ -1,4 +1,4 @@
-"""What a detector is asked, and what it says."""
+"""The input and the result of a detector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An answer with the documents that have to carry it; empty documents count as absent."""
+    """An answer with its question and the documents that should carry it. Empty documents count as absent."""
 
     question: str
     answer: str
@@ -16,7 +16,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedSpan:
-    """Answer offsets `[start, end)` in characters, and the probability, over one half, that they are not carried."""
+    """Characters `[start, end)` of the answer, and the probability (over one half) that no document carries them."""
 
     start: int
     end: int
@@ -25,9 +25,9 @@ class DetectedSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """`score` in [0, 1] is the model's probability that something in the answer is not carried by the documents.
+    """`score` in [0, 1] is the model's probability that the documents do not carry some part of the answer.
 
-    `spans` stand in order and do not overlap; there are none where the score is one half or less.
+    `spans` are in order and do not overlap; there are none if the score is one half or less.
     """
 
     score: float

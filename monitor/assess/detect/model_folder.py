@@ -1,4 +1,4 @@
-"""A model as a folder that Hugging Face's optimum exports: which kind it is, what its labels mean, its name."""
+"""Reads a model folder exported by Hugging Face's optimum: the kind of model, the meaning of its labels, its name."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ARCHITECTURES: Mapping[str, Kind] = {
     "ForTokenClassification": "token classifier",
     "ForSequenceClassification": "cross-encoder",
 }
-_UNNAMED = ("LABEL_0", "LABEL_1")  # what transformers calls two labels, and leaves out of config.json
+_UNNAMED = ("LABEL_0", "LABEL_1")  # the default names of two labels, which transformers leaves out of config.json
 _UNCARRIED = re.compile(r"hallucinat|(un|not|non)[-_ ]?(supported|grounded|carried)|fabricat", re.IGNORECASE)
 _CARRIED = re.compile(r"(not|non|no)[-_ ]?(hallucinat|fabricat)", re.IGNORECASE)
 _ENTAILMENT = re.compile(r"(?!not|non|no[-_ ]).*entail", re.IGNORECASE)
-# These count positions from behind the padding's id, so the last of them are never reached.
+# These models count positions from the padding id + 1, so their last positions are never reached.
 _SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "data2vec-text", "mpnet")
 
 
@@ -32,8 +32,8 @@ _SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer
 class ModelFolder:
     """A folder that holds a model.
 
-    `labels` are the numbers of those that matter: for a token classifier those of tokens that are not carried, for a
-    cross-encoder the one of entailment. `positions` is the longest input in tokens, None where config.json does not
+    `labels` are the numbers of the labels in use: for a token classifier the labels of tokens that are not carried, for
+    a cross-encoder the label of entailment. `positions` is the longest input in tokens, None if config.json does not
     say. `name` comes from config.json, `digest` (hex SHA-256) from all files of the model.
     """
 
@@ -50,17 +50,17 @@ class ModelFolder:
 
 
 def model_folder(path: Path) -> ModelFolder:
-    """Reads a folder with `model.onnx` (its external data beside it, as `model.onnx…`), tokenizer.json and config.json.
+    """Reads a folder with `model.onnx` (external data in files named `model.onnx…`), tokenizer.json and config.json.
 
     Raises:
-        WrongSettings: a file is missing, or config.json names no model of a known kind, or labels nobody understands.
+        WrongSettings: a file is missing, or config.json names no known kind of model, or has labels of unknown meaning.
     """
     graph, tokenizer, config_file = (path / name for name in ("model.onnx", "tokenizer.json", "config.json"))
     for file in (graph, tokenizer, config_file):
         if not file.is_file():
             raise WrongSettings(
                 f"MONITOR_DETECTOR__PATH: {file} is missing: the folder needs model.onnx, tokenizer.json and "
-                f"config.json of one model; {_EXPORT}"
+                f"config.json of the same model; {_EXPORT}"
             )
     config = _config(config_file)
     try:
@@ -90,7 +90,7 @@ def _config(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise WrongSettings(f"{path}: cannot be read ({error}); {_EXPORT}") from None
     if not isinstance(found, dict):
-        raise WrongSettings(f"{path}: is no config of a model; {_EXPORT}")
+        raise WrongSettings(f"{path}: is not the config of a model; {_EXPORT}")
     return found
 
 
@@ -110,18 +110,21 @@ def _label_names(config: Mapping[str, Any]) -> tuple[str, ...]:
     if given is None:
         return _UNNAMED
     if not isinstance(given, dict) or set(given) != {str(number) for number in range(len(given))}:
-        raise WrongSettings(f'id2label is {given}: it has to name each label by its number: {{"0": "…", "1": "…"}}')
+        raise WrongSettings(f'id2label is {given}: it must name each label by its number: {{"0": "…", "1": "…"}}')
     return tuple(str(given[str(number)]) for number in range(len(given)))
 
 
 def _uncarried(names: tuple[str, ...]) -> tuple[int, ...]:
-    """LettuceDetect's labels have no names: 0 is supported, 1 is not (its hallucination_dataset.py, `__getitem__`)."""
+    """The labels of tokens that are not carried.
+
+    LettuceDetect's labels have no names: 0 is supported, 1 is not (hallucination_dataset.py, `__getitem__`).
+    """
     found = tuple(number for number, name in enumerate(names) if _UNCARRIED.search(name) and not _CARRIED.search(name))
     if not found and names == _UNNAMED:
         return (1,)
     if not 0 < len(found) < len(names):
         raise WrongSettings(
-            f"id2label is {', '.join(names)}: which of them say that a token is not carried cannot be told; "
+            f"id2label is {', '.join(names)}: it does not show which labels mark a token that is not carried; "
             "give those, and only those, a name with `hallucinated` or `unsupported` in it"
         )
     return found
@@ -131,8 +134,8 @@ def _entailment(names: tuple[str, ...]) -> tuple[int]:
     found = [number for number, name in enumerate(names) if _ENTAILMENT.match(name)]
     if len(found) != 1 or len(names) == 1:
         raise WrongSettings(
-            f"id2label is {', '.join(names)}: a cross-encoder needs two labels or more and one of them named "
-            "`entailment`; if the model's card says which one that is, give it this name"
+            f"id2label is {', '.join(names)}: a cross-encoder needs at least two labels, exactly one of them named "
+            "`entailment`; if the model card says which one that is, give it this name"
         )
     return (found[0],)
 
@@ -145,7 +148,7 @@ def _positions(config: Mapping[str, Any]) -> int | None:
 
 
 def _number(config: Mapping[str, Any], key: str) -> int | None:
-    """A natural number; models without an end to their positions say -1."""
+    """A positive number, or None; models without a limit on positions say -1."""
     value = config.get(key)
     return value if isinstance(value, int) and value > 0 else None
 

@@ -1,4 +1,4 @@
-"""Texts as token ids, and two sequences of them as one input, by a `tokenizer.json`."""
+"""Turns texts into token ids, and two sequences of them into one input, as a `tokenizer.json` defines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from monitor.assess.embed.windows import well_formed
 from monitor.core.errors import WrongSettings
 from monitor.core.text.sentences import Span
 
-_OF_THE_MODEL = "take the one that was exported with the model"
+_REMEDY = "use the one that was exported with the model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenisedText:
-    """Tokens of a text, no special ones: `ids`, and `offsets` in its characters, ascending but not always disjoint."""
+    """Tokens of a text without special ones: `ids`, and character `offsets`, ascending but not always disjoint."""
 
     ids: TokenIds
     offsets: tuple[Span, ...]
@@ -29,7 +29,10 @@ class TokenisedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """Inputs padded on the right: `ids`, `mask` and `types` of shape (n, longest); where the second sequences stand."""
+    """Inputs padded on the right: `ids`, `mask` and `types` of shape (n, longest); `seconds` are the second sequences.
+
+    `seconds[i]` is the slice of row i that the second sequence takes.
+    """
 
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
@@ -44,22 +47,22 @@ class PairTokenizer:
         """`padding` is the id that fills up short inputs.
 
         Raises:
-            WrongSettings: the tokenizer does not put two sequences one behind the other.
+            WrongSettings: the tokenizer does not put one sequence after the other.
         """
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True  # "[SEP]" in an answer is five characters, and no separator
+        tokenizer.encode_special_tokens = True  # "[SEP]" in an answer is five characters, not a separator
         self._tokenizer = tokenizer
         self._padding = padding
         try:
             example = tokenizer.encode("a", "b")
         except Exception as error:  # noqa: BLE001  the library raises nothing narrower
-            raise WrongSettings(f"tokenizer.json: cannot read two plain letters ({error}); {_OF_THE_MODEL}") from None
+            raise WrongSettings(f"tokenizer.json: cannot read two plain letters ({error}); {_REMEDY}") from None
         first, second = (_range(example, number) for number in (0, 1))
         if first is None or second is None or first[1] > second[0]:
-            raise WrongSettings(f"tokenizer.json: does not put two sequences into one input; {_OF_THE_MODEL}")
+            raise WrongSettings(f"tokenizer.json: does not put two sequences into one input; {_REMEDY}")
         ids, types = np.array(example.ids, np.int64), np.array(example.type_ids, np.int64)
-        # The example's lines without its two sequences, and where those stood.
+        # The ids and types of the example without its two sequences, and the positions of the sequences.
         kept = np.ones(len(ids), bool)
         kept[slice(*first)] = kept[slice(*second)] = False
         self._special = ids[kept]
@@ -72,31 +75,31 @@ class PairTokenizer:
         """Reads a `tokenizer.json`.
 
         Raises:
-            WrongSettings: it cannot be read, or makes no pairs.
+            WrongSettings: the file cannot be read, or the tokenizer makes no pairs.
         """
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # noqa: BLE001  the library raises nothing narrower
-            raise WrongSettings(f"{path}: no tokenizer of the tokenizers library ({error}); {_OF_THE_MODEL}") from None
+            raise WrongSettings(f"{path}: not a file of the tokenizers library ({error}); {_REMEDY}") from None
         return cls(tokenizer, padding=padding)
 
     @property
     def special(self) -> int:
-        """Special tokens of one input."""
+        """The number of special tokens of one input."""
         return len(self._special)
 
     @property
     def largest(self) -> int:
-        """The largest id that it gives."""
+        """The largest token id."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
 
     def tokens(self, text: str) -> TokenisedText:
-        """Tokenises a text on its own."""
+        """The tokens of a text, without special tokens."""
         encoding = self._tokenizer.encode(well_formed(text), add_special_tokens=False)
         return TokenisedText(ids=np.array(encoding.ids, np.int32), offsets=tuple(encoding.offsets))
 
     def feed(self, inputs: Sequence[Input]) -> Feed:
-        """The inputs with their special tokens; `inputs` is not empty."""
+        """The inputs with their special tokens. `inputs` must not be empty."""
         shape = len(inputs), max(it.size for it in inputs) + self.special
         ids, mask, types = np.full(shape, self._padding, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         seconds = []
@@ -111,7 +114,7 @@ class PairTokenizer:
         return Feed(ids=ids, mask=mask, types=types, seconds=tuple(seconds))
 
     def _filled(self, special: NDArray[np.int64], sequences: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """The special tokens' line with the sequences at their places."""
+        """The special tokens with the sequences inserted at their positions."""
         first, second = self._places
         return np.concatenate([special[:first], sequences[0], special[first:second], sequences[1], special[second:]])
 
@@ -120,6 +123,6 @@ class PairTokenizer:
 
 
 def _range(encoding: Encoding, number: int) -> Span | None:
-    """Where the tokens of a sequence stand, if it has any."""
+    """The range of a sequence's tokens; None if it has none."""
     places = [place for place, sequence in enumerate(encoding.sequence_ids) if sequence == number]
     return (places[0], places[-1] + 1) if places else None

@@ -1,4 +1,4 @@
-"""A batch of interactions as vectors: each distinct text embedded once, each interaction pointing into the rows."""
+"""A batch of interactions as vectors: each distinct text is embedded once, and each interaction refers to rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ragged:
-    """Lists of different length, one per interaction: list i is `items[starts[i]:starts[i + 1]]`, rows of `vectors`."""
+    """Lists of row numbers, one per interaction, of different lengths: list i is `items[starts[i]:starts[i + 1]]`."""
 
     items: Indices
     starts: Indices
@@ -27,8 +27,8 @@ class Ragged:
 class EmbeddedBatch:
     """Vectors of n interactions.
 
-    `vectors` has shape (distinct texts + 1, dimensions), unit rows; row 0 is zero and stands for an empty text.
-    `lengths` are the texts' lengths in characters, which weigh a document where several are joined.
+    `vectors` has shape (distinct texts + 1, dimensions) and unit rows; row 0 is zero and stands for an empty text.
+    `lengths` are the lengths of the texts in characters, the weights of documents that are joined.
     `question` and `answer` have shape (n,).
     """
 
@@ -42,7 +42,7 @@ class EmbeddedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedInteraction:
-    """Tokens of one interaction, `documents` those of each retrieved document."""
+    """The tokens of one interaction's texts; `documents` has an entry for each retrieved document."""
 
     question: Tokens
     answer: Tokens
@@ -50,7 +50,7 @@ class EncodedInteraction:
 
 
 def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[EncodedInteraction]:
-    """Encodes questions, answers and retrieved documents, each distinct text once."""
+    """The tokens of all questions, answers and retrieved documents; encodes each distinct text once."""
     texts: dict[str, int] = {}
     for it in interactions:
         for text in (it.question, it.answer, *(d.text for d in it.retrieved_documents)):
@@ -67,7 +67,7 @@ def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> 
 
 
 def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder) -> EmbeddedBatch:
-    """Embeds every text of the batch. Texts of white space only count as empty, and empty documents as absent.
+    """Embeds every distinct text of the batch. A text of only white space counts as empty, an empty document as absent.
 
     Raises:
         Retriable, Fatal: as the embedder does.
@@ -98,7 +98,7 @@ def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support]
 
 
 def _ragged(lists: Sequence[Sequence[int]]) -> Ragged:
-    kept = [[row for row in rows if row] for rows in lists]
-    starts = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum([len(rows) for rows in kept], out=starts[1:])
-    return Ragged(items=np.array([row for rows in kept for row in rows], np.int64), starts=starts)
+    filled = [[row for row in rows if row] for rows in lists]
+    starts = np.zeros(len(filled) + 1, np.int64)
+    np.cumsum([len(rows) for rows in filled], out=starts[1:])
+    return Ragged(items=np.array([row for rows in filled for row in rows], np.int64), starts=starts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
@@ -16,27 +16,7 @@ from typing_extensions import override
 
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.embed.windows import Vectors
-from monitor.assess.ports import Embedder, TokenEncoder
-
-
-@runtime_checkable
-class Piecewise(Protocol):
-    """An embedder whose call is several requests, each of which costs money whether or not the next one succeeds."""
-
-    def pieces(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Vectors]]:
-        """Yields positions in `texts` with their unit vectors, piece by piece; together they cover each position once.
-
-        Raises:
-            Retriable, Fatal: as `embed` does; the pieces yielded before remain valid.
-        """
-
-
-@runtime_checkable
-class OnePass(Protocol):
-    """A token encoder that is also an embedder and computes both from one pass of the model."""
-
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
-        """The results of `embed` and of `encode`; raises what they raise."""
+from monitor.assess.ports import Embedder, OnePass, Piecewise, TokenEncoder
 
 
 def content_key(text: str) -> bytes:

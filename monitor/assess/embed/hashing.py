@@ -1,4 +1,4 @@
-"""Vectors from hashed words: the `hash` provider, for tests and benchmarks only. They know nothing of meaning."""
+"""Vectors from hashed words, without any meaning: the `hash` provider, for tests and benchmarks only."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Final
 from zlib import crc32
 
 import numpy as np
+from typing_extensions import override
 
 from monitor.assess.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.assess.embed.windows import Vectors, unit
+from monitor.assess.ports import Embedder, TokenEncoder
 
 _DIMENSIONS = 64
 _WORD = re.compile(r"\w+")
-_TELLING = 4  # letters from which on a word counts in full
+_TELLING = 4  # the letters that a word needs to count in full
 
 
-class HashEmbedder:
-    """Texts that share words get similar vectors, and the same text the same vector on every machine.
+class HashEmbedder(Embedder, TokenEncoder):
+    """Gives texts that share words similar vectors, and the same text the same vector on every machine.
 
-    Feature hashing (Weinberger et al., 2009): each word, in small letters, adds +1 or -1 to one of 63 dimensions.
-    The last dimension is ½ for every text, so that none has length 0.
+    Feature hashing (Weinberger et al., 2009): each word, in lower case, adds +1 or -1 to one of 63 dimensions.
+    The last dimension is ½ for every text, so that no vector has length 0.
     """
 
     model: Final = f"hash/{_DIMENSIONS}"
     dimensions: Final = _DIMENSIONS
     token_model: Final = f"hash/{_DIMENSIONS}"
 
+    @override
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), 64), in order."""
         words = [text.lower().encode(errors="surrogatepass").split() for text in texts]
         counts = np.fromiter(map(len, words), np.int64, len(words))
         hashes = np.fromiter(map(crc32, chain.from_iterable(words)), np.int64, int(counts.sum()))
@@ -41,8 +43,8 @@ class HashEmbedder:
         vectors[:, -1] = 0.5
         return unit(vectors)
 
+    @override
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """A token for each word; see `TokenEncoder`."""
         return [_tokens(text) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on onnxruntime: the embedded default, for sentence vectors and token vectors from one pass."""
+"""Runs all-MiniLM-L6-v2 on onnxruntime, the default: sentence vectors and token vectors from one pass."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from typing_extensions import override
 
 from monitor.assess.embed.graph_cache import Build, cached_graph
 from monitor.assess.embed.minilm_graph import DIMENSIONS, TOKEN_DIMENSIONS
 from monitor.assess.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.assess.embed.weights import published_model
 from monitor.assess.embed.windows import Vectors, join_windows, text_windows, token_windows, well_formed
+from monitor.assess.ports import Embedder, OnePass, TokenEncoder
 
-_SPECIAL = 2  # [CLS] before and [SEP] behind each window
-_WINDOW = 254  # word pieces; with the special tokens the 256 that the model was tuned on
-# Tokenised at a time, so that a text of a million characters needs no more memory than many short ones: a segment is
-# cut at a sentence end where there is one, and a token takes some hundred bytes while the tokeniser holds it.
+_SPECIAL = 2  # [CLS] before each window and [SEP] after it
+_WINDOW = 254  # word pieces; 256 with the special tokens, as the model was tuned
+# How much is tokenised at a time, so that a text of a million characters needs no more memory than many short ones. A
+# segment ends at a sentence end where there is one; the tokeniser takes some hundred bytes for each token it holds.
 _SEGMENT_BYTES = 16_384
 _TOKENISED_BYTES = 512 * 1024
-# Padded tokens a run. Larger runs are slower, since their inner states leave the processor's cache.
+# Tokens of a run, with padding. Larger runs are slower, since their inner states do not fit the processor's cache.
 _TOKENS_A_RUN = 256
-# The vocabulary is sorted by frequency from here on; below stand single characters.
+# From this entry on the vocabulary is sorted by frequency; the entries before it are single characters.
 _FIRST_WORD = 1996
-_LETTER = 2.0  # the weight of a piece in a script of which the vocabulary knows letters only
+_LETTER = 2.0  # the weight of a piece in a script of which the vocabulary has only letters
 
 _Run: TypeAlias = tuple[NDArray[np.intp], dict[str, NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Windows:
-    """Windows of several texts: the word pieces of each, without special tokens, and the text that it belongs to.
+    """Windows of several texts: the word pieces of each window, without special tokens, and the number of its text.
 
-    `spans` are the pieces' character offsets in the text, shape (pieces, 2).
+    `spans` are the character offsets of the pieces in the text, shape (pieces, 2).
     """
 
     pieces: list[NDArray[np.int32]] = field(default_factory=list)
@@ -47,12 +49,13 @@ class _Windows:
     owners: list[int] = field(default_factory=list)
 
 
-class MiniLMEmbedder:
-    """Sentence vectors of all-MiniLM-L6-v2 and token vectors, in one of two builds, each a model with its own name.
+class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
+    """Sentence vectors and token vectors of all-MiniLM-L6-v2, in one of two builds, each a model with its own name.
 
-    `fp32` has a cosine ≥ 0.9999 to the published model, `int8` one of .997 in the mean (minilm_int8.py). A text of
-    more than 254 word pieces is read in windows cut at sentence ends; its vector is the mean over the tokens of all
-    windows. The first start builds the encoder's graph in `cache_dir`. One thread calls at a time.
+    The vectors of `fp32` have a cosine ≥ 0.9999 with those of the published model, the vectors of `int8` .997 on
+    average (minilm_int8.py). A text of more than 254 word pieces is read in windows that end at sentence ends; its
+    vector is the mean over the tokens of all windows. The first start builds the encoder's graph in `cache_dir`. One
+    thread calls at a time.
     """
 
     dimensions: Final = DIMENSIONS
@@ -60,15 +63,14 @@ class MiniLMEmbedder:
     def __init__(
         self, *, cache_dir: Path, weights_dir: Path | None = None, threads: int = 0, build: Build = "fp32"
     ) -> None:
-        """Loads the model; `threads` 0 is one per core.
+        """Loads the model. `threads` = 0 stands for one thread per core.
 
         Raises:
             WrongSettings: the weights are missing or not the published ones, or `cache_dir` cannot be written.
         """
         published = published_model(weights_dir)
         graph = cached_graph(cache_dir, published.weights, build)
-        self.model = f"all-MiniLM-L6-v2/{build}"
-        self.token_model = f"{self.model}/{TOKEN_DIMENSIONS}"
+        self._build = build
         self._tokenizer = Tokenizer.from_file(str(published.tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -76,17 +78,27 @@ class MiniLMEmbedder:
         self._weights = _token_weights(self._tokenizer)
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         self._budget = _TOKENS_A_RUN
-        # Several runs at a time on one thread each: they need not wait for each other after every product, as the
-        # threads of one run would. (onnxruntime's own pools would be pinned to cores, two replicas' to the same ones.)
+        # Several runs at a time with one thread each, since the threads of a single run would wait for each other after
+        # every product. (onnxruntime pins its own thread pools to cores, and those of two replicas to the same cores.)
         self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="minilm")
         options = ort.SessionOptions()
         options.intra_op_num_threads = 1
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # see minilm_graph.py
-        options.enable_mem_pattern = False  # it would plan memory anew for every shape
+        options.enable_mem_pattern = False  # it would plan the memory again for every shape
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
+    @property
+    @override
+    def model(self) -> str:
+        return f"all-MiniLM-L6-v2/{self._build}"
+
+    @property
+    @override
+    def token_model(self) -> str:
+        return f"{self.model}/{TOKEN_DIMENSIONS}"
+
+    @override
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), 384), in order."""
         windows = self._windows(texts)
         means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
 
@@ -97,12 +109,12 @@ class MiniLMEmbedder:
         self._all(read, windows)
         return _joined(means, windows, len(texts))
 
+    @override
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """The tokens of each text, in order; see `TokenEncoder`."""
         return self.embed_and_encode(texts)[1]
 
+    @override
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
-        """What `embed` and `encode` give, from one pass."""
         windows = self._windows(texts)
         means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
         rows: list[Tokens] = [np.zeros(len(p), token_type(TOKEN_DIMENSIONS)) for p in windows.pieces]
@@ -118,12 +130,12 @@ class MiniLMEmbedder:
         for tokens, pieces, spans, owner in zip(rows, windows.pieces, windows.spans, windows.owners, strict=True):
             tokens["start"], tokens["end"] = spans[:, 0], spans[:, 1]
             tokens["weight"] = self._weights[pieces]
-            self._by_their_letters(tokens, pieces, texts[owner])
+            self._replace_unknown(tokens, pieces, texts[owner])
             texts_rows[owner].append(tokens)
         return _joined(means, windows, len(texts)), [np.concatenate(parts) for parts in texts_rows]
 
-    def _by_their_letters(self, tokens: Tokens, pieces: NDArray[np.int32], text: str) -> None:
-        """Gives pieces that are not in the vocabulary vectors of their own: the model takes them all for the same."""
+    def _replace_unknown(self, tokens: Tokens, pieces: NDArray[np.int32], text: str) -> None:
+        """Gives each piece outside the vocabulary a vector by its letters, since the model cannot tell them apart."""
         unknown = np.flatnonzero(pieces == self._unknown)
         if len(unknown):
             words = [text[tokens["start"][i] : tokens["end"][i]] for i in unknown]
@@ -146,13 +158,13 @@ class MiniLMEmbedder:
         return windows
 
     def _all(self, read: Callable[[_Run], None], windows: _Windows) -> None:
-        """Reads every run of `windows`, several at a time."""
+        """Calls `read` with every run of `windows`, several at a time."""
         list(self._threads.map(read, self._runs(windows)))  # raises what `read` raised
 
     def _runs(self, windows: _Windows) -> Iterator[_Run]:
-        """Numbers of windows to run together, with what the graph is fed for them.
+        """The numbers of the windows to run together, with their inputs to the graph.
 
-        They are of like size, longest first, `_budget` tokens at most with their padding.
+        The windows of a run have similar sizes, and at most `_budget` tokens with padding. The longest come first.
         """
         sizes = [len(pieces) + _SPECIAL for pieces in windows.pieces]
         order = np.argsort(-np.asarray(sizes, np.int64), kind="stable")
@@ -180,7 +192,7 @@ def _joined(means: Vectors, windows: _Windows, count: int) -> Vectors:
 
 
 def _groups(texts: Sequence[str]) -> Iterator[list[tuple[int, int, str]]]:
-    """The texts in segments, each with its text's number and its place in it, in groups to be tokenised together."""
+    """Groups of segments to tokenise together, each segment with the number of its text and its offset there."""
     group: list[tuple[int, int, str]] = []
     held = 0
     for owner, text in enumerate(map(well_formed, texts)):
@@ -195,10 +207,10 @@ def _groups(texts: Sequence[str]) -> Iterator[list[tuple[int, int, str]]]:
 
 
 def _token_weights(tokenizer: Tokenizer) -> NDArray[np.float32]:
-    """What each piece of the vocabulary tells, shape (pieces,): ¾ · ln(1 + rank), a stand-in for inverse frequency.
+    """The weight of each piece of the vocabulary, shape (pieces,): ¾ · ln(1 + rank), in place of inverse frequency.
 
-    The vocabulary is sorted by frequency, so no corpus is needed. Punctuation weighs nothing, nor does a single letter
-    or digit; a piece in another script than Latin is mostly a single character, and all of them weigh the same.
+    The vocabulary is sorted by frequency, so this needs no corpus. Punctuation weighs nothing, nor does a single letter
+    or digit. A piece of a script other than Latin is mostly a single character, and all these pieces weigh the same.
     """
     weights = np.zeros(tokenizer.get_vocab_size(), np.float32)
     for piece, number in tokenizer.get_vocab().items():

@@ -1,9 +1,9 @@
-"""The ONNX graph of all-MiniLM-L6-v2, written from the published weights.
+"""Writes the ONNX graph of all-MiniLM-L6-v2 from the published weights.
 
-A BERT encoder of six layers, post-norm (Devlin et al., 2019), with mean pooling. The graph is already in the form that
-onnxruntime runs fastest, so its optimiser stays off: one `Attention` per layer with the three projections joined,
-`BiasGelu` (exact, by erf), and layer normalisation as Add, Add, LayerNormalization, which takes a third of the time of
-the fused `SkipLayerNormalization` that the optimiser would put there (onnxruntime 1.31, CPU).
+The model is a BERT encoder of six layers, post-norm (Devlin et al., 2019), with mean pooling. The graph already has the
+form that onnxruntime runs fastest, so the optimiser stays off: one `Attention` per layer with the three projections
+joined, `BiasGelu` (exact, by erf), and layer normalisation as Add, Add, LayerNormalization, which takes a third of the
+time of the fused `SkipLayerNormalization` that the optimiser would insert (onnxruntime 1.31, CPU).
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ MICROSOFT = "com.microsoft"  # the domain of onnxruntime's own operators
 
 _EPSILON = 1e-12
 _OPSET, _IR_VERSION = 18, 9
-_PAGE = 4096  # the unit in which a file is mapped into memory
+_PAGE = 4096  # bytes: the unit in which a file is mapped into memory
 _IDS, _MASK = "input_ids", "attention_mask"
 
 
 def write_encoder(tensors: Safetensors, data: BinaryIO, *, location: str) -> bytes:
-    """Writes the weights to `data`, one tensor in memory at a time; returns the model that refers to them.
+    """Writes the weights to `data`, with one tensor in memory at a time, and returns the model that refers to them.
 
     Inputs, int64 [batch, seq], seq ≤ 256: `input_ids`; `attention_mask`, 1 for tokens, padding on the right.
     Outputs, float32: `token_mean` [batch, 384], the mean of the last layer's token vectors (not normalised, so that
     the windows of a long text can be averaged); `tokens` [batch, seq, 128], unit token vectors for alignment: those of
-    layers 3 and 6, each of length 1, side by side, on the axes of PROJECTION; `hidden` [batch, seq, 768], the same
-    before the projection. What is not asked for costs nothing.
+    layers 3 and 6, each of length 1, side by side, on the axes of PROJECTION; `hidden` [batch, seq, 768], the vectors
+    before the projection. An output that is not requested costs nothing.
 
     Args:
         tensors: the published weights.
         data: an empty binary file.
-        location: the name that the model will find `data` by, in its own directory.
+        location: the file name of `data`, which the model looks up in its own directory.
     """
     return Encoder(tensors, data, location).whole()
 
 
 class Encoder:
-    """Nodes and weights, collected in the order of computation. Each method returns the name of its result.
+    """Collects nodes and weights in the order of computation. Each method returns the name of its result.
 
-    What `attend` and `product` do is all that another build does otherwise (minilm_int8.py).
+    Other builds override `attend` and `product` only (minilm_int8.py).
     """
 
     def __init__(self, tensors: Safetensors, data: BinaryIO, location: str) -> None:
@@ -65,7 +65,7 @@ class Encoder:
         self._weights: list[TensorProto] = []
 
     def whole(self) -> bytes:
-        """The model, with all weights written."""
+        """Writes all weights and returns the model."""
         state = self._embeddings()
         for number in range(1, LAYERS + 1):
             state = self._layer(number, state)
@@ -76,7 +76,7 @@ class Encoder:
     def _embeddings(self) -> str:
         part = self._tensors.tensor
         words = self._weight("words", part("embeddings.word_embeddings.weight"))
-        # Every token is of type 0, so that type's vector is added to the positions once and for all.
+        # Every token has type 0, so the vector of that type is added to the positions here, once.
         positions = part("embeddings.position_embeddings.weight")[:MAX_TOKENS]
         positions = positions + part("embeddings.token_type_embeddings.weight")[0]
         scale = self._weight("embeddings.scale", part("embeddings.LayerNorm.weight"))
@@ -103,13 +103,13 @@ class Encoder:
         return self._normed(f"{there}.output", inner, state, f"hidden_{number}")
 
     def attend(self, number: int, inputs: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
-        """Self-attention with the three projections joined: the heads side by side."""
+        """Self-attention with the three projections joined; the result has the heads side by side."""
         here = f"layer_{number}"
         inputs_of = [inputs, self._weight(f"{here}.qkv", weight), self._weight(f"{here}.qkv.bias", bias), "mask"]
         return self._node("Attention", inputs_of, f"{here}.heads", domain=MICROSOFT, num_heads=HEADS)
 
     def product(self, number: int, kind: str, inputs: str, weight: NDArray[np.float32]) -> str:
-        """Inputs · W for the layer's product `kind`: attention, up or down."""
+        """Inputs · W, where `kind` is one of the layer's products: attention, up or down."""
         here = f"layer_{number}.{kind}"
         return self._node("MatMul", [inputs, self._weight(here, weight)], f"{here}.product")
 
@@ -124,7 +124,7 @@ class Encoder:
         return self._node("Div", [total, count], "token_mean")
 
     def _project_tokens(self) -> str:
-        """Unit vectors on the axes that tell tokens apart."""
+        """Unit vectors on the axes that distinguish tokens best."""
         units = [
             self._node("LpNormalization", [f"hidden_{n}"], f"hidden_{n}.unit", axis=-1, p=2) for n in HIDDEN_LAYERS
         ]
@@ -156,7 +156,7 @@ class Encoder:
         return self._node("LayerNormalization", [total, scale, shift], output, axis=-1, epsilon=_EPSILON)
 
     def _matrix(self, name: str) -> NDArray[np.float32]:
-        """A linear layer's weight as MatMul wants it, [in, out]; torch keeps [out, in]."""
+        """The weight of a linear layer as MatMul needs it, [in, out]; torch stores [out, in]."""
         return self._tensors.tensor(f"{name}.weight").T
 
     def _node(self, kind: str, inputs: Sequence[str], *outputs: str, domain: str = "", **attributes: Any) -> str:
@@ -164,7 +164,7 @@ class Encoder:
         return outputs[0]
 
     def _weight(self, name: str, values: NDArray[Any] | np.generic) -> str:
-        """Writes a weight, float32 or of 8 bits, to the data file at the next page."""
+        """Writes a weight, float32 or 8-bit, to the data file, starting at the next page."""
         raw = np.asarray(values, order="C")
         self._data.seek(-self._data.tell() % _PAGE, os.SEEK_CUR)
         place = {"location": self._location, "offset": self._data.tell(), "length": raw.nbytes}

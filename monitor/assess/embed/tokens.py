@@ -1,4 +1,4 @@
-"""Token vectors: one row a token, with where it stands in its text and how much it tells."""
+"""Token vectors: one row for each token, with its position in the text and its weight."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-# A structured array of shape (tokens,), of `token_type`: `vector` (unit), `start` and `end` (characters, end exclusive)
-# and `weight` (0 for punctuation; the rarer, the higher). One array, so that a cache keeps and counts it as any other.
+# A structured array of shape (tokens,) and type `token_type`: `vector` (unit), `start` and `end` (characters, end
+# exclusive) and `weight` (0 for punctuation; the rarer the token, the higher). A single array, so that the cache can
+# store it and count its bytes like any other.
 Tokens: TypeAlias = NDArray[np.void]
 
 _SURFACES: Final = 4096
@@ -19,16 +20,16 @@ _SURFACES: Final = 4096
 
 @cache
 def token_type(dimensions: int) -> np.dtype[np.void]:
-    """The row type of `Tokens` with vectors of so many dimensions, in half precision: a document is kept for long."""
+    """The row type of `Tokens`. Vectors are in half precision, since the cache holds the tokens of many documents."""
     return np.dtype(
         [("vector", np.float16, dimensions), ("start", np.int32), ("end", np.int32), ("weight", np.float32)]
     )
 
 
 def surface_vectors(words: Sequence[str], dimensions: int) -> NDArray[np.float32]:
-    """A unit vector for each word by its letters alone, shape (len(words), dimensions).
+    """A unit vector for each word that depends on its letters alone, shape (len(words), dimensions).
 
-    The same word has the same vector everywhere; of different words the vectors are nearly orthogonal.
+    The same word always has the same vector; the vectors of different words are nearly orthogonal.
     """
     places = np.fromiter((crc32(w.casefold().encode(errors="surrogatepass")) for w in words), np.int64, len(words))
     vectors: NDArray[np.float32] = _surfaces(dimensions)[places % _SURFACES]

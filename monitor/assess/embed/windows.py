@@ -1,4 +1,4 @@
-"""Long texts in windows: where to cut them, and how the windows' vectors become one."""
+"""Cuts long texts into windows and joins the vectors of the windows into one."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LONGEST_CHARACTER = 4  # bytes in UTF-8
 
 
 def well_formed(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 cannot carry, replaced by U+FFFD; offsets stay as they are."""
+    """The text with lone surrogates, which UTF-8 cannot encode, replaced by U+FFFD; offsets do not change."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def text_windows(text: str, max_bytes: int) -> Iterator[Span]:
-    """Character ranges `[start, end)` that cover a well-formed text in order, each at most `max_bytes` long in UTF-8.
+    """Character ranges `[start, end)` that cover a well-formed text in order, each at most `max_bytes` of UTF-8 long.
 
     A window ends before a sentence, else after white space, else between any two characters. An empty text has one
     empty window.
 
     Raises:
-        ValueError: `max_bytes` is too small for some characters.
+        ValueError: `max_bytes` is too small for a single character of 4 bytes.
     """
     if max_bytes < _LONGEST_CHARACTER:
         raise ValueError(f"max_bytes must be at least {_LONGEST_CHARACTER}, not {max_bytes}")
@@ -49,12 +49,12 @@ def text_windows(text: str, max_bytes: int) -> Iterator[Span]:
 def token_windows(text: str, offsets: Sequence[Span], max_tokens: int) -> list[Span]:
     """Token ranges `[start, end)` that cover all tokens in order, each at most `max_tokens` long.
 
-    A window ends before a sentence, else after white space, else between any two tokens. No tokens have one empty
-    window.
+    A window ends before a sentence, else after white space, else between any two tokens. A text without tokens has one
+    empty window.
 
     Args:
-        text: what was tokenised.
-        offsets: the tokens' character ranges in it, ascending.
+        text: the tokenised text.
+        offsets: the character ranges of the tokens in the text, ascending.
         max_tokens: at least 1.
     """
     count = len(offsets)
@@ -74,10 +74,10 @@ def token_windows(text: str, offsets: Sequence[Span], max_tokens: int) -> list[S
 
 
 def join_windows(vectors: Vectors, owners: Sequence[int], weights: Sequence[float], count: int) -> Vectors:
-    """Unit vectors of `count` texts, shape (count, d): the weighted mean of each text's windows, rescaled.
+    """Unit vectors of `count` texts, shape (count, d): the weighted mean of the windows of each text, rescaled.
 
-    Every text owns a window. `vectors` has shape (windows, d); `owners` (the text of each window) and `weights`
-    have as many entries.
+    `vectors` has shape (windows, d). `owners` (the text of each window) and `weights` have one entry per window. Every
+    text has at least one window.
     """
     total = np.zeros((count, vectors.shape[1]), np.float32)
     np.add.at(total, np.asarray(owners, np.intp), vectors * np.asarray(weights, np.float32)[:, None])
@@ -85,13 +85,13 @@ def join_windows(vectors: Vectors, owners: Sequence[int], weights: Sequence[floa
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """The rows, rescaled to length 1."""
+    """The rows rescaled to length 1."""
     lengths: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / lengths
 
 
 def _last_cut(piece: str) -> int:
-    """Where to end a window that could be as long as `piece`, which the text goes on after; at least 1."""
+    """The length, at least 1, of a window that may take all of `piece`; the text goes on after the piece."""
     spans = sentence_spans(piece)
     if len(spans) > 1:
         return spans[-1][0]
@@ -102,6 +102,6 @@ def _last_cut(piece: str) -> int:
 
 
 def _last(cuts: Sequence[int], start: int, reach: int) -> int | None:
-    """The last of the ascending `cuts` in (start, reach], if there is one."""
+    """The last of the ascending `cuts` in (start, reach], or None."""
     place = bisect_right(cuts, reach) - 1
     return cuts[place] if place >= 0 and cuts[place] > start else None

@@ -1,1 +1,4 @@
-"""How question, documents, support and answer hang together, as numbers."""
+"""In: the texts of interactions with their vectors. Out: scores and evidence.
+
+They say how question, documents, support and answer relate: five similarities, token alignment, overlap, hard facts.
+"""

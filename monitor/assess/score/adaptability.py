@@ -1,9 +1,9 @@
-"""The five RAG adaptability similarities (Wei 2024; metrics.md §1), over a whole batch at once.
+"""Computes the five RAG adaptability similarities (Wei 2024; metrics.md §1) of a whole batch at once.
 
-Each is a cosine in two readings. *Joined*: a list of documents read as one text, whose vector is the mean of the
-documents' vectors weighted by length: the text's windows are cut at document boundaries, so a document that recurs
-is embedded once and never again as part of a longer text. *Maximum*: the highest cosine over the list, or over the
-pairs where both sides are lists.
+Each is a cosine in two readings. *Joined*: a list of documents counts as one text, whose vector is the mean of the
+documents' vectors weighted by length. The windows of that text end at document boundaries, so a document that recurs
+is embedded once, and never again as part of a longer text. *Maximum*: the highest cosine over the list, or over the
+pairs if both sides are lists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIDES = {"sdq": ("s", "q"), "sdrd": ("s", "rd"), "sda": ("s", "a"), "qrd": ("q"
 
 
 def adaptability(batch: EmbeddedBatch) -> list[Scores]:
-    """Scores of each interaction, in order; a metric one of whose texts is missing is None, with the reason."""
+    """The scores of each interaction, in order. A metric with a missing text is None, with the reason."""
     rows = batch.vectors
     question, answer = rows[batch.question], rows[batch.answer]
     supporting, retrieved = join(batch, batch.supporting), join(batch, batch.retrieved)
@@ -58,13 +58,13 @@ def adaptability(batch: EmbeddedBatch) -> list[Scores]:
 
 
 def cosine(a: Floats, b: Floats) -> Floats:
-    """Cosine of unit (or zero) rows, shape (n,); 0 where either row is zero."""
+    """The cosines of unit (or zero) rows, shape (n,); 0 where either row is zero."""
     products: Floats = np.einsum("nd,nd->n", a, b)
     return np.clip(products, -1.0, 1.0, out=products)
 
 
 def join(batch: EmbeddedBatch, lists: Ragged) -> Floats:
-    """The unit vector of each list read as one text, shape (n, dimensions); zero rows for empty lists."""
+    """The unit vector of each list as one text, shape (n, dimensions); zero rows for empty lists."""
     count = len(lists.starts) - 1
     total = np.zeros((count, batch.vectors.shape[1]), np.float32)
     filled = np.flatnonzero(np.diff(lists.starts))
@@ -77,7 +77,7 @@ def join(batch: EmbeddedBatch, lists: Ragged) -> Floats:
 
 
 def best(rows: Floats, lists: Ragged, single: Indices) -> Floats:
-    """The highest cosine of each list's members to the interaction's single text, shape (n,); 0 for empty lists."""
+    """The highest cosine of each list's members with the interaction's single text, shape (n,); 0 for empty lists."""
     result = np.zeros(len(single), np.float32)
     sizes = np.diff(lists.starts)
     filled = np.flatnonzero(sizes)
@@ -98,7 +98,7 @@ def best_pair(rows: Floats, left: Ragged, right: Ragged) -> Floats:
 
 
 def _undefined(batch: EmbeddedBatch, i: int) -> dict[str, str]:
-    """Which metrics of interaction i miss a text, and which text."""
+    """The metrics of interaction i that miss a text, each with the reason."""
     no_documents = batch.retrieved.starts[i] == batch.retrieved.starts[i + 1]
     no_support = batch.supporting.starts[i] == batch.supporting.starts[i + 1]
     missing = {

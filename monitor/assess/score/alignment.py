@@ -1,15 +1,15 @@
-"""Token and sentence alignment of an answer with its documents (metrics.md §5).
+"""Aligns the tokens and sentences of an answer with its documents (metrics.md §5).
 
 With S the cosines of the answer's token vectors i to the documents' j:
 
 - token: c_i = max_j S_ij;
 - context: g_i = max_j of the mean, over those k of -1, 0, 1 for which i + k and j + k are tokens, of the best
-  S_{i+k, l} with |l - j - k| ≤ 1, so that a token counts for more where its neighbours are found beside it;
-- support of a token: x_i = -½(1 - c_i)² - ½(1 - g_i)², 0 where it is found as it stands;
-- support of a sentence or an answer: the mean of x weighted by what each token tells.
+  S_{i+k, l} with |l - j - k| ≤ 1, so that a token counts for more if its neighbours are found next to it;
+- support of a token: x_i = -½(1 - c_i)² - ½(1 - g_i)², 0 if a document holds it exactly;
+- support of a sentence or an answer: the mean of x, weighted by the weights of the tokens.
 
-The documents are read as one text. The recipe is the one of ../shared/data/README.md with token vectors in a smaller
-space (`fit_projection.py`), without the discount for words of the question.
+The documents count as one text. The recipe is that of shared/data/README.md, with token vectors in a smaller space
+(`fit_projection.py`) and without the discount for words of the question.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ Floats = NDArray[np.float32]
 
 RARE = 4.0  # weight above which a token is a rare word
 RARE_UNIT = 5.0  # weight that counts as one rare word
-# Tokens of a block: a longer text is aligned in several, so that memory stays bounded. A token beside a cut has no
-# context beyond it; c, and the passages with their scores, are the same however texts are cut.
+# Tokens of a block. A longer text is aligned in several blocks, so that memory stays bounded. A token next to a cut has
+# no context beyond it; c, and the passages with their scores, do not depend on the cuts.
 ROWS, COLUMNS = 1024, 4096
-LONGEST_PASSAGE = 256  # tokens; a longer sentence of a document is read in pieces
-BOTH = 0.03  # cosine by which two neighbouring sentences have to be better than the best single one
+LONGEST_PASSAGE = 256  # tokens; a longer sentence of a document is split into pieces
+BOTH = 0.03  # how much better (cosine) two neighbouring sentences must be than the best single one
+_ONE_TOKEN_WIDTH = 2  # columns for an answer of one token, with the column of zeros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +49,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceAlignment:
-    """How a sentence of the answer is carried by the documents.
+    """How well the documents carry a sentence of the answer.
 
-    `support` ≤ 0 is the weighted mean of its tokens' x over all documents; `weight` is what it was weighted by, `rare`
-    how many rare words it has. `passage` is the best one, and `score` the weighted mean of the tokens' highest cosines
-    to that passage alone, in [-1, 1]; of a sentence of more than ROWS tokens those of the part that is found best.
+    `support` ≤ 0 is the weighted mean of its tokens' x over all documents; `weight` is the sum of the weights, `rare`
+    the number of rare words. `passage` is the best passage; `score` is the weighted mean of the tokens' highest cosines
+    with that passage alone, in [-1, 1]. For a sentence of more than ROWS tokens, they are those of its best part.
     """
 
     support: float
@@ -63,7 +64,7 @@ class SentenceAlignment:
 
 
 class _Part(NamedTuple):
-    """Tokens `[first, last)`, all of span number `span` or a piece of it, at characters `[start, end)`."""
+    """Tokens `[first, last)` at characters `[start, end)`: all tokens of span number `span`, or a piece of them."""
 
     span: int
     first: int
@@ -74,9 +75,9 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The documents' tokens, ready to be aligned with: passage p is rows `[starts[p], starts[p + 1])` of `vectors`.
+    """The tokens of the documents, ready for alignment: passage p is rows `[starts[p], starts[p + 1])` of `vectors`.
 
-    `together` says for each passage but the last whether the next one stands in the same document.
+    `together` says for each passage but the last whether the next one is in the same document.
     """
 
     vectors: Floats
@@ -86,7 +87,7 @@ class Source:
 
     @classmethod
     def of(cls, documents: Sequence[Tokens], passages: Sequence[Sequence[Span]]) -> Source:
-        """The source that `documents` are; `passages` are the sentences of each, in order, which hold every token."""
+        """The source of `documents`. `passages` are the sentences of each, in order, which hold all tokens."""
         filled = [
             (number, tokens, spans)
             for number, (tokens, spans) in enumerate(zip(documents, passages, strict=True))
@@ -105,11 +106,11 @@ class Source:
         return cls(vectors=vectors, starts=starts, passages=found, together=together)
 
     def align(self, answer: Tokens, sentences: Sequence[Span]) -> list[SentenceAlignment | None]:
-        """The alignment of each sentence; None for one without tokens, or where no document has any.
+        """The alignment of each sentence; None for a sentence without tokens, or if no document has tokens.
 
         Args:
-            answer: its tokens.
-            sentences: its sentences, in order, which hold every token.
+            answer: the tokens of the answer.
+            sentences: the sentences of the answer, in order, which hold all tokens.
         """
         found: list[SentenceAlignment | None] = [None] * len(sentences)
         if not self.passages or not len(answer) or not sentences:
@@ -127,7 +128,7 @@ class Source:
         return found
 
     def _aligned(self, answer: Tokens, weights: Floats, starts: list[int]) -> list[SentenceAlignment]:
-        """The alignment of each part of a block of the answer; the parts begin at `starts`."""
+        """The alignment of each part of a block of the answer. The parts begin at `starts`."""
         count = len(answer)
         vectors = np.zeros((count + 1, self.vectors.shape[1]), np.float32)  # the last row is for `_context`
         vectors[:count] = answer["vector"]
@@ -136,7 +137,7 @@ class Source:
         for first, last in _blocks(self.starts, COLUMNS):
             begin = self.starts[first]
             cosines = self.vectors[begin : self.starts[last]] @ vectors.T
-            for passage in range(first, last):  # several times as fast as reduceat
+            for passage in range(first, last):  # several times faster than reduceat
                 own = cosines[self.starts[passage] - begin : self.starts[passage + 1] - begin]
                 np.maximum.reduce(own, axis=0, out=best[passage])
             np.maximum(in_context, _context(cosines), out=in_context)
@@ -158,9 +159,9 @@ class Source:
         ]
 
     def _best_passages(self, best: Floats, shares: Floats) -> list[tuple[Passage, float]]:
-        """The best passage of each part, or pair of neighbouring ones, with its score.
+        """The best passage of each part, or pair of neighbouring passages, with its score.
 
-        `best` are the highest cosines, shape (passages, tokens), `shares` what each token counts, (tokens, parts).
+        `best` are the highest cosines, shape (passages, tokens), `shares` the normalised weights, (tokens, parts).
         """
         singles = best @ shares
         places = singles.argmax(axis=0)
@@ -185,7 +186,7 @@ def align(
 
 
 def _context(cosines: Floats) -> Floats:
-    """The module's g, shape (tokens of the answer + 1,).
+    """The context g of the module's docstring, shape (tokens of the answer + 1,).
 
     Args:
         cosines: shape (tokens of the documents, tokens of the answer + 1), the last column 0; overwritten.
@@ -195,16 +196,16 @@ def _context(cosines: Floats) -> Floats:
     near[-1] = cosines[-1]
     np.maximum(near[1:], cosines[:-1], out=near[1:])
     columns, width = near.shape
-    if columns == 1 or width == 2:  # noqa: PLR2004  one token on either side: it has no neighbours
+    if columns == 1 or width == _ONE_TOKEN_WIDTH:  # a single token on either side has no neighbours
         highest: Floats = near.max(axis=0)
         return highest
-    # One step along the diagonal, on the flat array: what runs over an edge meets the column of zeros.
+    # One step along the diagonal, on the flat array: a step over an edge meets the column of zeros.
     flat, step = near.reshape(-1), width + 1
     total = cosines
     total[:] = near
     total.reshape(-1)[step:] += flat[:-step]
     total.reshape(-1)[:-step] += flat[step:]
-    total[0] *= 1.5  # two instead of three at an edge, one in two of the corners
+    total[0] *= 1.5  # an edge has two terms instead of three, two of the corners have one
     total[-1] *= 1.5
     total[1:-1, 0] *= 1.5
     total[1:-1, -2] *= 1.5
@@ -215,7 +216,7 @@ def _context(cosines: Floats) -> Floats:
 
 
 def _weights(answer: Tokens, parts: Sequence[_Part]) -> Floats:
-    """The tokens' weights; a sentence in which none tells anything, like "5.", is read by all of them alike."""
+    """The weights of the tokens. In a sentence whose weights are all 0, like "5.", all tokens count the same."""
     weights: Floats = answer["weight"]
     first = [parts[0], *(right for left, right in pairwise(parts) if left.span != right.span)]
     starts = [part.first for part in first]
@@ -226,7 +227,7 @@ def _weights(answer: Tokens, parts: Sequence[_Part]) -> Floats:
 
 
 def _parts(tokens: Tokens, spans: Sequence[Span], most: int) -> list[_Part]:
-    """The tokens of each span that has any, in pieces of at most `most` tokens; together they are all the tokens."""
+    """The tokens of each span that has any, in pieces of at most `most` tokens. Together they cover all tokens."""
     begins = np.searchsorted(tokens["start"], [start for start, _ in spans]).tolist()
     begins[0] = 0
     parts = []
@@ -255,9 +256,9 @@ def _joined(parts: Sequence[SentenceAlignment]) -> SentenceAlignment:
 
 
 def _blocks(starts: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """Ranges `[first, last)` of pieces of at most `most` tokens together, or of one; piece i begins at `starts[i]`.
+    """Ranges `[first, last)` of pieces with at most `most` tokens together, or of a single piece.
 
-    `starts` is strictly ascending and ends with the number of tokens.
+    Piece i begins at `starts[i]`, which is strictly ascending and ends with the number of tokens.
     """
     first = 0
     while first < len(starts) - 1:

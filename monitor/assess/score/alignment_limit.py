@@ -1,4 +1,4 @@
-"""Which part of the documents an answer is aligned with, where all of them would take too long."""
+"""Chooses the part of the documents to align an answer with, if all of them would take too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitor.assess.embed.tokens import Tokens
 from monitor.core.text.sentences import Span
 from monitor.core.text.words import stems
 
-MOST_CELLS: Final = 400_000_000  # answer tokens times document tokens: some three seconds on one core
+MOST_CELLS: Final = 400_000_000  # answer tokens times document tokens: about three seconds on one core
 
 
 def within_reach(
@@ -21,14 +21,14 @@ def within_reach(
     documents: Sequence[Tokens],
     passages: Sequence[Sequence[Span]],
 ) -> Sequence[Tokens]:
-    """The documents' tokens; beyond MOST_CELLS only those of the passages that share most words with the answer.
+    """The tokens of the documents; beyond MOST_CELLS only those of the passages that share most words with the answer.
 
     Args:
-        answer: what the answer states.
-        tokens: its tokens.
+        answer: the statements of the answer.
+        tokens: the tokens of the answer.
         texts: the documents.
-        documents: the tokens of each.
-        passages: the sentences of each, in order.
+        documents: the tokens of each document.
+        passages: the sentences of each document, in order.
     """
     most = MOST_CELLS // max(len(tokens), 1)
     if sum(map(len, documents)) <= most:

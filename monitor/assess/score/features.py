@@ -1,6 +1,6 @@
-"""The feature row: what a profile weighs, each value one pure function of the interaction, its scores and tokens.
+"""Computes the features that a profile weighs. Each is a pure function of the interaction, its scores and its tokens.
 
-Adding one is a line in FEATURES, a line in `_row`, and a higher FEATURES_VERSION.
+A new feature takes a line in FEATURES, a value in `gather_evidence`, and a higher FEATURES_VERSION.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from monitor.core.model import Interaction, Metrics, Support
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import Span, sentence_spans
 
-# Raise it with every change of what a feature means, be it by how answers are read (refusals, courtesy, sentences,
-# facts): a profile belongs to one version.
+# Raise it with every change of what a feature means, including changes in how answers are read (refusals, courtesy,
+# sentences, facts): a profile belongs to one version.
 FEATURES_VERSION: Final = 1
 FEATURES: Final = {
     "grounding": "alignment, missing numbers and the worst sentence in one score",
     "aligned": "mean support of the answer's words by the documents",
-    "weakest_sentence": "how far the worst sentence lies below that mean",
+    "weakest_sentence": "how far the worst sentence is below that mean",
     "missing_numbers": "numbers and dates that no document holds",
     "missing_names": "names that no document holds",
     "contradictions": "sentences whose best passage says the opposite, or another figure",
@@ -39,9 +39,9 @@ FEATURES: Final = {
     "new_content_overlap": "share of content words beyond the question's that the documents hold",
     "bigram_overlap": "share of word pairs that the documents hold",
     "quoted": "share of characters quoted from the documents",
-    "longest_copy": "longest quotation, of the answer's length",
+    "longest_copy": "longest quotation, as a share of the answer's length",
     "question_held": "mean support of the question's words by the documents",
-    "support_elsewhere": "share of supporting documents that stand in no retrieved one",
+    "support_elsewhere": "share of supporting documents found in no retrieved document",
     "sdq": "similarity of supporting documents and question",
     "sdrd": "similarity of supporting and retrieved documents",
     "sda": "similarity of supporting documents and answer",
@@ -50,12 +50,12 @@ FEATURES: Final = {
     "detector": "the configured detector's probability that something is made up",
 }
 
-LIKE: Final = 0.6  # score of a sentence whose passage speaks of the same
-MOST_PAIRS = 500  # sentences of an answer whose passages are kept
+LIKE: Final = 0.6  # the score from which on a sentence and its passage are about the same thing
+MOST_PAIRS = 500  # sentences of an answer whose alignment is stored
 
 
 class AnswerPart(NamedTuple):
-    """A sentence or clause of the answer, and whether it states something that has to be carried."""
+    """A sentence or clause of the answer, and whether it states something that the documents should carry."""
 
     start: int
     end: int
@@ -71,23 +71,23 @@ def gather_evidence(
     *,
     detected: float | None = None,
 ) -> Evidence:
-    """What carries the answer.
+    """The evidence for the answer: features, alignment and missing facts.
 
     Args:
         interaction: the question, the documents and the answer.
-        support: its supporting documents, located.
+        support: the supporting documents, located.
         metrics: the five similarities that the profile compares.
         encoded: the tokens of the interaction's texts.
-        sentences: those of the answer, which hold all of its text; where none states anything, all are judged.
-        detected: the detector's probability, where there is one.
+        sentences: the parts of the answer, which hold all of its text. If none states anything, all are examined.
+        detected: the detector's probability, if there is a detector.
     """
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
     passages = [passages_of(text) for text in texts]
     source = Source.of(within_reach(answer, encoded.answer, texts, encoded.documents, passages), passages)
-    judged = [s for s in sentences if s.states] or list(sentences)
-    spans = [(s.start, s.end) for s in judged]
-    aligned = source.align(_tokens_of(judged, sentences, encoded.answer), spans)
+    stating = [s for s in sentences if s.states] or list(sentences)
+    spans = [(s.start, s.end) for s in stating]
+    aligned = source.align(_tokens_of(stating, sentences, encoded.answer), spans)
     carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
     pairs = [_pair(interaction, span, a) for span, a in carried]
     lacking: list[Fact] = []
@@ -112,9 +112,9 @@ def gather_evidence(
     )
 
 
-def _tokens_of(judged: Sequence[AnswerPart], sentences: Sequence[AnswerPart], answer: Tokens) -> Tokens:
-    """The tokens of the `judged` among the sentences: the others must not even be their neighbours."""
-    if len(judged) == len(sentences):
+def _tokens_of(stating: Sequence[AnswerPart], sentences: Sequence[AnswerPart], answer: Tokens) -> Tokens:
+    """The tokens of the stating sentences. Without the other tokens, which must not count as their neighbours."""
+    if len(stating) == len(sentences):
         return answer
     owners = np.searchsorted([s.start for s in sentences[1:]], answer["start"], side="right")
     return answer[np.isin(owners, [i for i, s in enumerate(sentences) if s.states])]
@@ -123,7 +123,7 @@ def _tokens_of(judged: Sequence[AnswerPart], sentences: Sequence[AnswerPart], an
 def _carried(
     aligned: Sequence[SentenceAlignment], pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]
 ) -> dict[str, float | None]:
-    """What alignment and facts say; `pairs` are of the same sentences as `aligned`."""
+    """The features from alignment and facts. `pairs` and `aligned` are for the same sentences."""
     found = grounding(
         [
             SentenceSupport(support=a.support, weight=a.weight, rare=a.rare, fault=fault)
@@ -153,13 +153,13 @@ def _faults(pairs: Sequence[AlignedSentence], lacking: Sequence[Fact]) -> list[f
 
 
 def _span_of(fact: Fact, spans: Sequence[Span]) -> int | None:
-    """Which of the spans, in order and apart, the fact stands in."""
+    """The number of the span that holds the fact. The spans are in order and do not overlap."""
     place = bisect_right(spans, fact.start, key=lambda span: span[0]) - 1
     return place if place >= 0 and fact.start < spans[place][1] else None
 
 
 def _kept(pairs: Sequence[AlignedSentence]) -> tuple[AlignedSentence, ...]:
-    """All pairs, but of a very long answer those with the lowest scores alone, in order."""
+    """All pairs in order; for a very long answer, only those with the lowest scores."""
     if len(pairs) <= MOST_PAIRS:
         return tuple(pairs)
     worst = sorted(range(len(pairs)), key=lambda i: pairs[i].score)[:MOST_PAIRS]
@@ -180,7 +180,7 @@ def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
 def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> AlignedSentence:
     document = interaction.retrieved_documents[a.passage.document]
     start, end = a.passage.start, a.passage.end
-    said = interaction.answer[slice(*span)]
+    sentence = interaction.answer[slice(*span)]
     passage = document.text[start:end]
     return AlignedSentence(
         answer_start=span[0],
@@ -190,14 +190,14 @@ def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> Aligned
         start=start,
         end=end,
         score=a.score,
-        contradicts=any(contradicts(said, passage[slice(*s)]) for s in sentence_spans(passage)),
+        contradicts=any(contradicts(sentence, passage[slice(*s)]) for s in sentence_spans(passage)),
     )
 
 
 def _with_conflicts(
     pairs: Sequence[AlignedSentence], lacking: Sequence[Fact], texts: Sequence[str]
 ) -> list[AlignedSentence]:
-    """The pairs, those as contradicting whose passage gives another figure where the sentence gives one of its own."""
+    """The pairs, marked as contradicting if the passage gives another figure for one that no document holds."""
     found = list(pairs)
     spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
     for fact in lacking:
@@ -222,5 +222,4 @@ def _elsewhere(support: Support) -> float | None:
 
 @cached_by_text
 def passages_of(text: str) -> Sequence[Span]:
-    """The sentences of a document."""
     return tuple(sentence_spans(text))

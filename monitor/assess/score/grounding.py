@@ -1,14 +1,14 @@
-"""How well the documents carry an answer, its worst sentence counting most: what the shipped profile rests on.
+"""Scores how well the documents carry an answer, mostly by its worst sentence. The shipped profile relies on it.
 
-With x̄ the mean support of the answer's words (`alignment`), and of each sentence s its own mean m_s, drawn towards x̄ by
-SHRINKAGE so that few words decide little, its number of rare words r_s and its greatest fault f_s:
+Let x̄ be the mean support of the answer's words (`alignment`). Each sentence s has a mean m_s of its own, drawn towards
+x̄ by SHRINKAGE so that few words decide little, a number of rare words r_s and a greatest fault f_s:
 
     grounding = -√-(x̄ + WORST · min_s (min(0, m_s - x̄) · min(1, r_s / TELLING) - f_s) - ½ · max_s f_s)
 
 x is a halved sum of squared cosine distances, so the root is a cosine distance again; a straight line in the log-odds
-fits it better (calibration error .035 instead of .058 on attribution). A fault is what alignment does not see: a
-passage that says the opposite, a number or date, or a name that no document holds. Nothing is trained; the constants
-were chosen by the mean AUC on ../shared/data/dev, files counting alike.
+fits it better (calibration error .035 instead of .058 on attribution). A fault is something that alignment does not
+see: a passage that says the opposite, or a number, date or name that no document holds. Nothing is trained; the
+constants maximise the mean AUC over the files of shared/data/dev, with equal weight for each file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Final
 WORST: Final = 0.75
 SHRINKAGE: Final = 5.0
 TELLING: Final = 2.0
-CONTRADICTION: Final = 0.12  # enough to decide alone: on the development files it is never seen in a good answer
+CONTRADICTION: Final = 0.12  # enough to decide alone: no good answer in the development files has one
 NUMBER: Final = 0.05
 NAME: Final = 0.03
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """A sentence's mean support ≤ 0 and the weight behind it, its number of rare words, its greatest fault ≥ 0."""
+    """A sentence's mean support ≤ 0 and the weight behind it, its number of rare words, and its greatest fault ≥ 0."""
 
     support: float
     weight: float
@@ -38,7 +38,7 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The score in cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence lies below it."""
+    """The score as a cosine distance, ≤ 0, with its parts: x̄, and how far the worst sentence is below it."""
 
     score: float
     mean: float
@@ -46,7 +46,7 @@ class Grounding:
 
 
 def grounding(sentences: Sequence[SentenceSupport]) -> Grounding:
-    """Of the sentences that state something, one at least, with a weight above 0."""
+    """The grounding of the sentences that state something: at least one, each with a weight above 0."""
     whole = sum(s.weight for s in sentences)
     mean = sum(s.support * s.weight for s in sentences) / whole
     distances = []

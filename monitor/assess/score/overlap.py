@@ -1,7 +1,7 @@
-"""How much of an answer's wording its documents hold (metrics.md §5), by words and by characters.
+"""Measures how much of an answer's wording its documents hold (metrics.md §5), by words and by characters.
 
-Content words are all but the commonest of six languages; a word stands for its inflections by its first letters, and in
-scripts without spaces pairs of characters stand for words.
+Content words are all words except the commonest of six languages. The first letters of a word stand for all its
+inflections; in scripts without spaces, pairs of characters stand for words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from monitor.core.text.words import STEM, stems
 
 T = TypeVar("T")
 
-GRAM: Final = 8  # characters of a quoted piece; the paper's 25 sees nothing in short answers
+GRAM: Final = 8  # characters of a quoted piece; with the paper's 25, short answers would have none
 
 # Articles, pronouns, prepositions, conjunctions and auxiliaries.
 _COMMON: Final = frozenset(
@@ -46,11 +46,11 @@ _COMMON: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Shares in [0, 1]; None where there is nothing to share out (no content word, one word, too few characters).
+    """Shares in [0, 1]; None if the whole is empty (no content word, a single word, too few characters).
 
-    `content`: content words of the answer that a document holds; `new_content`: the same of those that the question
-    does not hold; `bigrams`: pairs of neighbouring words; `quoted`: character n-grams (n = GRAM; QUIP, Weller et al.,
-    2023); `copied`: the longest run of such n-grams that follow each other, of the answer's length.
+    `content`: content words of the answer that a document holds. `new_content`: the same share of the content words
+    that are not in the question. `bigrams`: pairs of neighbouring words. `quoted`: character n-grams (n = GRAM; QUIP,
+    Weller et al., 2023). `copied`: the longest run of consecutive quoted n-grams, as a share of the answer's length.
     """
 
     content: float | None
@@ -61,15 +61,17 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
+class _Wording:
+    """The wording of a document."""
+
     words: frozenset[str]
     bigrams: frozenset[tuple[str, str]]
     grams: NDArray[np.uint64]  # hashes, sorted
 
 
 def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
-    """The overlap of `answer`, or of its part that is looked at, with the documents."""
-    held = [_held(text) for text in documents]
+    """The overlap of `answer`, which may be a part of an answer, with the documents."""
+    wordings = [_wording(text) for text in documents]
     words = stems(answer)
     content = [word for word in words if word not in _COMMON]
     asked = frozenset(stems(question))
@@ -79,7 +81,7 @@ def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
     ascending = grams[order]
     found = np.zeros(len(grams), bool)
     lacking, lacking_bigrams = frozenset(content), frozenset(bigrams)
-    for document in held:
+    for document in wordings:
         lacking -= document.words
         lacking_bigrams -= document.bigrams
         if len(document.grams):
@@ -103,19 +105,19 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _longest_run(found: NDArray[np.bool_]) -> int:
-    """Length of the longest run of True."""
+    """The length of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], found.view(np.int8), [0]))))
     return int((edges[1::2] - edges[0::2]).max(initial=0))
 
 
 @cached_by_text
-def _held(text: str) -> _Held:
+def _wording(text: str) -> _Wording:
     words = stems(text)
-    return _Held(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))
+    return _Wording(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))
 
 
 def _grams(text: str) -> NDArray[np.uint64]:
-    """A hash of every GRAM characters in small letters, white space as one space; none for a shorter text."""
+    """The hashes of all runs of GRAM characters, in lower case with single spaces; none for a shorter text."""
     folded = " ".join(text.casefold().split())
     points = np.frombuffer(folded.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
     count = len(points) - GRAM + 1

@@ -1,4 +1,4 @@
-"""What stands in a text without being said: citation marks, list numbers, addresses, code, Markdown."""
+"""Blanks the marks in a text that are not part of its sentences: citations, list numbers, addresses, code, Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class _Mark(NamedTuple):
-    """A pattern, and what a text must contain for the pattern to be worth trying."""
+    """A pattern, and the signs of which a text must contain at least one for the pattern to match."""
 
     signs: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -18,11 +18,11 @@ def _mark(signs: str, pattern: str) -> _Mark:
     return _Mark(tuple(signs.split(" ")), re.compile(pattern, re.VERBOSE))
 
 
-# A German date is no list number ("3. Mai").
+# A German date is not a list number ("3. Mai").
 _NO_MONTH = r"(?!\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))"
 _NUMBERED = rf"[\s>*•\#-]{{0,12}}+(?:\(?\d{{1,3}}[.)](?=[\s*\[\t]){_NO_MONTH} | \d{{1,2}}(?=[\t\[]))"
 
-# Each begins with what is quickly found, or is bounded: a hostile text costs one pass.
+# Each pattern is bounded or begins with something that is found quickly, so that a hostile text costs one pass.
 _CODE = (
     _mark("``` ~~~", r"```[\s\S]*?(?:```|\Z) | ~~~[\s\S]*?(?:~~~|\Z)"),
     _mark("`", r"`[^`\n]{1,300}+`"),
@@ -53,9 +53,9 @@ _MARKED = frozenset("\n*`~_#>-+•–[【:/@¹²³⁴⁵⁶⁷⁸⁹)")
 
 
 def blank_markup(text: str, *, code: bool) -> str:
-    """`text` with every such mark overwritten by tabs, so that offsets stay; code too unless `code` is to be read.
+    """`text` with every mark overwritten by tabs, so that offsets stay; code too, unless `code` is true.
 
-    A tab and not a space, so that words on both sides of a mark do not read as one name.
+    A tab instead of a space keeps the words on both sides of a mark from reading as one name.
     """
     if first := _FIRST_LINE.match(text):
         text = _tabs(first) + text[first.end() :]
@@ -68,18 +68,18 @@ def blank_markup(text: str, *, code: bool) -> str:
 
 
 def prose(text: str) -> str:
-    """`text` as it is read aloud, offsets kept; all of it where nothing would remain.
+    """`text` as someone would read it aloud, with offsets kept; all of it if nothing would remain.
 
-    That is without fenced code, addresses, citation marks, Markdown's signs and headings of a few words.
+    Fenced code, addresses, citation marks, Markdown's signs and headings of a few words are blanked.
     """
     if _MARKED.isdisjoint(text):
         return text
-    said = _HEADING.sub(_tabs, text)
+    spoken = _HEADING.sub(_tabs, text)
     for sign in _CODE[0].signs:
-        if sign in said:
-            said = _CODE[0].pattern.sub(_tabs, said)
-    said = _EMPHASIS.sub(_tabs, blank_markup(said, code=True))
-    return said if any(map(str.isalnum, said)) else text
+        if sign in spoken:
+            spoken = _CODE[0].pattern.sub(_tabs, spoken)
+    spoken = _EMPHASIS.sub(_tabs, blank_markup(spoken, code=True))
+    return spoken if any(map(str.isalnum, spoken)) else text
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -90,5 +90,5 @@ def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _tabs(mark: re.Match[str]) -> str:
-    """As long as the mark; a line it begins on still begins there."""
+    """Tabs of the same length as the mark. A mark that begins with a line break keeps it."""
     return "\n" + "\t" * (len(mark[0]) - 1) if mark[0][0] == "\n" else "\t" * len(mark[0])

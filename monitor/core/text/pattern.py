@@ -1,4 +1,4 @@
-"""Regular expressions that people write in settings, for pydantic's engine, which never backtracks."""
+"""Compiles regular expressions from settings for pydantic's engine, which never backtracks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ LONGEST_PATTERN = 500
 
 
 def compile_pattern(expression: str) -> tuple[SchemaValidator, SchemaValidator]:
-    """Validators that accept a text which holds a match anywhere, and one that is a match as a whole.
+    """Two validators: the first accepts a text with a match anywhere, the second a text that matches as a whole.
 
-    The syntax is RE2's: without look-around and back references.
+    The syntax is RE2's, without look-around and back references.
 
     Raises:
-        ValueError: it is no such expression, or one that is anchored, or matches an empty text.
+        ValueError: the expression is invalid, too long or anchored, or matches an empty text.
     """
     if len(expression) > LONGEST_PATTERN:
         raise ValueError(f"has more than {LONGEST_PATTERN} characters")
     if expression.startswith("^") or (expression.endswith("$") and not expression.endswith("\\$")):
         raise ValueError("has ^ or $: a pattern matches whole words anyway")
-    try:  # by itself first: `a)|(b` would escape from the anchors
+    try:  # without anchors first: `a)|(b` would escape from the group
         anywhere, whole = _validator(expression), _validator(f"^(?s:{expression})$")
     except SchemaError as error:
         raise ValueError(f"is no regular expression: {str(error).rpartition('rror: ')[2]}") from None

@@ -1,4 +1,4 @@
-"""Where sentences begin and end, for scripts with spaces between words and without."""
+"""Finds the sentences of a text, in scripts with and without spaces between words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 Span = tuple[int, int]
 
-# The end of a sentence: a full stop before white space and no small letter; CJK marks need no space; a blank line; a
-# line break before a list item or anything that does not go on in small letters. The possessive quantifiers keep a
+# The end of a sentence: a full stop before white space and no lower-case letter; CJK marks need no space; a blank line;
+# a line break before a list item or anything that does not start in lower case. The possessive quantifiers keep a
 # hostile run of full stops and spaces from costing quadratic time.
 _END = re.compile(
     r"""(?<![.!?…])[.!?…]++['")\]»”’]*+(?:(?=\s+[^\sa-zà-öø-ÿ]) | \s*$)
@@ -15,7 +15,7 @@ _END = re.compile(
       | \n\s*\n | \n(?=\s*(?:[-*•–]\s|\d{1,3}[.)]\s|[^\sa-zà-öø-ÿ]))""",
     re.VERBOSE,
 )
-# A full stop after one of these ends no sentence. Initials and section numbers are told by their shape.
+# A full stop after one of these ends no sentence. Initials and section numbers are recognised by their shape.
 _ABBREVIATION = re.compile(
     r"""(?<![^\s(\["'])(?:[A-Zdiouz]|(?<![^\n])\d{1,3}|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Fig|Eq|Vol|Inc|Ltd|Co|Corp|vs|etc|ca|approx
       |e\.g|i\.e|a\.m|p\.m|U\.S|z\.\s?B|d\.\s?h|u\.\s?a|bzw|usw|Abs|Art|p\.\s?ex|M|Mme|Mlle|núm|pág|Sig|Dott|ecc)$""",
@@ -25,7 +25,7 @@ _LONGEST_ABBREVIATION = 12
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Character offsets `[start, end)` of the sentences of `text`, in order, without white space around them."""
+    """Character offsets `[start, end)` of the sentences of `text`, in order, without the white space around them."""
     spans: list[Span] = []
     start = 0
     for match in _END.finditer(text):
@@ -39,7 +39,6 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences themselves."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 

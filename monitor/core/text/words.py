@@ -1,11 +1,11 @@
-"""Words of a text, for scripts with spaces between words and without."""
+"""Splits a text into word stems, in scripts with and without spaces between words."""
 
 from __future__ import annotations
 
 import re
 from unicodedata import normalize
 
-STEM = 6  # first letters that stand for a word's inflections
+STEM = 6  # the first letters of a word, which stand for all its inflections
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
@@ -13,11 +13,11 @@ _FIRST_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the words in order, in small letters; pairs of characters where a script has no spaces."""
+    """The stems of the words in order, in lower case; pairs of characters in scripts without spaces."""
     folded = text.casefold()
     if folded.isascii():
         return [word[:STEM] for word in _WORD.findall(folded)]
-    folded = normalize("NFC", folded)  # accents of their own, as in texts taken from PDF, are letters' again
+    folded = normalize("NFC", folded)  # joins letters with separate accents, as in texts extracted from PDF
     found: list[str] = []
     for word in _WORD.findall(folded):
         if _FIRST_UNSPACED.match(word):

@@ -79,11 +79,11 @@ def test_a_profile_is_not_written_over_and_not_taken_for_another_model(offline, 
     (tmp_path / "other.toml").write_text(kept.replace('token_model = "hash/64"', 'token_model = "another"'))
     other = offline.run("evaluate", "labels.jsonl", "--profile", "other.toml")
     assert other.returncode == 2
-    assert "was made for tokens of 'another'" in other.stderr
+    assert "was made for the token model 'another'" in other.stderr
     (tmp_path / "old.toml").write_text(kept.replace("features_version = 1", "features_version = 0"))
     old = offline.run("evaluate", "labels.jsonl", "--profile", "old.toml")
     assert old.returncode == 2
-    assert "calibrate anew" in old.stderr
+    assert "calibrate it again" in old.stderr
 
 
 @pytest.mark.parametrize(

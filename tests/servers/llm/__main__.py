@@ -1,10 +1,10 @@
-"""Runs the scripted server until Ctrl-C, for any client to be pointed at it."""
+"""Runs the scripted server until Ctrl-C or SIGTERM, for any client."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, ArgumentTypeError
-from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -29,10 +29,13 @@ def main() -> None:
 
 
 def _run(port: int, key: str, settings: dict[str, Any]) -> None:
-    with suppress(KeyboardInterrupt), llm_server(port=port, log=_say, **settings) as server:
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(number, lambda *_: stop.set())
+    with llm_server(port=port, log=_say, **settings) as server:
         chat, embeddings = ", ".join(sorted(server.chat_models)), ", ".join(server.models)
         _say(f"{server.base_url}  (key: {key}; chat: {chat}; embeddings: {embeddings}; Ctrl-C ends)")
-        Event().wait()
+        stop.wait()
 
 
 def _parser() -> ArgumentParser:

@@ -1,4 +1,8 @@
-"""How refusals, courtesies and hedges are worded: one module a language. Add one, name it in WORDINGS, test it."""
+"""How refusals, courtesies and hedges are worded, in one module per language.
+
+In: words and patterns of each language. Out: tables that find them. A new language takes a module, a place in WORDINGS
+and a test.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from monitor.assess.classify.lexicon.spanish import SPANISH
 from monitor.assess.classify.lexicon.wording import Wording, simplified, words
 
 WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
-UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words are no pieces between spaces, so they are looked for as text
+UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words have no spaces around them, so the search is for pieces of text
 _SPACED = tuple(w for w in WORDINGS if w not in UNSPACED)
 
 
@@ -29,7 +33,7 @@ def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
     return re.compile("|".join(sorted({re.escape(piece) for listed in lists for piece in listed})))
 
 
-# A sentence of these alone says nothing that could be looked for: "Yes, they are."
+# A sentence of nothing but these words states nothing that could be checked: "Yes, they are."
 BARE = words(
     "yes no ok okay correct true false yep nope ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
     "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
@@ -44,7 +48,7 @@ _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def fold(text: str) -> str:
-    """The text as patterns see it, as long as it was: lower case, straight apostrophes, simplified characters."""
+    """The text as the patterns expect it: lower case, straight apostrophes, simplified characters. Same length."""
     lower = text.lower()
     if len(lower) != len(text):  # İ
         lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
@@ -56,5 +60,5 @@ def fold(text: str) -> str:
 
 
 def unspaced(text: str) -> bool:
-    """Whether Chinese, Japanese or Korean stands in the text."""
+    """Whether the text holds Chinese, Japanese or Korean."""
     return not text.isascii() and _UNSPACED_SCRIPT.search(text) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.assess.classify.lexicon.wording import pattern, upto
 
-# What an assistant calls the texts it was given. The second list also names things that a chatbot is asked about ("the
+# What an assistant calls the texts that it was given. The second list also names things that users ask about ("the
 # guide does not include meals"), so it counts only with a verb of saying or with a word for information.
 _TEXT = (
     r"(?:documents?|documentation|docs|contexts?|passages?|texts?|sources?|articles?|excerpts?|paragraphs?|snippets?|"
@@ -21,7 +21,7 @@ _INFORMATION = (
     r"give))|data(?! (?:cent|plan|limit|cap|loss|charge|transfer|roam))|answers?|indications?|instructions?|"
     r"references?|guidance|explanations?|specifics|figures?|clarification)"
 )
-# Between a source and its verb: words that belong to the source, no verb of saying that has another subject behind it.
+# Between a source and its verb: words that belong to the source, but no verb of saying, which has another subject.
 _GAP = r"(?: (?!indicat|suggest|state|says?\b|mention|show|notes?\b|explain|summari|report)[\w'()-]+,?){0,8}?"
 _ABOUT = rf"{upto(4)}{_INFORMATION}"
 _EXACT = r"(?:(?:a|an|any|the) )?(?:specific|exact|clear|definitive|direct|further|precise|particular|explicit)\b"

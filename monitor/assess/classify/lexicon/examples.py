@@ -1,4 +1,4 @@
-"""Short refusals to measure closeness to, for answers that their wording leaves open."""
+"""Examples of short refusals, to measure closeness to for answers of unclear wording."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ EXAMPLES = (
 
 
 def closeness(answers: NDArray[np.float32], examples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The highest cosine of each answer to any example.
+    """The highest cosine of each answer with any example.
 
     Args:
         answers: (n, d) unit vectors of whole answers.

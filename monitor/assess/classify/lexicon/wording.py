@@ -1,8 +1,8 @@
-r"""How one language words a refusal, a courtesy and a hedge.
+"""The type of a wording: how one language words a refusal, a courtesy and a hedge.
 
-Patterns are looked for in lower case with straight apostrophes, simplified Chinese characters and what stands in
-quotation marks blanked. They are written with plain spaces; `pattern` lets each stand for any white space. Every gap
-is bounded, so that the time for a sentence is bounded by its length, which `refusal.py` bounds too.
+Patterns are matched against text in lower case, with straight apostrophes, simplified Chinese characters and quotations
+blanked. They are written with plain spaces; `pattern` makes each match any white space. Every gap is bounded, so that
+the time for a sentence is bounded by its length, which `refusal.py` also bounds.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Chinese as written in Taiwan and Hong Kong: the characters that wordings use. Japanese shares some, so its patterns
-# are put through the same table as the text.
+# Characters of the wordings as written in Taiwan and Hong Kong, and their simplified forms. Japanese shares some of
+# them, so its patterns go through the same table as the text.
 _TRADITIONAL = (
     "沒無資訊內說確問題幫範圍電話業務產語聯繫對們個這來時間實際請謝歡應該關於據檢記載顯錄數選擇釋還則與為"
     "從後過當現報詢類給總結諒須僅響參閱體網頁認識錯誤開啟樣學點專處種號論寫讀"
@@ -24,7 +24,7 @@ _TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 
 
 def simplified(text: str) -> str:
-    """The text with the characters of the table replaced, one for one."""
+    """The text with the characters of the table replaced one by one."""
     return text.translate(_TO_SIMPLIFIED)
 
 
@@ -32,17 +32,17 @@ def simplified(text: str) -> str:
 class Wording:
     """The wording of one language.
 
-    `refusing` is searched for in a clause: it says that the speaker does not answer, or that the documents do not.
-    `fact` is searched for in the same clause and overrules it: a statement of fact in the words of a refusal.
-    `courtesy`, `hedge` and `apology` must match a sentence or clause from end to end; an apology is a courtesy which,
-    when nothing else is said, refuses. `lead` is matched again and again at the head of a clause and passed over.
-    `border` is where a clause ends, up to the start of the next; `concessive` is matched at the head of a sentence
+    `refusing` is searched in a clause: the speaker does not answer, or the documents do not.
+    `fact` is searched in the same clause and overrules `refusing`: a statement of fact in the words of a refusal.
+    `courtesy`, `hedge` and `apology` must match a sentence or clause from end to end; an apology is a courtesy that
+    refuses if nothing else is said. `lead` is matched repeatedly at the head of a clause and skipped.
+    `border` is the end of a clause up to the start of the next; `concessive` is matched at the head of a sentence
     whose first clause concedes ("although …") and ends at its comma. `aside` is matched at the head of a clause that
-    answers nothing beside a refusal: what the documents talk of instead, whom else to ask. `report` is matched at the
-    head of a clause that says what the documents do say.
+    answers nothing next to a refusal: what the documents cover instead, whom else to ask. `report` is matched at the
+    head of a clause about what the documents do say.
 
     `cues` holds a word (in languages without spaces: a piece of text) of every refusing clause, `openers` the first
-    word (a piece) of every courtesy, hedge and apology: most sentences are done with after looking for those.
+    word (or piece) of every courtesy, hedge and apology. Most sentences need no search beyond these.
     """
 
     code: str
@@ -61,12 +61,12 @@ class Wording:
 
 
 def pattern(*alternatives: str) -> re.Pattern[str]:
-    """One pattern of the alternatives, in which a space stands for any white space."""
+    """One pattern of the alternatives, in which a space matches any white space."""
     return re.compile(_spaced("|".join(f"(?:{a})" for a in alternatives)))
 
 
 def whole(*alternatives: str) -> re.Pattern[str]:
-    """The same for a whole sentence: marks before it and after it do not count."""
+    """One pattern of the alternatives for a whole sentence, ignoring punctuation before and after it."""
     joined = "|".join(f"(?:{a})" for a in alternatives)
     return re.compile(_spaced(rf"[\W_]{{0,8}}(?:{joined})[\W_]{{0,8}}"))
 
@@ -76,10 +76,10 @@ def _spaced(written: str) -> str:
 
 
 def upto(most: int) -> str:
-    """Up to so many words, each with the space after it."""
+    """A pattern for up to `most` words, each with the space after it."""
     return rf"(?:[\w'-]+,? ){{0,{most}}}"
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """The words of a list that is written for people."""
     return frozenset(simplified(text).split())

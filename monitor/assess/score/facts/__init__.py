@@ -1,4 +1,7 @@
-"""Hard facts in texts: the numbers, dates and names that an answer states and its documents do or do not hold."""
+"""In: texts. Out: their hard facts, and those of an answer that its documents do not hold.
+
+Hard facts are numbers, dates and names.
+"""
 
 from monitor.assess.score.facts.conflict import conflicts
 from monitor.assess.score.facts.extract import facts

@@ -1,13 +1,13 @@
-"""Words of which one says the other's opposite: a closed list, by stem."""
+"""Pairs of opposite words: a closed list, by stem."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 _SUFFIXES = ("ing", "ed", "es", "s", "ly", "e")
-_SHORTEST = 3  # letters that must remain of a stem
+_SHORTEST = 3  # letters that must remain as the stem
 
-# Each line: one side / the other; every word of a side is the opposite of every word of the other.
+# Each line has two sides: every word of one side is the opposite of every word of the other.
 _OPPOSITES = """
     more / less fewer
     most / least
@@ -92,7 +92,7 @@ _OPPOSITES = """
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """`word`, in lower case, without the ending that an English inflection gives it."""
+    """`word`, which is in lower case, without the ending of an English inflection."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST:
             word = word[: -len(suffix)]
@@ -102,18 +102,18 @@ def stem(word: str) -> str:
 
 
 def _read() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    opposites: dict[str, frozenset[str]] = {}
     for line in _OPPOSITES.strip().splitlines():
-        one, other = (frozenset(stem(word) for word in side.split()) for side in line.split("/"))
-        for side, against in ((one, other), (other, one)):
+        left, right = (frozenset(stem(word) for word in side.split()) for side in line.split("/"))
+        for side, against in ((left, right), (right, left)):
             for word in side:
-                found[word] = found.get(word, frozenset()) | against
-    return found
+                opposites[word] = opposites.get(word, frozenset()) | against
+    return opposites
 
 
 OPPOSITES = _read()
 
 
-def opposite(one: str, other: str) -> bool:
-    """Two stems say the opposite of each other."""
-    return other in OPPOSITES.get(one, ())
+def opposite(left: str, right: str) -> bool:
+    """Whether two stems are opposites."""
+    return right in OPPOSITES.get(left, ())

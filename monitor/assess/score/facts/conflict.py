@@ -1,4 +1,4 @@
-"""Whether a passage gives another figure where the answer gives one that no document holds."""
+"""Decides whether a passage gives another figure instead of one that no document holds."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from monitor.assess.score.facts.numbers import Quantity
 
 
 def conflicts(fact: Fact, passage: str) -> bool:
-    """Whether the fact is a number with a unit and the passage has one of the same kind: both are prices, say.
+    """Whether the fact is a number with a unit and the passage has one of the same kind: both are prices, for example.
 
-    To be asked of a fact that no document holds, and of a passage that carries its sentence otherwise.
+    Only meaningful for a fact that no document holds, and a passage that otherwise carries its sentence.
     """
     ours = _kinds(fact)
     return bool(ours) and any(not ours.isdisjoint(_kinds(theirs)) for theirs in facts(passage))

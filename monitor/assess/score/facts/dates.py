@@ -1,4 +1,4 @@
-"""Dates and times of day, whole or in part, as they are written in six European languages and East Asian ones."""
+"""Reads dates and times of day, complete or partial, in six European languages and East Asian ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Part = Literal["day", "month", "year", "decade", "tens", "century", "quarter", "
 
 
 class Moment(NamedTuple):
-    """One reading of a date: which part it states, and its figures; a year that is not stated is 0.
+    """One reading of a date: the part that it states, and its figures. A year that is not stated is 0.
 
     day: year, month, day. month: year, month. year: year. decade: year / 10. tens: the decade within its century
     ("the nineties": 9). century: its ordinal. quarter: year, quarter. weekday: Monday is 0. time: hour, minute.
@@ -28,9 +28,9 @@ class Moment(NamedTuple):
 
 Moments = tuple[Moment, ...]
 
-FIRST_YEAR, LAST_YEAR = 1000, 2100  # four bare figures between them are a year
+FIRST_YEAR, LAST_YEAR = 1000, 2100  # four bare figures in this range are a year
 MOST_DAYS, MOST_MONTHS, HOURS, MINUTES = 31, 12, 24, 60
-_HALF = 30  # two figures below it are a year of the 2000s
+_HALF = 30  # two figures below this are a year of the 2000s
 _CENTURY_YEARS = 100
 _TWO, _FOUR = 2, 4  # figures of a day or hour, and of a year
 _MONTHS = (
@@ -89,7 +89,7 @@ _FIXED = (
 
 STARTS = frozenset((*MONTHS, *WEEKDAYS, *_SHORT_WEEKDAYS, *_DECADES, *_CENTURIES, *_NOON)) | {
     *("segunda", "terça", "quarta", "quinta", "sexta")
-}  # words in lower case that may begin a date
+}  # lower-case words that may begin a date
 
 
 def moment(tokens: Tokens, i: int, *, source: bool) -> tuple[Moments, int] | None:
@@ -102,7 +102,7 @@ def moment(tokens: Tokens, i: int, *, source: bool) -> tuple[Moments, int] | Non
 
 
 def implied(stated: Moment) -> list[Moment]:
-    """What a document that states `stated` holds: itself and every coarser part of it."""
+    """Everything that a document holds if it states `stated`: the moment itself and every coarser part of it."""
     part, a, b, c = stated
     if part == "day":
         coarser = [Moment("day", 0, b, c), *implied(Moment("month", a, b))]
@@ -121,13 +121,13 @@ def implied(stated: Moment) -> list[Moment]:
 
 
 def _year(tokens: Tokens, i: int) -> int:
-    """The year written at token `i`, 0 for none."""
+    """The year at token `i`; 0 if there is none."""
     raw = tokens.raw(i)
     return int(raw) if tokens.kind(i) == "digits" and len(raw) == _FOUR and FIRST_YEAR <= int(raw) <= LAST_YEAR else 0
 
 
 def _day(tokens: Tokens, i: int) -> tuple[int, int]:
-    """The day of a month written at token `i` and the token after it; (0, i) for none."""
+    """The day of a month at token `i` and the token after it; (0, i) if there is none."""
     raw = tokens.raw(i)
     if tokens.kind(i) != "digits" or len(raw) > _TWO or not 1 <= int(raw) <= MOST_DAYS:
         return 0, i
@@ -184,7 +184,7 @@ def _close(tokens: Tokens, i: int) -> bool:
 
 
 def _with_year(tokens: Tokens, i: int, month: int, day: int) -> tuple[Moments, int]:
-    """The date with the year that follows at token `i`, if one does."""
+    """The date with the year at token `i`, if there is one."""
     at = i + 1 if tokens.word(i) in _OF or (tokens.raw(i) in {"-", "/"} and tokens.glued(i)) else i
     year = _year(tokens, at)
     if year and tokens.gap(at) in {" ", ", ", ". ", ",", "", " , ", "\u00a0"}:
@@ -219,7 +219,7 @@ def _from_month(tokens: Tokens, i: int, month: int, *, source: bool) -> tuple[Mo
 
 
 def _bare_month(tokens: Tokens, i: int, month: int, *, source: bool) -> tuple[Moments, int] | None:
-    """A month's name alone, unless it is more likely another word (May, March, Mars)."""
+    """The name of a month alone, unless it is more likely another word (May, March, Mars)."""
     raw = tokens.raw(i)
     if raw.lower() in _ALSO_WORDS and not (raw[0].isupper() and (source or tokens.word(i - 1) in _IN)):
         return None
@@ -250,7 +250,7 @@ def _numeric(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 
 def _time(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
-    """17:00, 5 pm, 5:30 p.m., 5 o'clock, 17 Uhr, 17.30 Uhr, 17h30; without am or pm both halves of the day."""
+    """17:00, 5 pm, 5:30 p.m., 5 o'clock, 17 Uhr, 17.30 Uhr, 17h30. Without am or pm, both halves of the day."""
     end, kind = tokens.end(i), tokens.kind(i)
     meridiem = _MERIDIEM.match(tokens.text, end)
     said = meridiem or _CLOCK_WORD.match(tokens.text, end)

@@ -1,4 +1,4 @@
-"""The facts of one text, in order: the readers of dates, numbers and names take turns over its tokens."""
+"""Extracts the facts of a text in order: the readers of dates, numbers and names take turns over its tokens."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _BEGINNINGS = dates.STARTS | numbers.STARTS
 _YEAR_SIGNS = frozenset("年년")
 _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_IDENTIFIER = 100
+_LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
 
 
 def facts(text: str) -> tuple[Fact, ...]:
@@ -27,12 +28,12 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 
 def read(text: str, *, source: bool) -> Iterator[Fact]:
-    """The facts of `text`; a source's with every doubt in its favour, those in its code too, and no plain names."""
+    """The facts of `text`. Those of a source are read generously, also from its code, but without plain names."""
     tokens = Tokens(blank_markup(text, code=source))
     reader = _Reader(tokens, language_of(text), source=source)
     after = 0
     for i, raw in enumerate(tokens):
-        # Nine words in ten are done with after this look.
+        # Nine words in ten need no more than this check.
         if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha()):
             continue
         found = reader.at(i)
@@ -55,7 +56,7 @@ class _Reader:
         self._language = language
         self._source = source
         self._headings: tuple[int, bool] = (-1, False)
-        self._defined: set[str] = set()  # acronyms that the text itself explains
+        self._defined: set[str] = set()  # acronyms that the text explains itself
 
     def at(self, i: int) -> _Found | None:
         """The fact that begins at token `i`."""
@@ -78,7 +79,7 @@ class _Reader:
             return found
         if word in numbers.STARTS and (found := self._number(i)):
             return found
-        if raw[0] == word[0]:  # iPhone is a name without a capital first
+        if raw[0] == word[0]:  # iPhone is a name whose first letter is lower case
             return None if raw == word else self._named(i, i + 1)
         if (at := numbers.after_currency(tokens, i)) and (found := self._number(at)):
             return found
@@ -96,7 +97,7 @@ class _Reader:
         return _Found(FactKind.DATE, readings, after)
 
     def _counts(self, i: int, after: int) -> bool:
-        """What looks like a year counts something: 2000 meters, $2000, 2000 people."""
+        """Whether a number that looks like a year counts something: 2000 meters, $2000, 2000 people."""
         tokens = self._tokens
         if tokens.text[tokens.end(after - 1) : tokens.end(after - 1) + 2].lstrip()[:1] in _YEAR_SIGNS:
             return False
@@ -118,9 +119,9 @@ class _Reader:
         return _Found(FactKind.NUMBER, readings, after)
 
     def _suffixed(self, i: int, after: int, readings: numbers.Readings) -> _Found:
-        """Figures with letters behind them that are no known unit: 5G and 2FA are names, 100mbps a number."""
+        """Figures followed by letters that are not a known unit: 5G and 2FA are names, 100mbps is a number."""
         letters = self._tokens.raw(after)
-        if letters[0].isupper() and len(letters) < 4:  # noqa: PLR2004  longer ones are units unknown here
+        if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX:
             return self._named(i, after + 1)
         return _Found(FactKind.NUMBER, readings, after + 1)
 
@@ -129,7 +130,7 @@ class _Reader:
         return _Found(FactKind.NAME, names.identifier(written[:_LONGEST_IDENTIFIER]), after)
 
     def _name(self, i: int) -> _Found | None:
-        """A name of capitalised words; a source is asked for words, not for names, so it needs none."""
+        """A name of capitalised words. Not for sources, whose names are looked up by words."""
         tokens = self._tokens
         if names.abbreviates(tokens, i):
             self._defined.add(tokens.word(i))
@@ -144,7 +145,7 @@ class _Reader:
         return _Found(FactKind.NAME, key, after)
 
     def _in_heading(self, start: int) -> bool:
-        """Remembered for the line, so that a long line of capitals is looked at once."""
+        """Whether the line is a heading. The result is kept for the line, so that each line is checked once."""
         until, heading = self._headings
         if start >= until:
             heading, until = names.heading(self._tokens.text, start)

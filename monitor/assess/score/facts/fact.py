@@ -1,4 +1,4 @@
-"""What a hard fact is: a number, a date or a name that a document either holds or does not."""
+"""The type of a hard fact: a number, a date or a name, which a document either holds or does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class FactKind(StrEnum):
-    """What can be looked up without understanding the sentence around it."""
+    """The kinds of facts that can be looked up without understanding the sentence around them."""
 
     NUMBER = "number"
     DATE = "date"
@@ -20,7 +20,7 @@ class Fact:
     """One fact at characters `[start, end)` of its text.
 
     `key` is its canonical form: for a number its readings (`numbers.Quantity`), for a date or time its readings
-    (`dates.Moment`), for a name its folded words. Two facts of one kind and key say the same.
+    (`dates.Moment`), for a name its folded words. Two facts of the same kind and key are the same fact.
     """
 
     kind: FactKind

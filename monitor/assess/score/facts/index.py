@@ -1,4 +1,4 @@
-"""Whether the documents hold a fact: every number, date and name of them, kept so that looking one up is cheap."""
+"""An index of every number, date and name in the documents, to look up whether they hold a fact."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from monitor.assess.score.facts.quantity_index import Quantities
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import sentence_spans
 
-MOST_APART = 8  # dates and years of one sentence that are put together
-_SHORT = 2  # letters of a country's acronym: "us" is more often a pronoun
-_PREFIX = 5  # letters at least that America and American share
-_ENDING = 3  # letters at most that an inflection changes
+MOST_APART = 8  # dates and years of a sentence that are combined
+_SHORT = 2  # letters of a country's acronym, such as "us", which is more often a pronoun
+_PREFIX = 5  # the least letters that related words share, as America and American do
+_ENDING = 3  # the most letters that an inflection changes
 
 _LETTERS_OR_FIGURES = re.compile(r"[^\W\d_]+|\d+")
 _IDENTIFIER = re.compile(r"(?<![\w.-])[^\W\d]{0,20}+\d[\w.]{0,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
-    """What one text holds."""
+class _TextFacts:
+    """The facts of one text."""
 
     quantities: Quantities
     moments: frozenset[Moment]
-    words: frozenset[str]  # folded, and their prefixes
-    alone: frozenset[str]  # names that stand for themselves, as surnames do
+    words: frozenset[str]  # folded words and their prefixes
+    alone: frozenset[str]  # names of a single word, such as surnames
     acronyms: frozenset[str]
     identifiers: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactIndex:
-    """What some texts hold together; each text's part is remembered while it keeps coming."""
+    """The facts of several texts. The part of each text is cached, since documents recur."""
 
-    parts: tuple[_Held, ...]
+    parts: tuple[_TextFacts, ...]
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> FactIndex:
-        """The index of `texts`: the documents, and the question where its facts are to count as held."""
-        return cls(parts=tuple(map(_hold, texts)))
+        """The index of `texts`: the documents, and the question if its facts should count as held."""
+        return cls(parts=tuple(map(_facts_of, texts)))
 
     def holds(self, fact: Fact) -> bool:
-        """One of the texts states the fact, in whatever form, at the fact's own precision or a finer one.
+        """Whether one of the texts states the fact, in any form, at the fact's own precision or a finer one.
 
-        A name is held when the texts have each of its words, be it with another ending; when they write its last
-        word as a name by itself, as they do a surname; by its acronym, and by what it is the acronym of.
+        The texts hold a name if they have each of its words, possibly with another ending; if they write its last word
+        as a name of its own, such as a surname; if they have its acronym, or the words that it is the acronym of.
         """
         if fact.kind is FactKind.NAME:
             return self._holds_name(fact)
@@ -76,11 +76,11 @@ class FactIndex:
 
 
 def missing(answer: str, index: FactIndex) -> tuple[Fact, ...]:
-    """The answer's facts that no text of the index holds, in order."""
+    """The facts of the answer that no text of the index holds, in order."""
     return tuple([fact for fact in facts(answer) if not index.holds(fact)])
 
 
-def _holds_word(part: _Held, word: str) -> bool:
+def _holds_word(part: _TextFacts, word: str) -> bool:
     if word in part.words or word in part.acronyms or word in part.identifiers:
         return True
     if len(word) >= _PREFIX and any(_prefix(word, n) in part.words for n in _stems(word)):
@@ -92,23 +92,23 @@ def _holds_word(part: _Held, word: str) -> bool:
 
 
 def _stems(word: str) -> range:
-    """Lengths at which `word` may part from one of the same stem."""
+    """The lengths at which `word` may differ from another word of the same stem."""
     return range(max(_PREFIX, len(word) - _ENDING - 1), len(word) + 1)
 
 
 def _prefix(word: str, length: int) -> str:
-    """The first letters, told from a whole word by a hyphen."""
+    """The first letters, with a hyphen that distinguishes them from a whole word."""
     return word[:length] + "-"
 
 
-def _holds_moment(part: _Held, moment: Moment) -> bool:
+def _holds_moment(part: _TextFacts, moment: Moment) -> bool:
     if moment in part.moments:
         return True
     return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
 
 
 @cached_by_text
-def _hold(text: str) -> _Held:
+def _facts_of(text: str) -> _TextFacts:
     quantities: list[Quantity] = []
     dated: list[tuple[int, Moment]] = []
     identifiers = {word for written in _IDENTIFIER.findall(text) for word in identifier(written)}
@@ -119,9 +119,9 @@ def _hold(text: str) -> _Held:
         dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
     years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
     quantities += [Quantity(number=float(year), step=1.0) for year in years]
-    moments = [*[moment for _, moment in dated], *_put_together(text, dated)]
+    moments = [*[moment for _, moment in dated], *_combined(text, dated)]
     words = frozenset(words_of(text))
-    return _Held(
+    return _TextFacts(
         quantities=Quantities(quantities),
         moments=frozenset([coarser for moment in moments for coarser in implied(moment)]),
         words=words | {_prefix(w, max(_PREFIX, len(w) - _ENDING)) for w in words if len(w) >= _PREFIX},
@@ -131,8 +131,8 @@ def _hold(text: str) -> _Held:
     )
 
 
-def _put_together(text: str, dated: list[tuple[int, Moment]]) -> Iterator[Moment]:
-    """Days and months with the years that stand apart from them in the same sentence ("in 2020, on 3 May")."""
+def _combined(text: str, dated: list[tuple[int, Moment]]) -> Iterator[Moment]:
+    """Days and months combined with years elsewhere in the same sentence ("in 2020, on 3 May")."""
     if not any(m.part in {"day", "month"} and not m.a for _, m in dated):
         return
     at = 0

@@ -1,17 +1,17 @@
-"""Which of six languages a text is written in, by its commonest words: number words and capitals depend on it."""
+"""Detects the language of a text, one of six, by its commonest words. Number words and capitals depend on it."""
 
 from __future__ import annotations
 
 
 def listed(words: str) -> frozenset[str]:
-    """The words of a list as it is written for people."""
+    """The words of a list that is written for people."""
     return frozenset(words.split())
 
 
 ENGLISH = "en"
 GERMAN = "de"
 
-# Words of one language that are no words of the other five.
+# Words of one language that are not words of the other five.
 _BY_LANGUAGE = {
     ENGLISH: "the of and is are was were to that for with it this by from as have has not you which be at or if can",
     GERMAN: "der die das und ist sind nicht ein eine einen einer den dem mit von auf für im wird werden sich auch zu "
@@ -24,11 +24,11 @@ _BY_LANGUAGE = {
 }
 _WORDS = {language: listed(words) for language, words in _BY_LANGUAGE.items()}
 COMMON = frozenset(word for words in _WORDS.values() for word in words)
-_ENOUGH = 2  # words of another language before it is believed
+_ENOUGH = 2  # words of another language that it takes to choose it
 
 
 def language_of(text: str) -> str:
-    """Code of the likeliest of the six languages; English where nothing speaks for another."""
+    """The code of the likeliest of the six languages; English if nothing indicates another."""
     present = set(text.lower().split())
     best, most = ENGLISH, max(len(present & _WORDS[ENGLISH]), _ENOUGH - 1)
     for language, words in _WORDS.items():

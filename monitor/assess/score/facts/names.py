@@ -1,4 +1,4 @@
-"""Names by their capitals: people, places, products, acronyms, identifiers."""
+"""Recognises names by their capitals: people, places, products, acronyms, identifiers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TITLES = listed(
     """mr mrs ms dr prof professor sir madam lord lady st saint president king queen prince princess pope captain
     general minister senator judge herr frau monsieur madame mme señor señora sr sra signor signora dom"""
 )
-# Written with a capital at a sentence's start, or always, and no name.
+# Words with a capital at the start of a sentence, or always, that are not names.
 _NO_NAMES = listed(
     """i i'm i've i'd i'll the a an this that these those it its he she they we you my your our their his her in on at
     by for from with as if when while after before although however but and or so yes no not there here what which who
@@ -26,7 +26,7 @@ _NO_NAMES = listed(
     em na se sim gli lo uno di da ok okay bc ad bce ce pm mr mrs then now later
     today only even still once until"""
 )
-# A country, its people and its short forms, where no common stem tells.
+# A country, its people and its short forms, if they share no stem.
 _KIN = [
     listed(group)
     for group in (
@@ -39,7 +39,7 @@ _KIN = [
     )
 ]
 _RELATED = {word: group for group in _KIN for word in group}
-# Their number is part of the name: RFC 2616, ISO 9001.
+# Standards whose number is part of the name: RFC 2616, ISO 9001.
 _STANDARDS = frozenset(("RFC", "ISO", "IEC", "IEEE", "DIN", "EN", "ANSI", "CVE", "KB", "ICD", "DSM"))
 _NO_PREFIX = frozenset(("mid", "pre", "post", "early", "late", "non", "us", *MONTHS))  # mid-2020 is a year
 _DATED = frozenset((*MONTHS, *WEEKDAYS)) - {"may", "mars", "march", "april", "june", "august", "jan", "mai"}
@@ -53,32 +53,32 @@ _CAPITALISED = re.compile(
 _SEPARATOR = re.compile(r"[^\w.]|_")
 _VERSION = re.compile(r"^v(?=\d)")
 LONGEST = 8  # words of a name
-LETTERS = 2  # of an acronym at least
-_TITLE_CASE = 0.7  # of a line's longer words with a capital: a heading, whose capitals say nothing
-_LONG_FORM = 80  # characters at most of what an acronym stands for
-_LONG = 4  # letters; shorter words stay small in titles
-_HEADING = 200  # characters at most
+LETTERS = 2  # the least letters of an acronym
+_TITLE_CASE = 0.7  # the share of capitalised longer words that makes a line a heading, whose capitals mean nothing
+_LONG_FORM = 80  # the most characters of the words that an acronym stands for
+_LONG = 4  # letters; shorter words have no capital in titles
+_HEADING = 200  # the most characters of a heading
 
 
 def fold(text: str) -> str:
-    """`text` without case and accents."""
+    """`text` in lower case without accents."""
     if text.isascii():
         return text.lower()
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
 def words_of(text: str) -> list[str]:
-    """The folded words of a text, figures among them, in order; "U.S." is one."""
+    """The folded words of a text in order, including figures; "U.S." is one word."""
     if "." in text:
         text = _INITIALS.sub(lambda initials: initials[0].replace(".", "") + " ", text)
     return [word for word in _WORD.findall(fold(text)) if word != "s"]
 
 
 def acronyms(text: str) -> set[str]:
-    """Folded acronyms of a text: those written as such, and the initials of its runs of capitalised words.
+    """The folded acronyms of a text: those written as such, and the initials of its runs of capitalised words.
 
-    Of a run its every end counts, since a title or the sentence's first word may stand before the name, both with the
-    initials of "of" and "the" and without.
+    Every tail of a run counts, since a title or the first word of the sentence may precede the name, both with and
+    without the initials of words such as "of" and "the".
     """
     found = {fold(word) for word in _ACRONYM.findall(text)}
     found |= {fold(word[0].replace(".", "")) for word in _INITIALS.finditer(text)}
@@ -92,7 +92,7 @@ def acronyms(text: str) -> set[str]:
 
 
 def alone(text: str) -> set[str]:
-    """Folded words that a text writes with a capital and no other such word but a title before them: "Curry said"."""
+    """The folded words that a text uses as names of a single word, apart from titles: "Curry said"."""
     found: set[str] = set()
     for run in _CAPITALISED.finditer(text):
         words = [word for word in words_of(run[0]) if word not in _TITLES and word not in _NO_NAMES]
@@ -102,9 +102,9 @@ def alone(text: str) -> set[str]:
 
 
 def abbreviates(tokens: Tokens, i: int) -> bool:
-    """The acronym at token `i` stands in brackets behind what it stands for: "cardiothoracic ratio (CTR)".
+    """Whether the acronym at token `i` is in brackets after its long form: "cardiothoracic ratio (CTR)".
 
-    Its letters are found in the words before it from right to left, the first of them at the start of a word
+    The letters are matched to the words before it from right to left, the first letter at the start of a word
     (Schwartz and Hearst, A simple algorithm for identifying abbreviation definitions, 2003).
     """
     letters = tokens.word(i).removesuffix("s") if tokens.raw(i)[-1:] == "s" else tokens.word(i)
@@ -123,15 +123,15 @@ def abbreviates(tokens: Tokens, i: int) -> bool:
 
 
 def is_acronym(word: str) -> bool:
-    """All capitals, at least two of them."""
+    """Whether the word is all capitals, at least two of them."""
     return len(word) >= LETTERS and word.isupper() and word.isalpha()
 
 
 def name(tokens: Tokens, i: int, language: str) -> tuple[Name, int] | None:
-    """The name that begins with the capitalised word at token `i`, and the token after it; None for no name.
+    """The name that begins with the capitalised word at token `i`, and the token after the name; None if there is none.
 
-    The first word of a sentence has its capital from there: it is left out of the name, and alone is none unless it is
-    written in capitals throughout or within. What a sentence, item or line begins with before a colon is its label.
+    The first word of a sentence has a capital in any case: it does not count as part of the name, nor as a name of its
+    own unless it has capitals throughout or within. The start of a sentence, item or line before a colon is its label.
     """
     after = _run(tokens, i)
     raw = [tokens.raw(at) for at in range(i, after)]
@@ -154,12 +154,12 @@ def _bare(word: str) -> str:
 
 
 def _unmistakable(word: str) -> bool:
-    """An acronym, or capitals within (iPhone, McDonald): no ordinary word at a sentence's start."""
+    """Whether the word is an acronym or has capitals within (iPhone, McDonald), so that it is no ordinary word."""
     return is_acronym(word) or (word[1:] != word[1:].lower() and not word.isupper())
 
 
 def _run(tokens: Tokens, i: int) -> int:
-    """The token after the run of capitalised words from token `i`, short links inside it included."""
+    """The token after the run of capitalised words that begins at token `i`, including short links inside it."""
     at = after = i + 1
     possessive = tokens.raw(i).endswith(("'s", "’s"))
     while at < len(tokens) and after - i < LONGEST and not possessive:
@@ -181,12 +181,12 @@ def _run(tokens: Tokens, i: int) -> int:
 
 
 def _links(tokens: Tokens, i: int) -> bool:
-    """A small word inside a name; "der" only in "van der" and "von der", since German nouns are joined by it."""
+    """Whether token `i` may be a small word inside a name; "der" only after "van" and "von", since it joins nouns."""
     return tokens.raw(i) in _LINKS or (tokens.raw(i) in {"der", "den"} and tokens.raw(i - 1) in {"van", "von"})
 
 
 def _begins_other(tokens: Tokens, i: int) -> bool:
-    """A date or a name with figures begins inside the run ("Launching August 2023")."""
+    """Whether a date or a name with figures begins inside the run ("Launching August 2023")."""
     word = tokens.word(i)
     return word in _DATED or (word in MONTHS and tokens.kind(i + 1) == "digits") or tied(tokens, i) is not None
 
@@ -196,7 +196,7 @@ def _abbreviates(word: str) -> bool:
 
 
 def _opens(tokens: Tokens, i: int) -> bool:
-    """Token `i` opens a sentence, a list item, a quotation or the like."""
+    """Whether token `i` opens a sentence, a list item, a quotation or the like."""
     if i == 0:
         return True
     gap = tokens.gap(i)
@@ -208,7 +208,7 @@ def _opens(tokens: Tokens, i: int) -> bool:
 
 
 def kin(word: str) -> frozenset[str]:
-    """Folded words that name the same country or its people."""
+    """The folded words that name the same country or its people."""
     return _RELATED.get(word, frozenset())
 
 
@@ -225,7 +225,7 @@ def tied(tokens: Tokens, i: int) -> int | None:
 
 
 def heading(text: str, start: int) -> tuple[bool, int]:
-    """Whether the line around `start` is in title case, so that its capitals name nothing, and where this ends."""
+    """Whether the line around `start` is in title case, so that its capitals mean nothing, and where the line ends."""
     begin = text.rfind("\n", max(0, start - _HEADING), start) + 1
     end = text.find("\n", start, start + _HEADING)
     if end < 0:

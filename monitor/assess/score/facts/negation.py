@@ -1,7 +1,7 @@
-"""Negation: whether a sentence denies, and whether it denies what a source's sentence says.
+"""Detects negation: whether a sentence denies something, and whether it denies what a source's sentence says.
 
-No parsing: sentences are cut into clauses, and two clauses are compared only where they consist of the same words in
-the same order. So what it calls a contradiction is one; most contradictions it does not see.
+There is no parsing: sentences are split into clauses, and two clauses are compared only if they consist of the same
+words in the same order. So a contradiction that is found is one, but most contradictions are not found.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from monitor.assess.score.facts.antonyms import OPPOSITES, opposite, stem
 from monitor.assess.score.facts.language import COMMON, listed
 
 LEAST_SHARED = 3  # content words that two clauses must share
-SHARE = 0.8  # of the content words of each
-UNSPACED_SHARE = 0.8  # of the pairs of characters, where words have no spaces between them
-LONGEST = 1_000  # characters of a sentence that are looked at
+SHARE = 0.8  # the share of each clause's content words that must be in both
+UNSPACED_SHARE = 0.8  # the share of pairs of characters, in scripts without spaces between words
+LONGEST = 1_000  # characters of a sentence that are read
 
 _NEGATORS = listed(
     """not no never none nor neither without cannot nothing nobody nowhere
@@ -28,16 +28,16 @@ _NEGATORS = listed(
     não jamais nenhum nenhuma sem nem
     non nessun nessuno nessuna senza né niente nulla"""
 )
-# Of these two in one clause say it once ("ne … pas", "no … nada", "non … mai"), elsewhere they cancel out.
+# Two of these in one clause negate once ("ne … pas", "no … nada", "non … mai"); others cancel out.
 _CONCORD = _NEGATORS - listed("not cannot nothing nobody nowhere without neither nor")
-# After a negator: "not only", "no more than".
+# Words after which a negator negates nothing: "not only", "no more than".
 _DENIES_NOTHING = listed(
     """only just merely simply doubt matter later less more least necessarily fewer sooner other for nur solo
     seulement"""
 )
-_BEFORE = listed("or if why whether oder ou o si wenn ob se")  # "or not", "if not"
-# Words that turn a statement round without being negators, or make it a condition: a sentence is compared only with one
-# that has the same of them.
+_BEFORE = listed("or if why whether oder ou o si wenn ob se")  # words before a negator: "or not", "if not"
+# Words that reverse a statement without being negators, or make it a condition: a sentence is compared only with one
+# that has the same ones.
 _TURNING = listed(
     """fail lack unable except unless prevent refuse hardly rarely seldom barely scarcely deny avoid impossible instead
     rather otherwise until only unlikely few little doubt false myth contrary despite regardless should if when were
@@ -67,7 +67,7 @@ _UNSPACED_REST = re.compile(r"[\s、。，,.！？!?会會ますできるはが�
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clause:
-    """Content words of a clause in order, by stem; `given` marks those that are figures or have a capital within."""
+    """The stems of a clause's content words in order; `given` are figures and capitalised words within the clause."""
 
     stems: tuple[str, ...]
     given: frozenset[str]
@@ -75,17 +75,17 @@ class _Clause:
 
 
 def polarity(sentence: str) -> int:
-    """How many times `sentence` denies; 0 or an even number affirms. Nine languages; concord counts once."""
-    said = sentence[:LONGEST]
-    if _UNSPACED.search(said):
-        return len(_UNSPACED_NEGATOR.findall(said))
-    return sum(_negations(_words(clause)) for clause in _CLAUSE.split(_plain(said)))
+    """The number of negations in `sentence`, in nine languages; 0 or an even number affirms. Concord counts once."""
+    text = sentence[:LONGEST]
+    if _UNSPACED.search(text):
+        return len(_UNSPACED_NEGATOR.findall(text))
+    return sum(_negations(_words(clause)) for clause in _CLAUSE.split(_plain(text)))
 
 
 def contradicts(answer_sentence: str, source_sentence: str) -> bool:
-    """Both sentences, or a clause of each, say the same words in the same order, but one denies them.
+    """Whether the sentences, or a clause of each, have the same words in the same order, but one denies them.
 
-    Or they differ in nothing but one word and its opposite. Questions and conditions contradict nothing.
+    Or whether they differ only in a word and its opposite. Questions and conditions contradict nothing.
     """
     answer, source = answer_sentence[:LONGEST], source_sentence[:LONGEST]
     if answer.rstrip().endswith(("?", "？")) or source.rstrip().endswith(("?", "？")):
@@ -96,19 +96,19 @@ def contradicts(answer_sentence: str, source_sentence: str) -> bool:
     theirs, their_words = _source(source)
     if not _may_oppose(frozenset(_words(ours.lower())), their_words):
         return False
-    said = _clauses(theirs)
-    return any(_opposed(a, b) for a in _clauses(ours) if a not in said for b in said)
+    source_clauses = _clauses(theirs)
+    return any(_opposed(a, b) for a in _clauses(ours) if a not in source_clauses for b in source_clauses)
 
 
 @lru_cache(maxsize=4_096)
 def _source(sentence: str) -> tuple[str, frozenset[str]]:
-    """A document's sentence and its words; documents come again and again."""
-    said = _plain(sentence)
-    return said, frozenset(_words(said.lower()))
+    """A document's sentence and its words; cached, since documents recur."""
+    text = _plain(sentence)
+    return text, frozenset(_words(text.lower()))
 
 
 def _may_oppose(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """A quick look that nearly all pairs end with: shared words, the same turning words, a negator or an opposite."""
+    """A quick check that rules out nearly all pairs: shared words, the same turning words, a negator or an opposite."""
     if len(ours & theirs) < LEAST_SHARED - 1:
         return False
     only_ours, only_theirs = ours - theirs, theirs - ours
@@ -120,9 +120,9 @@ def _may_oppose(ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    """Straight apostrophes, and each contracted "not" or "ne" a word of its own."""
-    said = sentence.translate(_APOSTROPHES)
-    return _CONTRACTED.sub(" not ", said) if "n'" in said else said
+    """The sentence with straight apostrophes, and with each contracted "not" or "ne" as a word of its own."""
+    text = sentence.translate(_APOSTROPHES)
+    return _CONTRACTED.sub(" not ", text) if "n'" in text else text
 
 
 def _words(clause: str) -> list[str]:
@@ -147,9 +147,9 @@ def _turning(words: frozenset[str]) -> set[str]:
     return {word for word in (words | {stem(word) for word in words}) if word in _TURNING}
 
 
-def _clauses(said: str) -> list[_Clause]:
-    """The clauses with enough words."""
-    return [c for piece in _CLAUSE.split(said) if len((c := _clause(piece)).stems) >= LEAST_SHARED - 1]
+def _clauses(text: str) -> list[_Clause]:
+    """The clauses that have enough words."""
+    return [c for piece in _CLAUSE.split(text) if len((c := _clause(piece)).stems) >= LEAST_SHARED - 1]
 
 
 def _clause(text: str) -> _Clause:
@@ -183,7 +183,7 @@ def _opposed(ours: _Clause, theirs: _Clause) -> bool:
 
 
 def _rising(places: Sequence[int]) -> int:
-    """Length of the longest part of `places` that keeps the order."""
+    """The length of the longest increasing subsequence of `places`."""
     tails: list[int] = []
     for place in places:
         at = bisect_left(tails, place)
@@ -201,6 +201,6 @@ def _contradicts_unspaced(answer: str, source: str) -> bool:
 
 
 def _pairs(sentence: str) -> set[str]:
-    """Pairs of neighbouring characters of what is said, the negators and endings left aside."""
-    said = _UNSPACED_REST.sub("", _UNSPACED_NEGATOR.sub("", sentence))
-    return {said[i : i + 2] for i in range(len(said) - 1)}
+    """The pairs of neighbouring characters of a sentence, without its negators and endings."""
+    text = _UNSPACED_REST.sub("", _UNSPACED_NEGATOR.sub("", sentence))
+    return {text[i : i + 2] for i in range(len(text) - 1)}

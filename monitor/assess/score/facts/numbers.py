@@ -1,4 +1,4 @@
-"""Quantities: numbers in figures or words with their unit, each with every reading that its form allows."""
+"""Reads quantities: numbers in figures or words with their unit, in every reading that their form allows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit, unit_after, unit_before
 
 GROUP = 3  # figures between two separators of thousands
-LONGEST = 30  # figures; more are an identifier at best
+LONGEST = 30  # figures; a longer run is at best an identifier
 _ONES = {"one", "an", "a", "ein", "eine", "un", "une", "una", "uno", "um", "uma", "half"}
 _ORDINAL_WORDS = (
     "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
@@ -20,7 +20,7 @@ _ORDINAL_WORDS = (
 _ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS.split(), start=3)}
 _PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
 _PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
-_SIDES = listed("first second other latter former upper lower left right")  # of which a half is one
+_SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
 _PLURAL_PARTS = listed("halves thirds quarters fourths fifths sixth eighth tenth tenths")
 _MULTIPLIERS = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "mn": 1e6, "bn": 1e9, "B": 1e9, "tn": 1e12, "T": 1e12}
 _SUFFIXES = frozenset(("st", "nd", "rd", "th", "er", "ère", "ème", "e", "º", "ª", "o", "a"))
@@ -33,25 +33,25 @@ _COMPARED = frozenset(
     ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
 )
 _THAN = frozenset(("than", "als", "de", "que", "di", "of"))
-_BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # may stand between such a word and the number
+_BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # tokens allowed between such a word and the number
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
 _SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
 _SCALES = frozenset(SCALES.values())
 _RANGE = frozenset(("-", "–", "—", "to", "bis", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
 _DASHES = frozenset("-–—")
-# What Chinese characters must be followed by to be a count and no part of a word (一般, 统一).
+# Characters that must follow a Chinese numeral for it to be a count and not part of a word (一般, 统一).
 _COUNTED = frozenset("天日月年个個小分秒周週元円人次台名歳岁倍割%米公千克升度点件本枚回种種項项位条款页名星美ヶか")
 _NO_COUNT = frozenset(("千万", "万一", "一一", "一", "万", "千", "百", "十", "零"))
 
-STARTS = FIRST_WORDS | frozenset((*_ORDINALS, *_PARTS, *_ONES))  # words in lower case that may begin a number
+STARTS = FIRST_WORDS | frozenset((*_ORDINALS, *_PARTS, *_ONES))  # lower-case words that may begin a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
     """One reading of a number: `number` as written with its multiplier, in `unit` (None: bare).
 
-    `step` is the worth of its last written digit (3.14: 0.01; 1.2 million: 100,000), `about` says that the text calls
-    it approximate. The sign counts for temperatures only: texts write "fell by 5 %" and "−5 %" alike.
+    `step` is the place value of its last written digit (3.14: 0.01; 1.2 million: 100,000). `about` says that the text
+    calls it approximate. The sign counts only for temperatures, since texts use "fell by 5 %" and "−5 %" alike.
     """
 
     number: float
@@ -64,9 +64,9 @@ Readings = tuple[Quantity, ...]
 
 
 def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Readings, int] | None:
-    """The number at token `i` with what belongs to it, and the token after it.
+    """The number at token `i` with everything that belongs to it, and the token after it.
 
-    A source is read with every doubt in its favour: "one", "a month" and the pieces of a list count there.
+    A source is read generously: "one", "a month" and the pieces of a list count there.
     """
     kind = tokens.kind(i)
     found: tuple[Readings, int] | None = None
@@ -87,7 +87,7 @@ def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Read
 
 
 def range_end(tokens: Tokens, i: int) -> int | None:
-    """Token of the second number of a range whose first ends before token `i` ("10-20", "10 to 20 days")."""
+    """The token of the second number of a range whose first number ends before token `i` ("10-20", "10 to 20 days")."""
     word = tokens.word(i)
     if word not in _RANGE or not (tokens.kind(i + 1) in FIGURES or tokens.kind(i + 1) == "word"):
         return None
@@ -95,7 +95,7 @@ def range_end(tokens: Tokens, i: int) -> int | None:
 
 
 def inherit(readings: Readings, second: Readings, *, source: bool) -> Readings:
-    """A range's first number in the unit and the millions of its second, where it has none of its own."""
+    """The first number of a range with the unit and the scale ("million") of the second, if it has none of its own."""
     scale = max((q.step for q in second if q.step in _SCALES), default=1.0)
     if scale > 1 and all(q.step == 1 for q in readings):  # "5 to 10 million"
         scaled = tuple(replace(q, number=q.number * scale, step=scale) for q in readings)
@@ -108,7 +108,7 @@ def inherit(readings: Readings, second: Readings, *, source: bool) -> Readings:
 
 
 def after_currency(tokens: Tokens, i: int) -> int | None:
-    """Token of the number that the currency at token `i` stands before ("$5", "US$5", "EUR 5")."""
+    """The token of the number after the currency at token `i` ("$5", "US$5", "EUR 5")."""
     at = i + 1 if tokens.raw(i) in {"US", "R", "A", "C"} and tokens.raw(i + 1) == "$" and tokens.glued(i + 1) else i
     if tokens.raw(at) in _DASHES or tokens.kind(at + 1) not in FIGURES:
         return None
@@ -160,7 +160,7 @@ def _quantities(
 
 
 def _values(raw: str) -> tuple[tuple[float, float], ...]:
-    """The readings of figures with separators, as (value, step): 1,234 is a thousand and more, or one and a bit."""
+    """The readings of figures with separators, as (value, step): 1,234 is 1234 or 1.234."""
     plain = raw.translate(_SPACES)
     comma, point = plain.rfind(","), plain.rfind(".")
     if comma < 0 and point < 0:
@@ -182,7 +182,7 @@ def _values(raw: str) -> tuple[tuple[float, float], ...]:
 def _multiplied(
     tokens: Tokens, values: tuple[tuple[float, float], ...], i: int
 ) -> tuple[tuple[tuple[float, float], ...], int]:
-    """The values times the "million", "k" or 万 that follows them."""
+    """The values times the "million", "k" or 万 after them."""
     factor = 0.0
     raw = tokens.raw(i)
     if tokens.kind(i) == "word" and tokens.gap(i) in {"", " ", "\u00a0"}:
@@ -202,7 +202,7 @@ def _multiplied(
 
 
 def _part(tokens: Tokens, i: int, raw: str) -> tuple[Readings, int] | None:
-    """1/2 and its like; 24/7 and 10/12 are none."""
+    """Fractions such as 1/2, but not 24/7."""
     over = tokens.raw(i + 2)
     if len(over) > GROUP or not raw.isdigit() or not 0 < int(raw) < int(over):
         return None
@@ -255,7 +255,7 @@ def _numbers_a_list(tokens: Tokens, i: int) -> bool:
 
 
 def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
-    """The numbers "one" and "half", before a unit or of something; a source's article before a unit is a one too."""
+    """The numbers "one" and "half", before a unit or of something. In a source, an article before a unit is also 1."""
     word = tokens.word(i)
     if word == "half":
         if tokens.word(i + 1) in {"a", "an"} and (units := UNITS.get(tokens.word(i + 2), ())):
@@ -269,7 +269,7 @@ def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None
 
 
 def _step(value: float) -> float:
-    """Worth of the last word of a number in words: "two million" is as rough as its million."""
+    """The place value of the last word of a number in words: a million for "two million"."""
     return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)
 
 
@@ -290,7 +290,7 @@ def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
 
 
 def _about(tokens: Tokens, i: int) -> bool:
-    """The text calls the number at token `i` approximate, or one side of a bound."""
+    """Whether the text calls the number at token `i` approximate or a bound."""
     before = tokens.word(i - 1)
     if before in _BETWEEN:
         i -= 1

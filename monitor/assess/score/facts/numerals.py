@@ -1,4 +1,4 @@
-"""Numbers written as words, in six European languages and in Chinese characters."""
+"""Reads numbers written as words, in six European languages and in Chinese characters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _counted(words: str) -> dict[str, int]:
 
 
 def _tens(units: dict[str, int], tens: str, first: int, join: str) -> dict[str, int]:
-    """Round tens from `first` on, and each with every unit: `join` lies between."""
+    """The tens from `first` on, alone and with every unit, with `join` in between."""
     found: dict[str, int] = {}
     for at, ten in enumerate(tens.split()):
         found[ten] = first + 10 * at
@@ -98,7 +98,7 @@ _OWN = {
     "pt": _portuguese(),
     "it": _italian(),
 }
-# Words that say something else in another of the languages: read as numbers in their own only.
+# Words with another meaning in another of the languages: they are numbers only in texts of their own.
 _ELSEWHERE = listed(
     "once sei due dos elf doze seize venti null sept neuf tre dix six uno un um eins onze acht quince trece dez"
 )
@@ -126,7 +126,7 @@ SCALES = {
     **dict.fromkeys(("lakh", "lakhs"), 1e5),
     **dict.fromkeys(("crore", "crores"), 1e7),
 }
-_CLOSE = frozenset((" ", "", "\u00a0"))  # what may stand between the words of one number
+_CLOSE = frozenset((" ", "", "\u00a0"))  # allowed between the words of one number
 _LONGEST = 4  # words of a phrase
 FIRST_WORDS = frozenset(
     {phrase.split()[0] for phrases in _PHRASES.values() for phrase in phrases} | set(_HUNDRED.values()) | set(SCALES)
@@ -134,7 +134,7 @@ FIRST_WORDS = frozenset(
 
 
 def numeral(tokens: Tokens, i: int, language: str) -> Numeral | None:
-    """The number whose words begin at token `i`; "a hundred" begins at its hundred."""
+    """The number whose words begin at token `i`; "a hundred" begins at "hundred"."""
     phrases = _PHRASES[language]
     total = current = last = 0.0
     at, count = i, 0
@@ -158,12 +158,12 @@ def numeral(tokens: Tokens, i: int, language: str) -> Numeral | None:
 
 
 def _counts(tokens: Tokens, at: int) -> bool:
-    """A bare "hundred" or "million" is a number after an article only ("a million", not "millions")."""
+    """Whether a bare "hundred" or "million" is a number: only after an article ("a million", not "millions")."""
     return tokens.word(at - 1) in _ARTICLES
 
 
 def _phrase(tokens: Tokens, i: int, phrases: dict[str, int]) -> tuple[int, int] | None:
-    """The longest phrase at token `i`: its value and how many tokens it takes, hyphens among them."""
+    """The longest phrase at token `i`: its value and its number of tokens, including hyphens."""
     word = tokens.word(i)
     best = (phrases[word], 1) if word in phrases else None
     at = i + 1
@@ -188,7 +188,7 @@ LONGEST_HAN = 20
 
 
 def han(written: str) -> int | None:
-    """Value of a number in Chinese characters (三百二十, 二〇二〇, 一亿二千万); None where it is none."""
+    """The value of a number in Chinese characters (三百二十, 二〇二〇, 一亿二千万); None if it is not a number."""
     if len(written) > LONGEST_HAN:
         return None
     if len(written) > 1 and all(c in _DIGITS for c in written):
@@ -208,5 +208,5 @@ def han(written: str) -> int | None:
 
 
 def group(character: str) -> int | None:
-    """What 万 or 亿 after figures multiplies by (3万 is 30,000)."""
+    """The factor of 万 or 亿 after figures (3万 is 30,000)."""
     return _GROUPS.get(character) or _PLACES.get(character)

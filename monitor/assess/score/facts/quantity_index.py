@@ -1,4 +1,7 @@
-"""When one number says another: equal, rounded, called approximate, or converted from another unit."""
+"""An index of the numbers of a text, to look up whether one of them says the same as another number.
+
+Two numbers say the same if they are equal, or one is the other rounded, called approximate, or in another unit.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from itertools import islice
 from monitor.assess.score.facts.numbers import Quantity
 from monitor.assess.score.facts.units import RATIO, TEMPERATURE
 
-MOST_LOOKED_AT = 64  # numbers close to the one sought
-CONVERTED = 0.05  # how far a converted and rounded number may be off at most, as a share
-CALLED_ABOUT = 0.1  # how far a number called approximate may be off at most, as a share
-_EXACT = 1e-9  # what binary fractions lose
+MOST_LOOKED_AT = 64  # numbers close to the sought one that are compared
+CONVERTED = 0.05  # the largest deviation of a converted and rounded number, as a share
+CALLED_ABOUT = 0.1  # the largest deviation of a number called approximate, as a share
+_EXACT = 1e-9  # the rounding error of binary fractions
 
 _BARE = ""  # numbers with no unit
 _ANY = "*"  # all numbers as written, whatever their unit
@@ -28,7 +31,7 @@ class _Row:
 
 
 class Quantities:
-    """The numbers of one text, found again by value."""
+    """The numbers of one text, indexed by value."""
 
     __slots__ = ("_rows",)
 
@@ -45,10 +48,10 @@ class Quantities:
         }
 
     def hold(self, sought: Quantity) -> bool:
-        """One of the numbers says `sought`.
+        """Whether one of the numbers says the same as `sought`.
 
-        A bare number is held by the same number in any unit; one with a unit by a bare number, or by one that converts
-        into it, and never by the same number in another dimension.
+        A bare number is held by the same number in any unit. A number with a unit is held by the same bare number or by
+        one that converts into it, never by the same number in another dimension.
         """
         if sought.unit is None:
             return self._near(_ANY, sought, sought.number) or (
@@ -76,7 +79,7 @@ class Quantities:
 
 
 def base(quantity: Quantity) -> float:
-    """Its value in its dimension's own unit."""
+    """The value in the dimension's own unit."""
     unit = quantity.unit
     return quantity.number * unit.factor + unit.offset if unit else quantity.number
 
@@ -100,7 +103,7 @@ def _step(quantity: Quantity) -> float:
 
 
 def _rough(sought: Quantity) -> float:
-    """Worth of the last digit that is not 0, in the dimension's own unit: "about 1,200" is a matter of hundreds."""
+    """The place value of the last digit that is not 0, in the dimension's own unit: hundreds for "about 1,200"."""
     worth = 10.0
     while sought.number and sought.number % worth == 0:
         worth *= 10

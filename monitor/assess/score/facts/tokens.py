@@ -1,19 +1,19 @@
-"""Words, figures and signs of a text with their places: what every reader of facts walks over."""
+"""Splits a text into words, figures and signs with their offsets, for the readers of facts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# Scripts without spaces or with particles glued to their words: their words are no tokens, their numerals are.
+# Scripts without spaces or with particles attached to words. Their numerals are tokens, their words are not.
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _HAN = "〇零一二两兩三四五六七八九十百千万萬亿億"
 _LETTER = rf"[^\W\d_¼½¾⅐-⅞{_UNSPACED}]"
 _CURRENCY = r"USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|BRL|MXN|Rs|Fr"
 
-# Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: a reading
-# that takes more stands before one that takes less. What stands between tokens is taken with the one after it, and
-# "other" keeps a long run of it from being tried again from each of its characters.
+# Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: an alternative
+# that matches more comes first. The characters between tokens belong to the match of the next token, and "other" keeps
+# the search from starting again at each character of a long run.
 _TOKEN = re.compile(
     rf"""
     [\s,.;!?()"'’]*+(?:
@@ -38,16 +38,16 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-# But the full-width comma: in Chinese it stands between numbers, not in them.
+# Without the full-width comma, which in Chinese separates numbers and is not part of them.
 _NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
-AROUND = 12  # tokens that a reader looks ahead or back at most
+AROUND = 12  # the most tokens that a reader looks ahead or back
 FIGURES = frozenset({"number", "digits"})
 
 
 class Tokens:
-    """The tokens of one text, by index; up to AROUND places outside they are empty.
+    """The tokens of one text by index; up to AROUND positions outside the range they are empty.
 
-    Full-width forms are read as their narrow ones; offsets stay those of the text.
+    Full-width characters are read as their narrow forms; offsets refer to the original text.
     """
 
     __slots__ = ("_kinds", "_raws", "_spans", "text")
@@ -56,7 +56,7 @@ class Tokens:
         self.text = text if text.isascii() else text.translate(_NARROW)
         found = [match for match in _TOKEN.finditer(self.text) if match.lastgroup != "other"]
         self._spans = [match.span(match.lastindex or 0) for match in found]
-        # Empty tokens behind the last one stand for those before the first too: -1 is the last of them.
+        # The empty tokens at the end also serve as those before the first: index -1 is the last of them.
         self._kinds = [*[match.lastgroup for match in found], *[None] * AROUND]
         self._raws = [*[self.text[start:end] for start, end in self._spans], *[""] * AROUND]
 
@@ -67,30 +67,28 @@ class Tokens:
         return iter(self._raws[: len(self._spans)])
 
     def kind(self, i: int) -> str | None:
-        """Name of the token's kind (see the pattern), None outside."""
+        """The name of the token's kind (see the pattern); None outside the range."""
         return self._kinds[i]
 
     def raw(self, i: int) -> str:
-        """The token as written, "" outside."""
+        """The token as written; "" outside the range."""
         return self._raws[i]
 
     def word(self, i: int) -> str:
-        """The token in lower case, "" outside."""
+        """The token in lower case; "" outside the range."""
         return self._raws[i].lower()
 
     def start(self, i: int) -> int:
-        """Where the token begins."""
         return self._spans[i][0]
 
     def end(self, i: int) -> int:
-        """Where the token ends."""
         return self._spans[i][1]
 
     def gap(self, i: int) -> str:
-        """What stands between the token before `i` and token `i`; up to the text's ends at either end."""
+        """The text between token `i` and the token before it, or the start or end of the text."""
         start = self._spans[i - 1][1] if i > 0 else 0
         return self.text[start : self._spans[i][0] if i < len(self._spans) else len(self.text)]
 
     def glued(self, i: int) -> bool:
-        """Token `i` follows the one before it with nothing between."""
+        """Whether token `i` follows the one before it directly."""
         return 0 < i < len(self._spans) and self._spans[i - 1][1] == self._spans[i][0]

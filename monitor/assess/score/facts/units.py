@@ -1,4 +1,4 @@
-"""Units of measure, what converts into what, and how they are written in the languages covered."""
+"""Units of measure: their dimensions and factors, and how they are written in the languages covered."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LENGTH = "length"
 _POUNDS = (_unit("mass", 453.59237), _unit("pound"))
 _DOLLAR, _EURO, _YEN, _YUAN = (_unit("dollar"),), (_unit("euro"),), (_unit("yen"),), (_unit("yuan"),)
 
-# Written forms in lower case, by unit. An ambiguous form has several units; a fact then has several readings.
+# Written forms in lower case, by unit. An ambiguous form has several units, which give a fact several readings.
 _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("% percent percentage prozent pourcent porcento porciento percentuali", (_unit(RATIO, 0.01),)),
     ("‰", (_unit(RATIO, 0.001),)),
@@ -145,7 +145,7 @@ _BEFORE_ONLY = frozenset("$€£¥₹₩")
 _DASHES = frozenset("-–")
 _ALSO_BEHIND = frozenset("€£¥")
 _SCALES = ("c", "f", "celsius", "fahrenheit")
-# Letters that are a unit right behind the figures or in its own case only ("5 m", but "5 M" and "in 5 a man").
+# Letters that are a unit only directly after the figures or in the right case ("5 m", but not "5 M" or "in 5 a man").
 _SHORT = listed("s h d m g l w in an to go mo ko ha d or ore ora mes pies")
 _LOOSE = listed("h m g l w s ha mes ore ora")
 _QUALIFIERS = listed(
@@ -167,12 +167,12 @@ _PAIRS = (
     | {("us", "dollars"): "$", ("us", "$"): "$"}
 )
 _CLOSE = frozenset(("", " ", "\u00a0", "\u202f"))
-_UNSPACED = "\u2e80"  # where the scripts begin whose words are no tokens
+_UNSPACED = "\u2e80"  # the first character of the scripts whose words are not tokens
 _LONGEST_UNSPACED = 4
 
 
 def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
-    """The unit that a number ending before token `i` is counted in, and the token after it; () for none known."""
+    """The unit after a number that ends before token `i`, and the token after the unit; () if no unit is known."""
     if (unspaced := _unspaced(tokens, i)) or i >= len(tokens) or tokens.gap(i) not in _CLOSE:
         return unspaced, i
     word, following = tokens.word(i), tokens.word(i + 1)
@@ -187,7 +187,7 @@ def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
 
 
 def _is_unit(tokens: Tokens, i: int) -> bool:
-    """The token at `i` is the unit that its letters spell, and no short word or the currency of the next number."""
+    """Whether the token at `i`, which is spelled like a unit, is one: no short word, no currency of the next number."""
     raw, word = tokens.raw(i), tokens.word(i)
     if raw in _BEFORE_ONLY:
         return raw in _ALSO_BEHIND and not tokens.glued(i + 1)
@@ -197,7 +197,7 @@ def _is_unit(tokens: Tokens, i: int) -> bool:
 
 
 def _unspaced(tokens: Tokens, i: int) -> tuple[Unit, ...]:
-    """A unit in a script whose words are no tokens stands right behind the figures."""
+    """The unit directly after the figures, in a script whose words are not tokens."""
     at = tokens.end(i - 1)
     following = tokens.text[at : at + _LONGEST_UNSPACED + 1].lstrip(" ")
     if not following or following[0] < _UNSPACED:

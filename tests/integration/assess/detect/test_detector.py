@@ -156,7 +156,7 @@ def test_many_claims_are_read_some_at_a_time(detector, monkeypatch):
     loaded = detector(PAIRS)
     claims = [claim(f"{PAYS} {MONDAY}", *[MONDAY] * (number % 4)) for number in range(30)]
     whole = loaded.detect(claims)
-    monkeypatch.setattr(onnx, "_HELD", 5)
+    monkeypatch.setattr(onnx, "_INPUTS_PER_GROUP", 5)
     close(loaded.detect(claims), whole)
 
 

@@ -101,7 +101,7 @@ def test_an_embedding_model_without_a_shipped_profile_is_told_what_to_do():
 
 
 def test_a_shipped_profile_is_not_taken_for_tokens_of_another_model():
-    with pytest.raises(WrongSettings, match="'hash' was made for tokens of 'hash/64' and means nothing for 'other'"):
+    with pytest.raises(WrongSettings, match="'hash' was made for the token model 'hash/64', but 'other' is in use"):
         load_profile(None, "hash/64", "other")
 
 
@@ -202,19 +202,19 @@ def test_a_profile_of_another_embedding_model_is_refused(path):
     assert str(path) in str(refused.value)
     assert "'hash/64'" in str(refused.value)
     assert "'text-embedding-3-small'" in str(refused.value)
-    with pytest.raises(WrongSettings, match="'hash' was made for 'hash/64'"):
+    with pytest.raises(WrongSettings, match="'hash' was made for the embedding model 'hash/64'"):
         load_profile("hash", "other", "hash/64")
 
 
 @pytest.mark.parametrize("chosen", ["hash", None])
 def test_a_profile_of_another_token_model_is_refused(chosen):
-    with pytest.raises(WrongSettings, match="made for tokens of 'hash/64' and means nothing for 'minilm/3'"):
+    with pytest.raises(WrongSettings, match="made for the token model 'hash/64', but 'minilm/3' is in use"):
         load_profile(chosen, "hash/64", "minilm/3")
 
 
 @pytest.mark.parametrize("version", [FEATURES_VERSION - 1, FEATURES_VERSION + 1])
 def test_a_profile_of_another_version_of_the_features_is_refused(path, version):
-    said = f"version {version} of the features, this release has {FEATURES_VERSION}: calibrate anew"
+    said = f"version {version} of the features, but this release has version {FEATURES_VERSION}: calibrate it again"
     with pytest.raises(WrongSettings, match=said):
         loaded(path, TEXT.replace(f"features_version = {FEATURES_VERSION}", f"features_version = {version}"))
 
@@ -257,7 +257,7 @@ def test_a_detector_that_the_profile_does_not_weigh_disturbs_nothing(path):
         ("missed = 0.03", "missed = 0.5", "refusal_missed:"),
         ("closeness = 0.7", "closeness = 0.0", "refusal_closeness:"),
         ("closeness = 0.7", "closeness = 1.1", "refusal_closeness:"),
-        ("not_held = -0.2", "not_held = 0.2", "question_not_held: Value error, is above question_held"),
+        ("not_held = -0.2", "not_held = 0.2", "question_not_held: Value error, must not be above question_held"),
         ("threshold = 0.45", "threshold = 0.0", "groundedness.threshold:"),
         ("threshold = 0.45", "threshold = 1.0", "groundedness.threshold:"),
         ("bias = -1.5", "bias = inf", "groundedness.bias:"),
@@ -265,7 +265,7 @@ def test_a_detector_that_the_profile_does_not_weigh_disturbs_nothing(path):
         ("center = -0.25", "center = -inf", "groundedness.features.grounding.center:"),
         ("scale = 0.125", "scale = 0.0", "groundedness.features.grounding.scale:"),
         ("scale = 0.125", "scale = inf", "groundedness.features.grounding.scale:"),
-        ("quoted = {", "quotd = {", "no such feature: quotd; there are grounding, "),
+        ("quoted = {", "quotd = {", "unknown feature: quotd; choose from grounding, "),
         ('"ours"', '""', "name:"),
         ('"ours"', f'"{"x" * 101}"', "name:"),
         ('name = "ours"', 'name = "ours', "line 1"),
