@@ -97,7 +97,7 @@ def _kafka(application: Application) -> str:
     kafka = application.settings.kafka
     if not kafka.bootstrap_servers and not kafka.topics and kafka.topic_pattern is None:
         return "not set: `monitor run` follows files"
-    topics = application.kafka_partitions()
+    topics = application.kafka.partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic of this pattern yet'}"
 

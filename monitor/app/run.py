@@ -83,7 +83,7 @@ def serve(
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        store, source = application.kafka_store(rescore=False), _topics(application)
+        store, source = application.kafka.store(), _topics(application)
     with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
         return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
 
@@ -113,7 +113,7 @@ def consume(
     others stay what they are, and no alert counts it. Returns the ledger of the run; raises as `serve` does.
     """
     application.prepare()
-    store = application.kafka_store(rescore=rescore)
+    store = application.kafka.store(rescore=application.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
         application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext(), set_aside=not rescore
@@ -174,7 +174,7 @@ def _noted(application: Application, source: Source) -> AbstractContextManager[N
 
 def _topics(application: Application, span: Span | None = None) -> Source:
     kafka = application.settings.kafka
-    source = application.kafka_source(span)
+    source = application.kafka.source(span)
     topics = kafka.topic_pattern or ", ".join(kafka.topics)
     log.info("reading %s from %s as group %s", topics, ", ".join(kafka.bootstrap_servers), kafka.group_id)
     return source

@@ -285,19 +285,3 @@ class Tally:
     def balanced(self) -> bool:
         """Whether every received message is accounted for."""
         return self.received == self.assessed + self.duplicate + self.dead + self.pending
-
-
-class Kind(StrEnum):
-    """Kinds of personal data, by the names that settings give them; in the order in which they are looked for."""
-
-    KEY = "key"
-    E_MAIL = "e-mail"
-    IBAN = "iban"
-    CARD = "card"
-    NATIONAL_ID = "national_id"
-    PHONE = "phone"
-
-    @property
-    def word(self) -> str:
-        """What stands in its place."""
-        return {Kind.IBAN: "[IBAN]", Kind.NATIONAL_ID: "[national id]"}.get(self, f"[{self}]")

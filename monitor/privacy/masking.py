@@ -1,35 +1,37 @@
-"""Texts as they are shown: personal numbers, addresses and keys replaced by a word for what stood there.
+"""Masks texts for display: personal numbers, addresses and keys become placeholders, whatever the country.
 
-Always, and whatever the country; what is stored stays as it is. `monitor.privacy.redaction.redactor` is for what is stored.
+Stored texts stay as they are; `monitor.privacy.redaction.redactor` is for those.
 """
 
 from __future__ import annotations
 
-from monitor.core.model import Kind
+from monitor.core.personal_data import PersonalData
 from monitor.privacy.redaction.redactor import DISPLAYED
-from monitor.privacy.redaction.spans import Found, found, replaced
+from monitor.privacy.redaction.spans import Finding, find_all, replaced
 
-E_MAIL, PHONE, CARD, IBAN, KEY = (
-    kind.word for kind in (Kind.E_MAIL, Kind.PHONE, Kind.CARD, Kind.IBAN, Kind.KEY)
-)  # fmt: skip
-_LONGEST = 1_000  # characters of anything that is masked, and more
+E_MAIL = PersonalData.E_MAIL.placeholder
+PHONE = PersonalData.PHONE.placeholder
+CARD = PersonalData.CARD.placeholder
+IBAN = PersonalData.IBAN.placeholder
+KEY = PersonalData.KEY.placeholder
+_LONGEST = 1_000  # characters; no finding is longer
 
 
 def redact(text: str) -> str:
-    """`text` with `[e-mail]`, `[phone]`, `[card]`, `[IBAN]` and `[key]` in place of what they name."""
-    return replaced(text, found(text, DISPLAYED))
+    """`text` with `[e-mail]`, `[phone]`, `[card]`, `[IBAN]` and `[key]` in place of the data that they name."""
+    return replaced(text, find_all(text, DISPLAYED))
 
 
 def redact_part(text: str, start: int, end: int) -> str:
-    """`text[start:end]` without what `redact` takes out of the whole text, nor any part of that."""
+    """`text[start:end]` without any part of what `redact` finds in the whole text."""
     spans = [
-        Found(start=max(span.start, start) - start, end=min(span.end, end) - start, word=span.word)
-        for span in found(text, DISPLAYED)
+        Finding(start=max(span.start, start) - start, end=min(span.end, end) - start, placeholder=span.placeholder)
+        for span in find_all(text, DISPLAYED)
         if span.start < end and span.end > start
     ]
     return replaced(text[start:end], spans)
 
 
 def redact_head(text: str, most: int) -> str:
-    """The first `most` characters, masked as in the whole text, which is not gone through for it."""
+    """The first `most` characters, masked as in the whole text, of which only the beginning is read."""
     return redact_part(text[: most + _LONGEST], 0, most)

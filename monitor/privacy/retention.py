@@ -1,4 +1,4 @@
-"""How long interactions are kept: from what the settings say to the moment before which rows of a kind go."""
+"""Retention: turns the configured lengths of time into the times before which rows are removed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from monitor.core.model import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """For how long; None is forever. What is not assessed yet has no verdict, and is kept for `keep`."""
+    """Lengths of time; None is forever. An interaction without an assessment has no verdict and is kept for `keep`."""
 
     keep: timedelta | None = None
     by_verdict: Mapping[Verdict, timedelta | None] = field(default_factory=dict)
 
     def of(self, verdict: Verdict | None) -> timedelta | None:
-        """For how long answers of that verdict are kept."""
         return self.keep if verdict is None else self.by_verdict.get(verdict, self.keep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutOff:
-    """Interactions of `app` with `verdict`, None: not assessed, that occurred before `before` go."""
+    """Interactions of `app` with `verdict` (None: not assessed) that occurred before `before` are removed."""
 
     app: str
     verdict: Verdict | None
@@ -32,19 +31,23 @@ class CutOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What is kept for how long, in `by_app` or, where nothing is said of an app, in `others`."""
+    """How long data is kept: `by_app`, and `others` for every app that is not listed there."""
 
     others: Keeping = field(default_factory=Keeping)
     by_app: Mapping[str, Keeping] = field(default_factory=dict)
 
     @property
     def limited(self) -> bool:
-        """Whether anything is not kept forever."""
-        kept = (self.others, *self.by_app.values())
-        return any(length is not None for one in kept for length in (one.keep, *one.by_verdict.values()))
+        """Whether anything is removed at all."""
+        lengths = (
+            length
+            for keeping in (self.others, *self.by_app.values())
+            for length in (keeping.keep, *keeping.by_verdict.values())
+        )
+        return any(length is not None for length in lengths)
 
     def cut_offs(self, apps: Iterable[str], now: datetime) -> list[CutOff]:
-        """For each of the apps and each verdict whose answers are not kept forever."""
+        """One for each app and verdict that is not kept forever."""
         found = []
         for app in apps:
             keeping = self.by_app.get(app, self.others)

@@ -5,7 +5,7 @@ It is imported then too: a command that only reads is not to wait for what asses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Self
 from monitor.app.wiring.audit import Auditing
 from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
-from monitor.core.settings.sections import TopicSettings
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
+    from monitor.app.wiring.kafka import KafkaWiring
     from monitor.app.wiring.models import LanguageModels
     from monitor.assess.classify.profile import Profile
     from monitor.assess.detect.onnx import OnnxDetector
@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from monitor.assess.ports import Completer, Embedder
     from monitor.core.model import Batch, Tally
     from monitor.core.ports import Source, Store
-    from monitor.ingest.decode import Decoder, TopicDecoder
-    from monitor.ingest.kafka.span import Span
-    from monitor.privacy.redaction.redactor import Redactor
+    from monitor.ingest.decode import TopicDecoder
     from monitor.store.interaction.assessments import AssessmentQueries
     from monitor.store.interaction.overview import OverviewStore
     from monitor.store.interaction.writer import Writer
-    from monitor.store.ledger.offsets import ConsumerGroup
     from monitor.store.review.labels import Reviews
 
 
@@ -100,14 +97,20 @@ class Application:
 
     @cached_property
     def store(self) -> Writer:
-        """Where batches go."""
+        """Where batches go that do not come from Kafka."""
         return self.writer()
 
-    def writer(self) -> Writer:
-        """One for a thread of its own."""
-        from monitor.store.interaction.writer import Writer
+    def writer(self, *, group: str | None = None, rescore: str = "") -> Writer:
+        """A new writer, for one thread; with `rescore`, a profile's hash, it stores assessments only."""
+        from monitor.store.interaction.writer import GROUP, Writer
 
-        writer = Writer(self.database_url, self.now, follow_ups=self.language_models.follow_ups)
+        writer = Writer(
+            self.database_url,
+            self.now,
+            group=group or GROUP,
+            rescore=rescore,
+            follow_ups=self.language_models.follow_ups,
+        )
         self._closing.callback(writer.close)
         return writer
 
@@ -226,68 +229,23 @@ class Application:
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
     def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
-        """From bytes to interactions; `app` and `dialect` stand before the settings, those of a topic too."""
-        from monitor.ingest.decode import Decoder, TopicDecoder
+        """From bytes to interactions; `app` and `dialect` come before any setting."""
+        from monitor.app.wiring.decoding import topic_decoder
 
-        ingest = self.settings.ingest
-
-        def decoder(topic: TopicSettings) -> Decoder:
-            return Decoder(
-                dialect=dialect or topic.dialect or ingest.dialect,
-                app=app or topic.app or ingest.app,
-                environment=topic.environment or ingest.environment,
-                max_message_bytes=ingest.max_message_bytes,
-                max_text_chars=ingest.max_text_chars,
-                max_documents=ingest.max_documents,
-            )
-
-        by_topic = {name: decoder(topic) for name, topic in self.settings.kafka.by_topic.items()}
-        return TopicDecoder(decoder(TopicSettings()), by_topic, self._redactor())
-
-    def _redactor(self) -> Redactor | None:
-        redaction = self.settings.redaction
-        if not redaction.kinds and not redaction.patterns:
-            return None
-        from monitor.privacy.redaction.redactor import redactor
-
-        return redactor(redaction.kinds, redaction.regions, redaction.patterns)
+        return topic_decoder(self.settings, app=app, dialect=dialect)
 
     @cached_property
-    def group(self) -> ConsumerGroup:
-        """What the database knows of the configured consumer group."""
-        from monitor.store.ledger.offsets import ConsumerGroup
+    def kafka(self) -> KafkaWiring:
+        """The configured Kafka: its source, its store and the consumer group."""
+        from monitor.app.wiring.kafka import KafkaWiring
 
-        return ConsumerGroup(self.engine, self.settings.kafka.group_id)
-
-    def kafka_source(self, span: Span | None = None) -> Source:
-        """Our share of the configured topics, or a span of all of them; raises as `brokers.opened` does."""
-        from monitor.app.wiring.kafka import source
-
-        return source(self.settings.kafka, group=self.group, now=self.now, closing=self._closing, span=span)
-
-    def kafka_partitions(self) -> Mapping[str, int]:
-        """How many partitions each of the configured topics has; raises as `brokers.opened` does."""
-        from monitor.app.wiring.kafka import partitions
-
-        return partitions(self.settings.kafka, closing=self._closing)
-
-    def kafka_store(self, *, rescore: bool) -> Store:
-        """Where batches of Kafka go, past the limit of dead letters; with `rescore`, assessments only."""
-        from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror
-        from monitor.store.interaction.writer import Writer
-
-        kafka, mirror = self.settings.kafka, None
-        hash_ = self.profile.hash if rescore else ""
-        self.group.check(profile_hash=hash_)
-        writer = Writer(
-            self.database_url, self.now, group=kafka.group_id, rescore=hash_, follow_ups=self.language_models.follow_ups
+        return KafkaWiring(
+            self.settings.kafka,
+            engine=lambda: self.engine,
+            new_writer=self.writer,
+            closing=self._closing,
+            now=self.now,
         )
-        self._closing.callback(writer.close)
-        if kafka.dead_letter_topic is not None and not rescore:
-            mirror = DeadLetterMirror(kafka, kafka.dead_letter_topic)
-            self._closing.callback(mirror.close)
-        limit = DeadLetterLimit(consecutive=kafka.max_consecutive_dead, ratio=kafka.max_dead_ratio)
-        return DeadLetterGate(writer, limit, mirror)
 
     def stages(
         self,

@@ -58,7 +58,7 @@ def through_kafka(application: Application) -> Iterator[Assess]:
     stored: Queue[Sequence[Assessment] | BaseException] = Queue()
     stop = Event()
     (topic,) = application.settings.kafka.topics
-    source = application.kafka_source()
+    source = application.kafka.source()
 
     def written(batch: Batch, _: Tally) -> None:
         stored.put(batch.assessments)
@@ -69,7 +69,7 @@ def through_kafka(application: Application) -> Iterator[Assess]:
         except BaseException as error:  # noqa: BLE001  raised again where the assessments are waited for
             stored.put(error)
 
-    store = application.kafka_store(rescore=False)
+    store = application.kafka.store()
     stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
     consumer = Thread(target=consume, name="demo consumer", daemon=True)
     producer = KafkaProducer(**client_options(application.settings.kafka), acks="all", metrics_enabled=False)

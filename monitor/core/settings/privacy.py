@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from monitor.core.model import Kind, Verdict
+from monitor.core.model import Verdict
+from monitor.core.personal_data import PersonalData
 from monitor.core.settings.sections import Section, split
 from monitor.core.text.pattern import compile_pattern
 
@@ -35,8 +36,8 @@ def _compiled(patterns: dict[str, str]) -> dict[str, str]:
 class RedactionSettings(Section):
     """What is replaced by a word in what arrives, before anything is stored, embedded or sent on. Default: nothing."""
 
-    kinds: Annotated[tuple[Kind, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description=f"of {', '.join(Kind)}; several with commas between them"
+    kinds: Annotated[tuple[PersonalData, ...], NoDecode, BeforeValidator(split)] = Field(
+        (), description=f"of {', '.join(PersonalData)}; several with commas between them"
     )
     regions: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split), AfterValidator(_known)] = Field(
         (), description="countries by two letters, as DE, FR: whose national ids and telephone numbers are known"

@@ -1,4 +1,4 @@
-"""Finding what is personal in a text: by forms that anybody's texts have, by countries, by patterns of one's own.
+"""Finds personal data by its form, by country, and by configured patterns. In: a text. Out: what to replace in it.
 
-`monitor.privacy.masking` shows texts with it, always; `redactor` takes it out of what arrives, where that is asked for.
+`monitor.privacy.masking` masks every text that is shown; `redactor` cleans what is stored, if configured.
 """

@@ -1,7 +1,7 @@
-"""Telephone numbers and personal identifiers of countries, by the libraries that know their forms.
+"""Finds the telephone numbers and personal identifiers of countries, with libraries that know their forms.
 
-A region is a country by its two letters (ISO 3166). Every candidate is found by a bounded pattern and then checked, so
-that a hostile text costs time in proportion to its length.
+A region is a country by its two letters (ISO 3166). A bounded pattern finds each candidate before it is checked, so a
+hostile text costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from phonenumbers import Leniency, PhoneNumberMatcher
 from monitor.privacy.redaction.forms import DIGITS_SIGN, UNSPACED
 from monitor.privacy.redaction.spans import Finder, Span
 
-# How a person's identifiers are written, by the module of python-stdnum that knows its check digits. A module that only
-# looks at the form (`us.ssn`) gets a form with its hyphens; what has too many forms to tell it apart is left out.
+# The notation of personal identifiers, by the module of python-stdnum that knows the check digits. If the module only
+# checks the form (`us.ssn`), hyphens are required; identifiers whose form is too general are left out.
 _WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
     "AT": (("at.vnr", r"[0-9]{4} ?[0-9]{6}"),),
     "AU": (("au.tfn", r"[0-9]{3} [0-9]{3} [0-9]{2,3}"),),
@@ -51,22 +51,22 @@ _WRITTEN: dict[str, tuple[tuple[str, str], ...]] = {
     "US": (("us.ssn", r"[0-9]{3}-[0-9]{2}-[0-9]{4}"),),
     "ZA": (("za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{3}"),),
 }
-_MIXED = frozenset({"stdnum.in_.pan", "stdnum.it.codicefiscale"})  # letters stand between few digits
-_NEITHER = r"[0-9A-Za-z]"  # beside an identifier
+_MIXED = frozenset({"stdnum.in_.pan", "stdnum.it.codicefiscale"})  # few digits with letters between them
+_NEITHER = r"[0-9A-Za-z]"  # not allowed next to an identifier
 _RUN = re.compile(r"[(+]{0,2}[0-9](?:[ ().\-/\u00a0\u202f]{0,3}[0-9]){6,30}+")
 _DATE = r"(?:[0-3]?[0-9]([ ./-])[01]?[0-9]\1(?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}([ ./-])[01][0-9]\2[0-3][0-9])"
-# What is written with gaps and is a date, four numbers of an address on the internet, begins with a year, or an amount.
+# Groups of digits that are no telephone number: dates, IPv4 addresses, numbers that begin with a year, amounts.
 _OTHER = re.compile(
     rf"{_DATE}\b.*|[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}|(?:19|20)[0-9]{{2}} ?[-/] ?[0-9]+"
     r"|[1-9][0-9]{0,2}(?:[ .\u00a0\u202f][0-9]{3})+"
 )
 _GROUPS = re.compile("[0-9]+")
-_SMALLEST_GROUPS = 0.6  # groups for each digit: a number is written in pairs at least
-_BESIDE = re.compile(rf"[^\W{UNSPACED}]|[.,/+-]")  # what a national number has not before it
+_MOST_GROUPS_PER_DIGIT = 0.6  # groups per digit: a telephone number is written in pairs at least
+_NOT_BEFORE = re.compile(rf"[^\W{UNSPACED}]|[.,/+-]")  # not allowed before a national number
 
 
 def national_ids(regions: Sequence[str]) -> Finder:
-    """Finds the identifiers of persons in these countries that check out; in a country it does not know, none."""
+    """Finds personal identifiers of these countries that pass their check; none for a country that is not listed."""
     kinds = [
         (import_module(f"stdnum.{module}"), re.compile(rf"(?<!{_NEITHER})(?<![.,+-])(?:{form})(?!{_NEITHER})"))
         for region in regions
@@ -84,22 +84,22 @@ def national_ids(regions: Sequence[str]) -> Finder:
 
 
 def phones_in(regions: Sequence[str]) -> Finder:
-    """Finds the numbers that can be called from within these countries, where they are written as such.
+    """Finds telephone numbers in the notation of these countries.
 
-    A bare row of digits is one only where it begins with a 0: nothing else tells it from the number of an order.
+    Bare digits count only if they begin with 0: nothing else tells them from an order number.
     """
 
     def find(text: str) -> Iterator[Span]:
         for run in _RUN.finditer(text):
             before = text[run.start() - 1] if run.start() else " "
-            if _BESIDE.match(before):
+            if _NOT_BEFORE.match(before):
                 continue
             window = text[run.start() : run.end() + 1]
-            if len(_GROUPS.findall(window)) > _SMALLEST_GROUPS * sum(map(str.isdigit, window)):
+            if len(_GROUPS.findall(window)) > _MOST_GROUPS_PER_DIGIT * sum(map(str.isdigit, window)):
                 continue
             for region in regions:
                 for number in PhoneNumberMatcher(window, region, leniency=Leniency.VALID):
-                    if _called(number.raw_string):
+                    if _is_phone(number.raw_string):
                         yield run.start() + number.start, run.start() + number.end
 
     return find
@@ -110,7 +110,7 @@ def _checks_out(module: ModuleType, written: str) -> bool:
     return valid
 
 
-def _called(written: str) -> bool:
+def _is_phone(written: str) -> bool:
     if written.startswith("+"):
         return True
     return (written.startswith(("0", "(")) or not written.isdigit()) and _OTHER.fullmatch(written) is None

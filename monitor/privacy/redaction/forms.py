@@ -1,8 +1,8 @@
-"""Addresses, numbers and keys by their form alone, whatever the country.
+"""Finds addresses, numbers and keys by their form alone, whatever the country.
 
-Where a form is ambiguous a check decides: cards by the Luhn digit, IBANs by their remainder modulo 97, telephone
-numbers by how they are written. So years, dates, amounts and most order numbers stay. Every pattern is bounded or
-possessive: a hostile text costs time in proportion to its length.
+A check decides where a form is ambiguous: the Luhn digit for cards, the remainder modulo 97 for IBANs, the notation for
+telephone numbers. So years, dates, amounts and most order numbers stay. Every pattern is bounded or possessive: a
+hostile text costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stdnum.iso7064 import mod_97_10
 
 from monitor.privacy.redaction.spans import Span
 
-UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts whose words touch what they stand beside
+UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts without spaces between words
 _LETTER = rf"[^\W_{UNSPACED}]"
 _LOCAL = rf"(?:{_LETTER}|[_%+.~-])"
 _KEY = re.compile(
@@ -44,7 +44,7 @@ _NAMED_PHONE = re.compile(
         (?P<number>[(+]{0,2}[0-9](?:[ ().\-/\u00a0]{0,3}[0-9]){6,14})(?![0-9])""",
     re.VERBOSE,
 )
-_BEFORE = rf"(?<!{_LETTER}|[_.,/+-])"  # of a number that is written as within a country
+_BEFORE = rf"(?<!{_LETTER}|[_.,/+-])"  # before and after a number in its national notation
 _AFTER = rf"(?!{_LETTER}|[_-])"
 _PHONE = re.compile(
     rf"""(?<!{_LETTER}|[_+])\+[(]?[1-9](?:[ ().\-/\u00a0\u202f]{{0,3}}[0-9]){{7,14}}(?![0-9])  # +49 (0)30 123456
@@ -56,29 +56,28 @@ _PHONE = re.compile(
     """,
     re.VERBOSE,
 )
-_NATIONAL_DIGITS = range(9, 14)  # of a number that begins with a single 0
+_NATIONAL_DIGITS = range(9, 14)  # in a number that begins with a single 0
 _DIGITS = re.compile(rf"(?<!{_LETTER}|[_.,])[0-9]++(?:{_GAP}[0-9]++)*+")
 _GROUP = re.compile(r"[0-9]+")
 _CARD_LENGTHS = range(13, 20)
-# What stands in every text that has one: looked for first, since most texts have none.
+# Signs that a text may hold a match at all. They are searched for first, since most texts hold none.
 _IBAN_SIGN = re.compile(r"[A-Za-z]{2}[0-9]{2}")
 DIGITS_SIGN = re.compile(r"[0-9](?:[^0-9A-Za-z]{0,3}[0-9]){5}")
-_CARD_FIRST = re.compile(r"3[0-9]|4|5|6|2[2-7]")  # what the issuers' numbers begin with
+_CARD_FIRST = re.compile(r"3[0-9]|4|5|6|2[2-7]")  # first digits that card issuers use
 
 
 def keys(text: str) -> Iterator[Span]:
-    """Secret keys and tokens of well-known makers, and private keys in PEM."""
+    """Secret keys and tokens of well-known vendors, and private keys in PEM format."""
     return (match.span() for match in _KEY.finditer(text))
 
 
 def e_mails(text: str) -> Iterator[Span]:
-    """E-mail addresses."""
     if "@" in text:
         yield from (match.span() for match in _E_MAIL.finditer(text))
 
 
 def ibans(text: str) -> Iterator[Span]:
-    """The longest beginning that ends with a group and checks out is the number; what follows it is text again."""
+    """IBANs: of each candidate, the longest beginning that ends with a group and passes the check."""
     first = _IBAN_SIGN.search(text)
     place = len(text) if first is None else first.start()
     while (match := _IBAN.search(text, place)) is not None:
@@ -89,7 +88,7 @@ def ibans(text: str) -> Iterator[Span]:
 
 
 def cards(text: str) -> Iterator[Span]:
-    """Of each run of groups of digits, those neighbouring groups that make up a card's number."""
+    """Card numbers: neighbouring groups of digits that together pass the check."""
     if DIGITS_SIGN.search(text) is None:
         return
     for match in _DIGITS.finditer(text):
@@ -107,7 +106,7 @@ def cards(text: str) -> Iterator[Span]:
 
 
 def phones(text: str) -> Iterator[Span]:
-    """Telephone numbers by how they are written, or by a word before them."""
+    """Telephone numbers, recognised by their notation or by a word before them."""
     if DIGITS_SIGN.search(text) is None:
         return
     for match in _NAMED_PHONE.finditer(text):
@@ -121,7 +120,7 @@ def phones(text: str) -> Iterator[Span]:
 
 
 def _iban_length(written: str) -> int:
-    """How many characters of it are the number, 0 where none are."""
+    """The number of leading characters that form an IBAN, 0 if none do."""
     for end in range(len(written), 0, -1):
         if end == len(written) or not written[end].isalnum():
             account = "".join(filter(str.isalnum, written[:end]))
@@ -131,7 +130,7 @@ def _iban_length(written: str) -> int:
 
 
 def _card_end(whole: str, groups: list[Span], totals: list[int], first: int) -> int | None:
-    """The last group of the longest card number that begins with group `first`."""
+    """Index of the last group of the longest card number that begins with group `first`."""
     if not _CARD_FIRST.match(whole, groups[first][0]):
         return None
     best = None

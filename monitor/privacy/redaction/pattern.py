@@ -1,7 +1,7 @@
-"""Patterns of one's own, such as the numbers of customers: matched in time in proportion to the text's length.
+"""Finds configured patterns, such as customer numbers, in time proportional to the length of the text.
 
-The engine is pydantic's, which never backtracks but does not say where it found something. So a pattern has to match
-whole words: from the beginning of a word, with a sign before it or without, to the end of one.
+The engine is pydantic's, which never backtracks but does not report positions. So a pattern has to match whole words:
+from the start of a word, or the sign before it, to the end of a word.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from monitor.core.text.pattern import compile_pattern
 from monitor.privacy.redaction.forms import UNSPACED
 from monitor.privacy.redaction.spans import Finder, Span
 
-MOST_WORDS = 8  # that one find may have
-LONGEST = 100  # characters of one
-_CHUNK = 16  # words that are looked at together, before each of their runs is
+MOST_WORDS = 8  # in one match
+LONGEST = 100  # characters in one match
+_CHUNK = 16  # words that are tested together before each run of words is
 _WORD = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
 
 
 def pattern(expression: str) -> Finder:
-    """Finds the runs of words that `expression` matches as a whole, of those that begin with one word the longest.
+    """Finds the runs of words that `expression` matches as a whole; from each first word, the longest run.
 
-    It is in RE2's syntax: without look-around and back references.
+    `expression` is in RE2 syntax: no look-around, no back references.
 
     Raises:
-        ValueError: it is no such expression, or one that is anchored, or matches an empty text.
+        ValueError: `expression` is not valid, is anchored, or matches the empty text.
     """
     anywhere, whole = compile_pattern(expression)
     return partial(_find, anywhere, whole)
@@ -48,7 +48,7 @@ def _find(anywhere: SchemaValidator, whole: SchemaValidator, text: str) -> Itera
 
 
 def _run(whole: SchemaValidator, text: str, words: list[Span], first: int) -> Span | None:
-    """The longest run from word `first` on; runs that it overlaps with are one find."""
+    """The longest matching run from word `first` on."""
     start = words[first][0]
     signed = start > 0 and not text[start - 1].isspace() and not text[start - 1].isalnum()
     for last in range(min(first + MOST_WORDS, len(words)) - 1, first - 1, -1):

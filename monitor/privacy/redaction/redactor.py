@@ -1,4 +1,4 @@
-"""Takes what is personal out of what arrives, before anything is stored, embedded or sent on."""
+"""Removes personal data from what arrives, before anything is stored, embedded or sent on."""
 
 from __future__ import annotations
 
@@ -10,41 +10,44 @@ from functools import partial
 from itertools import chain
 
 from monitor.core.message import DeadLetter
-from monitor.core.model import Document, Interaction, Json, Kind, Mark, SupportingDocument
+from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocument
+from monitor.core.personal_data import PersonalData
 from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
 from monitor.privacy.redaction.pattern import pattern
-from monitor.privacy.redaction.spans import Finder, Found, Span, found, moved, replaced
+from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all, moved, replaced
 
-_BY_FORM: Mapping[Kind, Finder] = {
-    Kind.KEY: forms.keys,
-    Kind.E_MAIL: forms.e_mails,
-    Kind.IBAN: forms.ibans,
-    Kind.CARD: forms.cards,
-    Kind.PHONE: forms.phones,
+_BY_FORM: Mapping[PersonalData, Finder] = {
+    PersonalData.KEY: forms.keys,
+    PersonalData.E_MAIL: forms.e_mails,
+    PersonalData.IBAN: forms.ibans,
+    PersonalData.CARD: forms.cards,
+    PersonalData.PHONE: forms.phones,
 }
-DISPLAYED = tuple((kind.word, find) for kind, find in _BY_FORM.items())
-_NO_TEXT = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|[\ud800-\udfff]", re.DOTALL)  # escapes of JSON; bytes that are no UTF-8
-_HELD = frozenset({Mark.REDACTED})
+DISPLAYED = tuple((kind.placeholder, find) for kind, find in _BY_FORM.items())
+_NO_TEXT = re.compile(
+    r"\\(?:u[0-9a-fA-F]{4}|.)|[\ud800-\udfff]", re.DOTALL
+)  # JSON escapes, and bytes that are not UTF-8
+_REDACTED = frozenset({Mark.REDACTED})
 
 
 class Redactor:
-    """Finds in every text what `finders` find. Holds no state but what it remembers; threads may share it."""
+    """Replaces what `finders` find by placeholders. Caches findings by text; threads may share it."""
 
     def __init__(self, finders: Sequence[tuple[str, Finder]]) -> None:
-        self._find: Callable[[str], list[Found]] = cached_by_text(partial(_found, tuple(finders)))
+        self._find: Callable[[str], list[Finding]] = cached_by_text(partial(_found, tuple(finders)))
 
     def text(self, text: str) -> str:
-        """`text` with words in place of what is personal; the same object where there is nothing."""
+        """`text` with placeholders; the same object if nothing is found."""
         spans = self._find(text)
         return replaced(text, spans) if spans else text
 
     def interaction(self, it: Interaction) -> Interaction:
-        """The interaction without it, marked; the same object where there is nothing.
+        """The interaction without personal data, marked as redacted; the same object if nothing is found.
 
-        Looked at are question, answer, reference answer, the documents with their sources and metadata, the supporting
-        documents, and the values of tags; ids, model and environment are left alone. Offsets of supporting documents
-        are moved along with the text that they point at.
+        Covers the question, the answer, the reference answer, the documents with their sources and metadata, the
+        supporting documents, and the values of tags; leaves ids, model and environment alone. Offsets of supporting
+        documents move along with the text that they point to.
         """
         documents = tuple(map(self._document, it.retrieved_documents))
         support = it.supporting_documents
@@ -57,13 +60,13 @@ class Redactor:
             supporting_documents=None if support is None else tuple(self._piece(p, it, documents) for p in support),
             tags={name: self.text(value) for name, value in it.tags.items()},
         )
-        return it if after == it else replace(after, marks=it.marks | _HELD)
+        return it if after == it else replace(after, marks=it.marks | _REDACTED)
 
     def dead_letter(self, letter: DeadLetter) -> DeadLetter:
-        """The letter without it, as far as its bytes are text; the same object where there is nothing.
+        """The letter without personal data, as far as its bytes are text; the same object if nothing is found.
 
-        `digest` is then that of the bytes as they came, so that the message is known again. What JSON has escaped or
-        what is encoded otherwise is not found.
+        `digest` is that of the original bytes, so that the message is recognised when it comes again. Data in JSON
+        escapes or in another encoding is not found.
         """
         message = letter.message
         value = self._bytes(message.value)
@@ -90,13 +93,13 @@ class Redactor:
         )
 
     def _piece(self, piece: SupportingDocument, it: Interaction, documents: Sequence[Document]) -> SupportingDocument:
-        """A piece of a document becomes what that piece of the document has become; another is a text of its own.
+        """A piece of a document becomes what that part of the document became; any other piece is a text by itself.
 
-        Offsets that would not point at the piece's text any more are left out: it is located anew then.
+        Offsets that would no longer point to the piece's text are dropped, and the piece is located again later.
         """
         pairs = zip(it.retrieved_documents, documents, strict=True)
         for before, after in sorted(pairs, key=lambda pair: pair[0].id != piece.document_id):
-            at = _stands(piece, before)
+            at = _location(piece, before)
             if at is None:
                 continue
             start, end = moved(*at, self._find(before.text))
@@ -122,35 +125,37 @@ class Redactor:
         return replaced(text, spans).encode(errors="surrogateescape") if spans else value
 
 
-def redactor(kinds: Iterable[Kind], regions: Sequence[str] = (), patterns: Mapping[str, str] | None = None) -> Redactor:
-    """One for these kinds, in these countries, with patterns by their names, which are looked for first.
+def redactor(
+    kinds: Iterable[PersonalData], regions: Sequence[str] = (), patterns: Mapping[str, str] | None = None
+) -> Redactor:
+    """A redactor for these kinds of data in these countries; `patterns`, by name, come first.
 
     Raises:
-        ValueError: a pattern is none, see `pattern`.
+        ValueError: a pattern is not valid, see `pattern`.
     """
     wanted = set(kinds)
     finders = [(f"[{name}]", pattern(expression)) for name, expression in (patterns or {}).items()]
-    finders += [(kind.word, _finder(kind, regions)) for kind in Kind if kind in wanted]
+    finders += [(kind.placeholder, _finder(kind, regions)) for kind in PersonalData if kind in wanted]
     return Redactor(finders)
 
 
-def _finder(kind: Kind, regions: Sequence[str]) -> Finder:
-    if kind not in {Kind.NATIONAL_ID, Kind.PHONE}:
+def _finder(kind: PersonalData, regions: Sequence[str]) -> Finder:
+    if kind not in {PersonalData.NATIONAL_ID, PersonalData.PHONE}:
         return _BY_FORM[kind]
-    from monitor.privacy.redaction.countries import national_ids, phones_in  # noqa: PLC0415  large tables, for who wants them
+    from monitor.privacy.redaction.countries import national_ids, phones_in  # noqa: PLC0415  loads large tables
 
-    if kind is Kind.NATIONAL_ID:
+    if kind is PersonalData.NATIONAL_ID:
         return national_ids(regions)
     anywhere, within = _BY_FORM[kind], phones_in(regions)
     return lambda text: chain(anywhere(text), within(text))
 
 
-def _found(finders: Sequence[tuple[str, Finder]], text: str) -> list[Found]:
-    return found(text, finders)
+def _found(finders: Sequence[tuple[str, Finder]], text: str) -> list[Finding]:
+    return find_all(text, finders)
 
 
-def _stands(piece: SupportingDocument, document: Document) -> Span | None:
-    """Where the piece stands in the document: where it says so, or the first time that it does."""
+def _location(piece: SupportingDocument, document: Document) -> Span | None:
+    """Where the piece is in the document: at its own offsets, or at the first occurrence of its text."""
     if piece.start is not None and piece.end is not None and piece.document_id == document.id:
         return (piece.start, piece.end) if document.text[piece.start : piece.end] == piece.text else None
     start = document.text.find(piece.text)

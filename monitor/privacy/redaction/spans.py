@@ -1,68 +1,68 @@
-"""Where a text holds what has to go, and what the text becomes: so that places in it can be moved along."""
+"""Findings in a text: replaces them with placeholders, and moves offsets into the text along."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]  # [start, end) in characters
 Finder: TypeAlias = Callable[[str], Iterable[Span]]
-_TAKEN = "\0"  # no form has it in it
+_TAKEN = "\0"  # no form contains it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """`[start, end)` of a text, and the word that takes its place."""
+class Finding:
+    """`[start, end)` of a text, and the placeholder that replaces it."""
 
     start: int
     end: int
-    word: str
+    placeholder: str
 
 
-def found(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Found]:
-    """What the finders find, in order and without overlaps; a finder does not see what one before it has found.
+def find_all(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Finding]:
+    """All findings, in order and without overlaps; a finder does not see what an earlier finder has found.
 
-    What overlaps all the same is one, under the word of what begins first.
+    Findings that overlap all the same become one, with the placeholder of the one that begins first.
     """
-    spans: list[Found] = []
-    for word, find in finders:
-        new = [Found(start=start, end=end, word=word) for start, end in find(text)]
+    spans: list[Finding] = []
+    for placeholder, find in finders:
+        new = [Finding(start=start, end=end, placeholder=placeholder) for start, end in find(text)]
         if new:
             spans += new
             text = _without(text, new)
     return _merged(spans)
 
 
-def replaced(text: str, spans: Sequence[Found]) -> str:
-    """`text` with the word of each span in its place."""
+def replaced(text: str, spans: Sequence[Finding]) -> str:
+    """`text` with the placeholder of each finding in its place."""
     pieces, done = [], 0
     for span in spans:
-        pieces += [text[done : span.start], span.word]
+        pieces += [text[done : span.start], span.placeholder]
         done = span.end
     return "".join([*pieces, text[done:]])
 
 
-def moved(start: int, end: int, spans: Sequence[Found]) -> Span:
-    """Where [start, end) stands once `spans` are replaced; where it cuts into one, it takes in the whole word."""
+def moved(start: int, end: int, spans: Sequence[Finding]) -> Span:
+    """`[start, end)` after `spans` are replaced; a range that cuts into a finding takes in the whole placeholder."""
     return _place(start, spans, after=False), _place(end, spans, after=True)
 
 
-def _place(place: int, spans: Sequence[Found], *, after: bool) -> int:
+def _place(place: int, spans: Sequence[Finding], *, after: bool) -> int:
     number = bisect_right(spans, place, key=lambda span: span.start)
-    shift = sum(len(span.word) - (span.end - span.start) for span in spans[:number])
+    shift = sum(len(span.placeholder) - (span.end - span.start) for span in spans[:number])
     if number and spans[number - 1].start < place < spans[number - 1].end:
         span = spans[number - 1]
-        return span.end + shift if after else span.end + shift - len(span.word)
-    if number and spans[number - 1].start == place:  # the last one begins here: it has moved nothing yet
+        return span.end + shift if after else span.end + shift - len(span.placeholder)
+    if number and spans[number - 1].start == place:  # this finding begins here, so it has not moved the place
         span = spans[number - 1]
-        shift -= len(span.word) - (span.end - span.start)
+        shift -= len(span.placeholder) - (span.end - span.start)
     return place + shift
 
 
-def _without(text: str, spans: Iterable[Found]) -> str:
-    """Of the same length."""
+def _without(text: str, spans: Iterable[Finding]) -> str:
+    """`text` with the spans blanked out, at the same length."""
     pieces, done = [], 0
     for span in sorted(spans, key=lambda span: span.start):
         start = max(span.start, done)
@@ -71,11 +71,11 @@ def _without(text: str, spans: Iterable[Found]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _merged(spans: Iterable[Found]) -> list[Found]:
-    merged: list[Found] = []
+def _merged(spans: Iterable[Finding]) -> list[Finding]:
+    merged: list[Finding] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if merged and span.start < merged[-1].end:
-            last = merged.pop()
-            span = Found(start=last.start, end=max(last.end, span.end), word=last.word)  # noqa: PLW2901
-        merged.append(span)
+            merged[-1] = replace(merged[-1], end=max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
     return merged

@@ -166,7 +166,7 @@ def test_one_process_alone_reads_a_span(kafka, topic, database, rows):
 def _read_while_moved(settings, rows):
     """A second process has read on between the look-up and the first batch."""
     with Application(settings) as application:
-        known = application.group.stored()
+        known = application.kafka.group.stored()
     rows("UPDATE consumer_offset SET next_offset = next_offset - 1")
     with patch.object(ConsumerGroup, "stored", lambda _self: known):
         read_span(settings)

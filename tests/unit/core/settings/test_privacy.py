@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Kind
+from monitor.core.personal_data import PersonalData
 from monitor.core.settings.load import load_settings
 
 
@@ -22,7 +22,7 @@ def test_they_are_read_from_the_environment(monkeypatch):
     monkeypatch.setenv("MONITOR_REDACTION__PATTERNS", r'{"employee": "EMP-\\d{4}"}')
     monkeypatch.setenv("MONITOR_RETENTION__KEEP", "400d")
     settings = load_settings()
-    assert settings.redaction.kinds == (Kind.E_MAIL, Kind.IBAN, Kind.NATIONAL_ID)
+    assert settings.redaction.kinds == (PersonalData.E_MAIL, PersonalData.IBAN, PersonalData.NATIONAL_ID)
     assert settings.redaction.regions == ("DE", "FR")
     assert settings.redaction.patterns == {"employee": r"EMP-\d{4}"}
     assert settings.retention.keep == "400d"

@@ -14,14 +14,15 @@ from stdnum import iban, luhn
 
 import monitor.simulate
 from monitor.assess.complete.locate import locate
-from monitor.core.model import Document, Kind, Mark, Match, SupportingDocument
+from monitor.core.model import Document, Mark, Match, SupportingDocument
+from monitor.core.personal_data import PersonalData
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import redactor
 from tests.factories.answers import a_dead_letter, a_message, an_interaction
 
 MAIL = "jane.doe@shop.example"
 REGIONS = ("DE", "US", "GB", "FR", "ES", "IT", "NL")
-FULL = redactor(tuple(Kind), REGIONS, {"employee": r"EMP-\d{4}"})
+FULL = redactor(tuple(PersonalData), REGIONS, {"employee": r"EMP-\d{4}"})
 KNOWLEDGE = Path(monitor.simulate.__file__).parent / "knowledge"
 
 
@@ -30,7 +31,7 @@ KNOWLEDGE = Path(monitor.simulate.__file__).parent / "knowledge"
 
 def test_only_the_kinds_that_are_asked_for_go():
     text = f"{MAIL}, 4111 1111 1111 1111, EMP-1234"
-    assert redactor((Kind.CARD,)).text(text) == f"{MAIL}, [card], EMP-1234"
+    assert redactor((PersonalData.CARD,)).text(text) == f"{MAIL}, [card], EMP-1234"
     assert redactor((), patterns={"employee": r"EMP-\d{4}"}).text(text).endswith(", [employee]")
     assert FULL.text(text) == "[e-mail], [card], [employee]"
 

@@ -1,0 +1,33 @@
+"""The part of the composition root that wires decoding: bytes to interactions, redacted as the settings say."""
+
+from __future__ import annotations
+
+from monitor.core.settings.load import Settings
+from monitor.core.settings.privacy import RedactionSettings
+from monitor.core.settings.sections import TopicSettings
+from monitor.ingest.decode import Decoder, TopicDecoder
+from monitor.privacy.redaction.redactor import Redactor, redactor
+
+
+def topic_decoder(settings: Settings, *, app: str | None, dialect: str | None) -> TopicDecoder:
+    """Decodes each topic by its own settings; `app` and `dialect` come before any setting."""
+    ingest = settings.ingest
+
+    def decoder(topic: TopicSettings) -> Decoder:
+        return Decoder(
+            dialect=dialect or topic.dialect or ingest.dialect,
+            app=app or topic.app or ingest.app,
+            environment=topic.environment or ingest.environment,
+            max_message_bytes=ingest.max_message_bytes,
+            max_text_chars=ingest.max_text_chars,
+            max_documents=ingest.max_documents,
+        )
+
+    by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
+    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction))
+
+
+def _redactor(redaction: RedactionSettings) -> Redactor | None:
+    if not redaction.kinds and not redaction.patterns:
+        return None
+    return redactor(redaction.kinds, redaction.regions, redaction.patterns)
