@@ -28,8 +28,13 @@ from monitor.review.evaluate.labels import Labelled
 
 DATA = Path(os.environ.get("MONITOR_DATA_DIR", "../shared/data"))
 DEV = (
-    "dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/natural_questions", "dev/short_answers",
-)  # fmt: skip
+    "dev/attribution",
+    "dev/longform",
+    "dev/dialogue",
+    "dev/expert",
+    "dev/natural_questions",
+    "dev/short_answers",
+)
 TEST = ("test/attribution", "test/attribution_ood", "test/dialogue")
 BATCH = 128
 

@@ -45,11 +45,20 @@ def interactions(count: int) -> list[Interaction]:
 
 def event(it: Interaction) -> str:
     """The interaction as a chatbot reports it, on one line."""
-    return json.dumps({
-        "id": it.id, "app": it.app, "occurred_at": it.occurred_at.isoformat(), "question": it.question,
-        "answer": it.answer, "model": it.model, "tags": dict(it.tags), "latency_ms": it.latency_ms,
-        "retrieved_documents": [{"id": d.id, "text": d.text} for d in it.retrieved_documents],
-    }, ensure_ascii=False)  # fmt: skip
+    return json.dumps(
+        {
+            "id": it.id,
+            "app": it.app,
+            "occurred_at": it.occurred_at.isoformat(),
+            "question": it.question,
+            "answer": it.answer,
+            "model": it.model,
+            "tags": dict(it.tags),
+            "latency_ms": it.latency_ms,
+            "retrieved_documents": [{"id": d.id, "text": d.text} for d in it.retrieved_documents],
+        },
+        ensure_ascii=False,
+    )
 
 
 def write_events(its: Sequence[Interaction], path: Path) -> None:

@@ -126,12 +126,19 @@ def main() -> None:
     own = np.repeat([True, False], [len(answerable), len(unanswerable)])
     held = sure_from(answerable, unanswerable, HELD_SURE)
     not_held = -sure_from(-unanswerable, -answerable, NOT_HELD_SURE)
-    print(f"question's support, answerable against not: AUC {auc(both, own):.3f} (Natural Questions), "
-          f"{auc(squad_support, np.array([bool(row['answerable']) for row in squad])):.3f} (SQuAD 2.0)")  # fmt: skip
-    print(f"told to be held {(answerable >= held).mean():.2f} of the answerable, not to be held "
-          f"{(unanswerable < not_held).mean():.2f} of the others")  # fmt: skip
-    worded = [(refusal_kind(row["answer"]) is RefusalKind.FULL, row["label"] == "refusal")
-              for name in WORDING for row in lines(name)]  # fmt: skip
+    print(
+        f"question's support, answerable against not: AUC {auc(both, own):.3f} (Natural Questions), "
+        f"{auc(squad_support, np.array([bool(row['answerable']) for row in squad])):.3f} (SQuAD 2.0)"
+    )
+    print(
+        f"told to be held {(answerable >= held).mean():.2f} of the answerable, not to be held "
+        f"{(unanswerable < not_held).mean():.2f} of the others"
+    )
+    worded = [
+        (refusal_kind(row["answer"]) is RefusalKind.FULL, row["label"] == "refusal")
+        for name in WORDING
+        for row in lines(name)
+    ]
     said = np.array(worded)
     print()
     print(f"refusal_precision = {said[said[:, 0], 1].mean():.3f}")

@@ -74,11 +74,15 @@ def interactions(rows: list[dict[str, object]]) -> list[Interaction]:
     now = datetime.now(UTC)
     return [
         Interaction(
-            id=str(row["id"]), app="fit", occurred_at=now, question=str(row["question"]), answer=str(row["answer"]),
+            id=str(row["id"]),
+            app="fit",
+            occurred_at=now,
+            question=str(row["question"]),
+            answer=str(row["answer"]),
             retrieved_documents=tuple(Document(id=str(i), text=d) for i, d in enumerate(row["retrieved_documents"])),  # type: ignore[arg-type]
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def score(its: list[Interaction], supports: list[Support], embedder: CachedEmbedder) -> Floats:

@@ -116,9 +116,13 @@ def fill(url: str, days: int, interactions: int) -> dict[str, Any]:
             " FROM verdict_hour"
         )
     return {
-        "interactions": total, "rows by minute": minutes, "rows by hour": hour_rows, "GB": size / 1e9,
-        "s to make minutes": made - begun, "s to make hours of them": hours - made,
-    }  # fmt: skip
+        "interactions": total,
+        "rows by minute": minutes,
+        "rows by hour": hour_rows,
+        "GB": size / 1e9,
+        "s to make minutes": made - begun,
+        "s to make hours of them": hours - made,
+    }
 
 
 def hour_columns(kind: str) -> tuple[str, ...]:

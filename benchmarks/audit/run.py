@@ -65,10 +65,14 @@ _COPIES = (
 def multiplied(application: Application, copies: int) -> None:
     """Multiplies each stored interaction, its assessment and their places in the queue."""
     with application.engine.begin() as connection:
-        connection.execute(text(
-            "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
-            " SELECT kind, app, subject || '-' || n, part, queued_at FROM audit_queue, generate_series(1, :n) n"
-            " WHERE kind <> 'missing' ORDER BY n, seq"), {"n": copies})  # fmt: skip
+        connection.execute(
+            text(
+                "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
+                " SELECT kind, app, subject || '-' || n, part, queued_at FROM audit_queue, generate_series(1, :n) n"
+                " WHERE kind <> 'missing' ORDER BY n, seq"
+            ),
+            {"n": copies},
+        )
         connection.execute(text(_COPIES[0]), {"n": copies})
         for table in ("interaction", "assessment"):
             connection.execute(text(_COPIES[1].format(table=table)), {"n": copies})
@@ -126,7 +130,7 @@ def flow(application: Application, pipeline: Pipeline, path: Path) -> float:
         store=application.store,
         retry=Retry(stop=stop),
         stop=stop,
-        written=lambda batch, tally: None,  # noqa: ARG005
+        written=lambda _batch, _tally: None,
         batch_messages=BATCH,
         batch_bytes=16 * 2**20,
         poll_seconds=0.25,

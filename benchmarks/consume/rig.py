@@ -84,9 +84,12 @@ class Rig:
     def consumers(self, topic: str, number: int) -> Iterator[list[subprocess.Popen[bytes]]]:
         """Runs several `monitor consume`, each with its share; at the end they finish the work in flight."""
         settings = {
-            "DATABASE_URL": self.url, "EMBEDDING__PROVIDER": "hash", "KAFKA__BOOTSTRAP_SERVERS": self.servers,
-            "KAFKA__TOPICS": topic, "KAFKA__GROUP_ID": topic,
-        }  # fmt: skip
+            "DATABASE_URL": self.url,
+            "EMBEDDING__PROVIDER": "hash",
+            "KAFKA__BOOTSTRAP_SERVERS": self.servers,
+            "KAFKA__TOPICS": topic,
+            "KAFKA__GROUP_ID": topic,
+        }
         environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
         running: list[subprocess.Popen[bytes]] = []
         try:

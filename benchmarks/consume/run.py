@@ -92,8 +92,15 @@ def stages_alone(
     """Events/s of each stage by itself; the clients read `count` messages of `topic`."""
     found = {name: alone(poll, subject.servers, topic, count) for name, poll in POLLS.items()}
     now, decode = application.now(), application.decoder().decode_batch
-    messages = [Message(value=value, position=Position(topic=topic, partition=n % 4, offset=n // 4),
-                        received_at=now, size=len(value)) for n, value in enumerate(values)]  # fmt: skip
+    messages = [
+        Message(
+            value=value,
+            position=Position(topic=topic, partition=n % 4, offset=n // 4),
+            received_at=now,
+            size=len(value),
+        )
+        for n, value in enumerate(values)
+    ]
     cache = CachedEmbedder(HashEmbedder(), application.settings.embedding.cache_bytes)
     pipeline = replace(application.pipeline, embedder=cache)
     begin = time.perf_counter()
@@ -175,9 +182,12 @@ def memory(
                 time.sleep(0.02)
         read = subject.read(topic)
     return {
-        "messages": sizes["backlog"], "messages read": read, "peak MB": peak,
-        "seconds from SIGTERM to the end": time.perf_counter() - begin, "exit code": process.returncode,
-    }  # fmt: skip
+        "messages": sizes["backlog"],
+        "messages read": read,
+        "peak MB": peak,
+        "seconds from SIGTERM to the end": time.perf_counter() - begin,
+        "exit code": process.returncode,
+    }
 
 
 def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict[str, Any], list[str]]:

@@ -60,8 +60,12 @@ class Postgres:
     def _ctl(self, *arguments: str) -> None:
         subprocess.run(
             [str(self._program), "-w", "-D", str(self._data), *arguments],
-            user=self._user, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
-        )  # fmt: skip
+            user=self._user,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+        )
 
 
 class Consumer:
@@ -79,9 +83,12 @@ class Consumer:
         named = {f"MONITOR_{name}": value for name, value in self._settings.items()}
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "monitor", "consume"], cwd=ROOT, env={**os.environ, **named},
-                stdout=log, stderr=log,
-            )  # fmt: skip
+                [sys.executable, "-m", "monitor", "consume"],
+                cwd=ROOT,
+                env={**os.environ, **named},
+                stdout=log,
+                stderr=log,
+            )
 
     @property
     def running(self) -> bool:
@@ -167,10 +174,15 @@ def event(name: str, random: Random) -> bytes:
     """One answer of a chatbot, some 2 kB."""
     text = "Deleted snapshots are kept for 30 days, then they are purged for good. " * 8
     documents = [f"{text} Passage {random.randrange(50)}." for _ in range(3)]
-    return json.dumps({
-        "id": name, "app": "trial", "question": "How long are deleted snapshots kept?",
-        "answer": random.choice(ANSWERS), "retrieved_documents": documents,
-    }).encode()  # fmt: skip
+    return json.dumps(
+        {
+            "id": name,
+            "app": "trial",
+            "question": "How long are deleted snapshots kept?",
+            "answer": random.choice(ANSWERS),
+            "retrieved_documents": documents,
+        }
+    ).encode()
 
 
 def until(holds: Callable[[], bool], seconds: float, what: str) -> None:

@@ -174,9 +174,13 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
         *consumers, visitor = (Consumer(name, folder, settings) for name in names)
         producer = Producer(servers, TOPIC, random)
         subject = Trial(
-            random=random, cluster=cluster, postgres=postgres, consumers=consumers, visitor=visitor,
+            random=random,
+            cluster=cluster,
+            postgres=postgres,
+            consumers=consumers,
+            visitor=visitor,
             producer=producer,
-        )  # fmt: skip
+        )
         started = time.monotonic()
         try:
             consumers[0].start()  # it migrates
@@ -211,11 +215,15 @@ def _tried(ask: Callable[[], T]) -> T | None:
 
 def _settings(postgres: Postgres, servers: str) -> dict[str, str]:
     return {
-        "DATABASE_URL": postgres.url, "EMBEDDING__PROVIDER": "hash",
-        "KAFKA__BOOTSTRAP_SERVERS": servers, "KAFKA__TOPICS": TOPIC,
-        "KAFKA__SESSION_TIMEOUT_MS": str(SESSION_MS), "KAFKA__HEARTBEAT_INTERVAL_MS": "500",
-        "KAFKA__METADATA_MAX_AGE_MS": "1000", "KAFKA__MAX_POLL_INTERVAL_MS": "30000",
-    }  # fmt: skip
+        "DATABASE_URL": postgres.url,
+        "EMBEDDING__PROVIDER": "hash",
+        "KAFKA__BOOTSTRAP_SERVERS": servers,
+        "KAFKA__TOPICS": TOPIC,
+        "KAFKA__SESSION_TIMEOUT_MS": str(SESSION_MS),
+        "KAFKA__HEARTBEAT_INTERVAL_MS": "500",
+        "KAFKA__METADATA_MAX_AGE_MS": "1000",
+        "KAFKA__MAX_POLL_INTERVAL_MS": "30000",
+    }
 
 
 def _stored(postgres: Postgres) -> int:
@@ -237,8 +245,12 @@ def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
     environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
     printed = subprocess.run(
         [sys.executable, "-m", "monitor", "ledger", "--recount", "--json"],
-        env=environment, cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     total = json.loads(printed.stdout)["total"]
     expected = {"assessed": len(producer.sent), "dead": producer.junk, "tombstone": producer.tombstones}
     differences = {name: total[name] - wanted for name, wanted in expected.items()}
@@ -255,7 +267,7 @@ def _verdict(subject: Trial, settings: dict[str, str]) -> dict[str, object]:
             name: {"times": len(seconds), "median": round(median(seconds), 2), "longest": round(max(seconds), 2)}
             for name, seconds in sorted(subject.recoveries.items())
         },
-    }  # fmt: skip
+    }
 
 
 def _print(figures: dict[str, object]) -> None:

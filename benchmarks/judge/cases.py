@@ -76,8 +76,14 @@ class Made:
     def interaction(self) -> Interaction:
         documents = tuple(Document(id=f"{self.number}-{n}", text=text) for n, text in enumerate(self.texts))
         now = datetime.now(UTC)
-        return Interaction(id=str(self.number), app=APP, occurred_at=now, question=self.question, answer=self.answer,
-                           retrieved_documents=documents)  # fmt: skip
+        return Interaction(
+            id=str(self.number),
+            app=APP,
+            occurred_at=now,
+            question=self.question,
+            answer=self.answer,
+            retrieved_documents=documents,
+        )
 
 
 def made(count: int, seed: int, *, first: int = 0) -> list[Made]:

@@ -48,10 +48,14 @@ class Paced:
         due = int((time.perf_counter() - self.begin) * self.rate) + 1
         first, self._given = self._given, max(self._given, min(due, len(self.values), self._given + max_messages))
         return [
-            Message(value=self.values[n], position=Position(topic="paced", partition=0, offset=n),
-                    received_at=utc_now(), size=len(self.values[n]))
+            Message(
+                value=self.values[n],
+                position=Position(topic="paced", partition=0, offset=n),
+                received_at=utc_now(),
+                size=len(self.values[n]),
+            )
             for n in range(first, self._given)
-        ]  # fmt: skip
+        ]
 
     def written(self, batch: Batch, _: Tally) -> None:
         """Records the delays of a committed batch."""
@@ -98,9 +102,12 @@ def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed:
         raise RuntimeError(f"{tally.assessed} of {len(events)} events were assessed")
     p50, p95, longest = np.quantile(source.delays, (0.5, 0.95, 1.0)) * 1e3
     return {
-        "p50 ms": float(p50), "p95 ms": float(p95), "longest ms": float(longest),
-        "waiting at the begin": at_begin, "waiting at the end": at_end,
-    }  # fmt: skip
+        "p50 ms": float(p50),
+        "p95 ms": float(p95),
+        "longest ms": float(longest),
+        "waiting at the begin": at_begin,
+        "waiting at the end": at_end,
+    }
 
 
 def _queued(application: Application) -> int:

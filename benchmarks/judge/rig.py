@@ -92,11 +92,14 @@ def _serve(pipe: Connection, latency: float, count: int, seed: int) -> None:
         while True:
             pipe.recv()
             with server.lock:
-                pipe.send({
-                    "chat calls": server.calls, "tokens": server.tokens,
-                    "embedding calls": sum("input" in body for body in server.requests),
-                    "chat calls at a time": server.most_in_flight,
-                })  # fmt: skip
+                pipe.send(
+                    {
+                        "chat calls": server.calls,
+                        "tokens": server.tokens,
+                        "embedding calls": sum("input" in body for body in server.requests),
+                        "chat calls at a time": server.most_in_flight,
+                    }
+                )
                 server.calls = server.tokens = server.most_in_flight = 0
                 server.requests.clear()
                 server.chats.clear()
@@ -107,17 +110,30 @@ def _serve(pipe: Connection, latency: float, count: int, seed: int) -> None:
 
 def settings(database: str, server: str, mode: str, concurrency: int, *, embedder: str = "openai") -> Settings:
     """A judge of every interaction, with prices and a budget large enough for all calls."""
-    return Settings.model_validate({
-        "database_url": database,
-        "embedding": EmbeddingSettings.model_validate({"provider": embedder, "model": MODEL}),
-        "llm": LLMSettings.model_validate({
-            "base_url": server, "api_key": KEY, "model": CHAT, "input_price": 1, "output_price": 1,
-            "budget": BudgetSettings(calls_per_day=_PLENTY, tokens_per_day=_PLENTY),
-        }),
-        "judge": JudgeSettings.model_validate({
-            "mode": mode, "metrics": METRICS, "sample": _ALL, "concurrency": concurrency,
-        }),
-    })  # fmt: skip
+    return Settings.model_validate(
+        {
+            "database_url": database,
+            "embedding": EmbeddingSettings.model_validate({"provider": embedder, "model": MODEL}),
+            "llm": LLMSettings.model_validate(
+                {
+                    "base_url": server,
+                    "api_key": KEY,
+                    "model": CHAT,
+                    "input_price": 1,
+                    "output_price": 1,
+                    "budget": BudgetSettings(calls_per_day=_PLENTY, tokens_per_day=_PLENTY),
+                }
+            ),
+            "judge": JudgeSettings.model_validate(
+                {
+                    "mode": mode,
+                    "metrics": METRICS,
+                    "sample": _ALL,
+                    "concurrency": concurrency,
+                }
+            ),
+        }
+    )
 
 
 def cleared(application: Application) -> None:
@@ -231,9 +247,14 @@ def ragas(python: Path, server: str, its: Sequence[Made], concurrency: int, fold
             texts = {"question": it.question, "answer": it.answer, "documents": it.texts}
             file.write(json.dumps({"id": str(it.number), **texts}) + "\n")
     options = {
-        "base-url": server, "api-key": KEY, "model": CHAT, "embedding-model": MODEL, "input": given, "output": found,
+        "base-url": server,
+        "api-key": KEY,
+        "model": CHAT,
+        "embedding-model": MODEL,
+        "input": given,
+        "output": found,
         "concurrency": concurrency,
-    }  # fmt: skip
+    }
     chosen = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
     subprocess.run([str(python), str(ROOT / "benchmarks" / "judge" / "ragas_run.py"), *chosen], check=True)
     read = json.loads(found.read_text(encoding="utf-8"))

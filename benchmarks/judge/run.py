@@ -194,8 +194,10 @@ def agreement(one: dict[str, dict[str, Any]], its: Sequence[Made]) -> dict[str, 
 
 def show(results: dict[str, Any]) -> None:
     texts = ", ".join(f"{name} {value:,.0f}" for name, value in results["characters"].items())
-    print(f"{results['interactions']} interactions ({texts} characters), {results['latency ms']} ms a request, "
-          f"{results['concurrency']} at a time; rounds: {results['rounds']}\n")  # fmt: skip
+    print(
+        f"{results['interactions']} interactions ({texts} characters), {results['latency ms']} ms a request, "
+        f"{results['concurrency']} at a time; rounds: {results['rounds']}\n"
+    )
     print(f"{'':28}" + "".join(f"{name:>22}" for name in COLUMNS))
     for name, found in results["judging"].items():
         figures = (f"{found[column]:,.1f}" if column == "seconds" else f"{found[column]:,.0f}" for column in COLUMNS)
@@ -210,8 +212,10 @@ def show(results: dict[str, Any]) -> None:
             said = (f"≤ {text}: {'met' if found[of] <= most else 'NOT MET'}" for of, (text, most) in GOALS.items())
             print(f"{'  goal':28}" + "".join(f"{goal:>22}" for goal in said))
     waits = {mode: results["judging"][mode]["milliseconds in the budget a call"] for mode in (SEPARATE, COMBINED)}
-    print("\nmilliseconds that one of our calls spends in the budget: "
-          + ", ".join(f"{mode} {wait:.1f}" for mode, wait in waits.items()))  # fmt: skip
+    print(
+        "\nmilliseconds that one of our calls spends in the budget: "
+        + ", ".join(f"{mode} {wait:.1f}" for mode, wait in waits.items())
+    )
     show_agreement(results)
     show_events(results)
 
@@ -232,8 +236,10 @@ def show_agreement(results: dict[str, Any]) -> None:
 
 def show_events(results: dict[str, Any]) -> None:
     names = ("p50 ms", "p95 ms", "longest ms", "waiting at the begin", "waiting at the end")
-    print(f"\nfrom an event's arrival to its commit; {results['rate']} events/s for {results['seconds']} s, "
-          f"rounds: {results['event rounds']}")  # fmt: skip
+    print(
+        f"\nfrom an event's arrival to its commit; {results['rate']} events/s for {results['seconds']} s, "
+        f"rounds: {results['event rounds']}"
+    )
     for embedder, found in results["events"].items():
         print(f"{EMBEDDERS[embedder]:28}" + "".join(f"{name:>22}" for name in names))
         for state in ("judge off", "judge saturated"):

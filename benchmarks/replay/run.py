@@ -89,7 +89,7 @@ def flow(
         store=TimedStore(),
         retry=Retry(stop=stop),
         stop=stop,
-        written=lambda batch, tally: None,  # noqa: ARG005
+        written=lambda _batch, _tally: None,
         batch_messages=BATCH,
         batch_bytes=16 * 2**20,
         poll_seconds=0.25,
@@ -207,8 +207,14 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
         results["share_of_wall_stubbed"] = {n: statistics.median(s[n] for s in shares) for n in shares[0]}
 
     ten = folder / "ten.jsonl"
-    write_events([replace(it, id=f"{it.id}-{n}", question=f"{it.question} ({n})") for n in range(10)
-                  for it in its[: sizes["embedded"] // 2]], ten)  # fmt: skip
+    write_events(
+        [
+            replace(it, id=f"{it.id}-{n}", question=f"{it.question} ({n})")
+            for n in range(10)
+            for it in its[: sizes["embedded"] // 2]
+        ],
+        ten,
+    )
     one = folder / "one.jsonl"
     write_events(its[: sizes["embedded"] // 2], one)
     results["peak_mb_short_file"] = peak_memory(one, folder / "state")

@@ -53,10 +53,15 @@ def watched(watch: Stopwatch) -> Iterator[None]:
     """Measures the parts of `score` during the block."""
     here = sys.modules[__name__]
     places: list[tuple[Any, str, str]] = [
-        (features, "overlap", "overlap"), (features, "missing", "facts"), (features, "contradicts", "contradictions"),
-        (FactIndex, "of", "facts"), (Source, "of", "alignment"), (Source, "align", "alignment"),
-        (here, "read_answer", "reading the answer"), (here, "classify", "verdict"),
-    ]  # fmt: skip
+        (features, "overlap", "overlap"),
+        (features, "missing", "facts"),
+        (features, "contradicts", "contradictions"),
+        (FactIndex, "of", "facts"),
+        (Source, "of", "alignment"),
+        (Source, "align", "alignment"),
+        (here, "read_answer", "reading the answer"),
+        (here, "classify", "verdict"),
+    ]
     before = [vars(owner)[name] for owner, name, _ in places]
     for owner, name, part in places:
         timed = watch.wrap(part, getattr(owner, name))

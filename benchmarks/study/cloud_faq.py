@@ -34,8 +34,10 @@ def draw(embedder: Embedder, short: bool) -> tuple[Parts, dict[str, object]]:  #
     if short:
         answers = [e.answer for e in (*fitting, *reported) if e.platform == KNOWN] + answers[:SHORT_KNOWLEDGE]
     knowledge = list(dict.fromkeys(answers))
-    vectors = {part: retrieve([e.question for e in asked], knowledge, embedder, RETRIEVED)
-               for part, asked in (("fitting", fitting), ("reported", reported))}  # fmt: skip
+    vectors = {
+        part: retrieve([e.question for e in asked], knowledge, embedder, RETRIEVED)
+        for part, asked in (("fitting", fitting), ("reported", reported))
+    }
     parts = Parts(
         fitting=tuple(with_documents(fitting, knowledge, vectors["fitting"])),
         reported=tuple(with_documents(reported, knowledge, vectors["reported"])),

@@ -27,14 +27,21 @@ FILES = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert", "dev/s
 SHORT_ROWS = 120
 MOST_FALL = 0.02
 BEFORE = (
-    "Sure, happy to help with that!", "Great question!", "Thanks for reaching out.", "Of course, here is what I found:",
-    "Hello! Let me look into this for you.", "Based on the documents, here is a summary.",
-)  # fmt: skip
+    "Sure, happy to help with that!",
+    "Great question!",
+    "Thanks for reaching out.",
+    "Of course, here is what I found:",
+    "Hello! Let me look into this for you.",
+    "Based on the documents, here is a summary.",
+)
 AFTER = (
-    "I hope this helps!", "Let me know if you have any other questions.", "Please note that details may vary.",
-    "Feel free to ask if anything is unclear.", "I may be missing some details, so please double-check.",
+    "I hope this helps!",
+    "Let me know if you have any other questions.",
+    "Please note that details may vary.",
+    "Feel free to ask if anything is unclear.",
+    "I may be missing some details, so please double-check.",
     "If you need more information, please contact support.",
-)  # fmt: skip
+)
 
 _LONGER_WORD = re.compile(r"\b[A-Za-z]{5,}\b")
 
@@ -108,10 +115,14 @@ def main() -> None:
             found: dict[str, float] = {}
             for label, change in zip(names, (None, *CHANGES), strict=True):
                 draw = random.Random(SEED)
-                changed = rows if change is None else [
-                    replace(row, interaction=replace(row.interaction, answer=change(row.interaction.answer, draw)))
-                    for row in rows
-                ]  # fmt: skip
+                changed = (
+                    rows
+                    if change is None
+                    else [
+                        replace(row, interaction=replace(row.interaction, answer=change(row.interaction.answer, draw)))
+                        for row in rows
+                    ]
+                )
                 scores = np.array([a.probabilities.self_generated for a in assess(pipeline, changed)])
                 found[label] = auc(scores, made_up) or 0.0
             figures[name] = found

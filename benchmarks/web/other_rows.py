@@ -86,10 +86,13 @@ def make_beside(url: str, rows: int, now: datetime) -> None:
     sides = ("negative", "grounded", "refusal", "self_generated")
     rates = {side: {"this": share, "change": None} for side in sides}
     values = {
-        "now": now, "leaves": rows // 10, "second": SECOND, "hashes": [FIRST, SECOND],
+        "now": now,
+        "leaves": rows // 10,
+        "second": SECOND,
+        "hashes": [FIRST, SECOND],
         "profile": json.dumps(read_profile("minilm").model_dump()),
         "report": json.dumps({"verdicts": {"answers": 1000, "rates": rates}, "long": _LONG}),
-    }  # fmt: skip
+    }
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")
         for statement in (_ALERTS, _TOLD, _LETTERS, _LABELS, _PROFILES, _RESCORED, _REPORTS, _LEAVES):

@@ -152,10 +152,15 @@ def _month(url: str, start: datetime, end: datetime, numbers: range, newest: dat
     month = date(start.year, start.month, 1)
     after = date(month.year + month.month // 12, month.month % 12 + 1, 1)
     values = {
-        "month": f"m{name}", "first": numbers.start, "last": numbers.stop - 1, "many": max(len(numbers), 1),
-        "start": start.isoformat(), "end": end.isoformat(), "newest": newest.isoformat(),
+        "month": f"m{name}",
+        "first": numbers.start,
+        "last": numbers.stop - 1,
+        "many": max(len(numbers), 1),
+        "start": start.isoformat(),
+        "end": end.isoformat(),
+        "newest": newest.isoformat(),
         "seconds": (end - start).total_seconds(),
-    }  # fmt: skip
+    }
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET monitor.hours = 'written'")  # by us, and not by the triggers of migration 0007
         connection.execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'; SET work_mem = '256MB'")
