@@ -1,4 +1,4 @@
-"""The audit trail: how far it is sealed, the signed checkpoint, and what proves an interaction."""
+"""API routes of the audit trail: how far it is sealed, the signed checkpoint, and the proofs of an interaction."""
 
 from __future__ import annotations
 
@@ -27,51 +27,59 @@ PREFIX = "/api/v1/audit/proofs/"
 
 
 class Trail(ApiResponse):
-    """How far sealing is."""
+    """How far the audit trail is sealed."""
 
     size: int = Field(description="leaves of the tree")
-    signed: int = Field(description="of them under the last checkpoint")
+    signed: int = Field(description="leaves under the last checkpoint")
     signed_at: datetime | None
-    waiting: int = Field(description="rows and acts that are still to be sealed")
+    waiting: int = Field(description="rows and acts that wait to be sealed")
     waiting_since: datetime | None
-    backfilling: bool = Field(description="what was stored before there was a trail is still being sealed")
+    backfilling: bool = Field(description="rows from before the trail existed are still being sealed")
 
 
 class Leaf(ApiResponse):
-    """A leaf and its way to the root: hashes in base64, the lowest first, as RFC 6962 has them."""
+    """A leaf and its inclusion proof as in RFC 6962: hashes in base64, the lowest first."""
 
     index: int
-    body: str = Field(description="canonical JSON; SHA-256 of a zero byte and this is the leaf's hash")
+    body: str = Field(description="canonical JSON; the leaf's hash is the SHA-256 of a zero byte and this text")
     proof: list[str]
-    stored: Stored | None = Field(description="how its row stands to it now; null where it is of no row")
-    differs: list[str] = Field(description="what is stored now and is not what was sealed")
-    disclosed: dict[str, dict[str, Any]] | None = Field(description="by field the key and value of its commitment")
+    stored: Stored | None = Field(
+        description="whether the stored row still matches; null when the leaf is about no row"
+    )
+    differs: list[str] = Field(description="how the stored row differs from what was sealed")
+    disclosed: dict[str, dict[str, Any]] | None = Field(description="by field: the key and value of its commitment")
 
 
 class Proof(ApiResponse):
-    """All leaves about an interaction, and the signed checkpoint that they are proved against."""
+    """All leaves about an interaction, and the signed checkpoint to check their proofs against."""
 
     checkpoint: str
     leaves: list[Leaf]
 
 
 @router.get(
-    "/audit", response_model=Trail, operation_id="getAuditTrail", responses=problems(),
-    summary="How far the audit trail is sealed",
-)  # fmt: skip
+    "/audit",
+    response_model=Trail,
+    operation_id="getAuditTrail",
+    responses=problems(),
+    summary="Get the state of the audit trail",
+)
 def audit(request: Request, _: Auditor) -> Trail:
-    """`monitor audit status` shows the same."""
+    """Returns how far the audit trail is sealed, as `monitor audit status` shows it."""
     application: Application = request.app.state.application
     status = Proofs(application.engine).status()
     return Trail(**{name: getattr(status, name) for name in Trail.model_fields})
 
 
 @router.get(
-    "/audit/checkpoint", response_class=PlainTextResponse, operation_id="getCheckpoint",
-    responses=problems(NOT_FOUND), summary="The newest signed checkpoint",
-)  # fmt: skip
+    "/audit/checkpoint",
+    response_class=PlainTextResponse,
+    operation_id="getCheckpoint",
+    responses=problems(NOT_FOUND),
+    summary="Get the newest signed checkpoint",
+)
 def checkpoint(request: Request, _: Auditor) -> str:
-    """A signed note in C2SP's tlog-checkpoint form; `monitor audit key` prints the key that checks it."""
+    """Returns a signed note in C2SP's tlog-checkpoint format; `monitor audit key` prints the key to check it with."""
     application: Application = request.app.state.application
     try:
         with Proofs(application.engine).snapshot() as trail:
@@ -81,18 +89,22 @@ def checkpoint(request: Request, _: Auditor) -> str:
 
 
 @router.get(
-    "/audit/proofs/{app}/{id:path}", response_model=Proof, operation_id="proveInteraction",
-    responses=problems(NOT_FOUND), summary="What proves an interaction",
-)  # fmt: skip
+    "/audit/proofs/{app}/{id:path}",
+    response_model=Proof,
+    operation_id="proveInteraction",
+    responses=problems(NOT_FOUND),
+    summary="Prove an interaction",
+)
 def prove(
     request: Request,
     who: Auditor,
-    named: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
-    disclose: Annotated[Flag, Query(description="Its texts too; who looks is kept in the audit trail.")] = False,  # noqa: FBT002
+    app_and_id: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
+    *,
+    disclose: Annotated[Flag, Query(description="Include the texts; the audit trail records who looks.")] = False,
 ) -> Proof:
-    """Its leaves with their proofs; without `disclose` they say nothing of its texts."""
+    """Returns the leaves with their proofs; without `disclose` they reveal nothing about the texts."""
     application: Application = request.app.state.application
-    app, id_ = named
+    app, id_ = app_and_id
     if disclose:
         require_unmask(request, who)
         record_look(request, who, app=app, subject=id_, fields=("proof",))
@@ -104,7 +116,7 @@ def prove(
         raise HTTPException(NOT_FOUND, str(error)) from None
     if not records:
         raise HTTPException(
-            NOT_FOUND, "no leaf under the last checkpoint is about that; it may still wait to be sealed"
+            NOT_FOUND, "no leaf under the last checkpoint is about this interaction; it may wait to be sealed"
         )
     leaves = [
         Leaf(

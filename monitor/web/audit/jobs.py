@@ -1,4 +1,4 @@
-"""Verifying and exporting the audit trail for somebody at the dashboard."""
+"""Proves, verifies and exports the audit trail for the audit page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LastVerification:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class LeafProof:
     """A leaf, and whether the signed checkpoint proves it."""
 
     record: ExportedRecord
@@ -40,18 +40,18 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proven:
-    """The leaves about one thing under a signed checkpoint."""
+class LeafProofs:
+    """The leaves about one subject under a signed checkpoint."""
 
     checkpoint: Checkpoint
-    proofs: tuple[Proof, ...]
+    proofs: tuple[LeafProof, ...]
 
 
 def public_keys(application: Application) -> list[str]:
-    """Those that checkpoints are checked with; no key is made for that.
+    """The keys to check checkpoints with; makes no new key.
 
     Raises:
-        WrongSettings: there is none on this machine, or it cannot be read.
+        WrongSettings: this machine has no key, or cannot read it.
     """
     path = application.settings.audit.key_file or application.settings.state_dir / "audit" / "key"
     previous = list(application.settings.audit.previous_keys)
@@ -65,11 +65,11 @@ def public_keys(application: Application) -> list[str]:
     )
 
 
-def proven(application: Application, app: str, subject: str) -> Proven:
-    """The leaves about an interaction, or whatever an act was about.
+def prove_leaves(application: Application, app: str, subject: str) -> LeafProofs:
+    """The leaves about an interaction, or about the subject of an act, each with its proof checked.
 
     Raises:
-        NotProved: nothing is signed yet, or by none of our keys.
+        NotProved: nothing is signed yet, or none of our keys has signed it.
         WrongSettings: there is no key.
         Retriable: the database is out of reach.
     """
@@ -78,20 +78,22 @@ def proven(application: Application, app: str, subject: str) -> Proven:
         checkpoint = opened_by(trail.note, keys)
         records = trail.about(subject, app, disclose=False)
         size = trail.size
-    return Proven(
+    return LeafProofs(
         checkpoint=checkpoint,
         proofs=tuple(
-            Proof(
-                record=its,
-                proved=verify_inclusion(its.index, size, leaf_hash(its.body.encode()), checkpoint.root, its.proof),
+            LeafProof(
+                record=record,
+                proved=verify_inclusion(
+                    record.index, size, leaf_hash(record.body.encode()), checkpoint.root, record.proof
+                ),
             )
-            for its in records
+            for record in records
         ),
     )
 
 
-def verification(application: Application, report: Progress) -> Verification:
-    """Checks all of the trail against the rows and the witness's file, in this process.
+def verify_trail(application: Application, progress: Progress) -> Verification:
+    """Checks the whole trail against the stored rows and the witness's file, in this process.
 
     Raises:
         WrongSettings: there is no key, or the witness's file cannot be read.
@@ -100,14 +102,14 @@ def verification(application: Application, report: Progress) -> Verification:
     keys, file = public_keys(application), application.auditing.witness_file
     witnessed = file.exists()
     size = Proofs(application.engine).status().size
-    report(f"{size:,} leaves, {'against the witness' if witnessed else 'without a witness'}")
+    progress(f"checking {size:,} leaves {'against the witness' if witnessed else 'without a witness'}")
     return verify(application.engine, keys, notes=notes_at(file) if witnessed else (), processes=1)
 
 
-def exported(
+def export_zip(
     application: Application, *, app: str | None, start: datetime, end: datetime, disclose: bool, by: str
 ) -> Iterator[bytes]:
-    """The ZIP of an export, once the trail has that it was made; written to disk first, so that it is whole.
+    """The ZIP of an export in chunks. The act is recorded first, and the file is complete before the first chunk.
 
     Raises:
         NotProved: nothing is signed yet, or not by the key of this machine.
@@ -118,10 +120,10 @@ def exported(
     body: dict[str, Json] = {"from": start.isoformat(), "to": end.isoformat(), "disclosed": disclose}
     kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
     about = ExportAbout(app=app, start=start, end=end, made_at=now, made_by=by, verifier_key=key)
-    file = TemporaryFile()  # noqa: SIM115  it is read after this has returned
+    file = TemporaryFile()  # noqa: SIM115  the caller reads it after this function has returned
     try:
         with proofs.snapshot() as trail:
-            notes = _signed(trail, key)
+            notes = _signed_checkpoints(trail, key)
             proofs.record(
                 *(Act(kind=kind, by=by, at=now, app=app or "", subject="export", body=body) for kind in kinds)
             )
@@ -141,8 +143,8 @@ def exported(
     return _chunks(file)
 
 
-def _signed(trail: TrailSnapshot, key: str) -> list[tuple[int, str]]:
-    """The checkpoints that the key signed, the last one among them."""
+def _signed_checkpoints(trail: TrailSnapshot, key: str) -> list[tuple[int, str]]:
+    """The checkpoints that the key has signed, with the last one among them."""
     notes = trail.checkpoints(0, key)
     if not notes or notes[-1][0] != trail.size:
         raise NotProved("the last checkpoint is not signed by the key of this machine: seal first")

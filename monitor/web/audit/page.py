@@ -1,4 +1,4 @@
-"""Audit: how far the trail is sealed and signed, who did what, proofs, verification and export."""
+"""The audit page: how far the trail is sealed and signed, who did what, proofs, verification and export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from monitor.core.model import Json
 from monitor.ingest.times import instant
 from monitor.store.audit.list import ACTS, LATEST, AuditList
 from monitor.store.audit.proofs import Proofs
-from monitor.web.audit.jobs import LastVerification, Proven, exported, proven, public_keys, verification
+from monitor.web.audit.jobs import (
+    LastVerification,
+    LeafProofs,
+    export_zip,
+    prove_leaves,
+    public_keys,
+    verify_trail,
+)
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, Needs
 from monitor.web.base.jobs import Jobs, Progress
@@ -25,9 +32,12 @@ from monitor.web.base.page import page
 
 router = APIRouter()
 JOB = "verification"
-LATE = timedelta(minutes=5)  # that something may wait to be sealed before it is worth a word
-FIRST = datetime(1, 1, 1, tzinfo=UTC)
-NOTICES = {"begun": "The whole trail is being verified.", "busy": "It is being verified already."}
+SEALING_GRACE = timedelta(minutes=5)  # a row that waits for longer to be sealed is reported
+EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
+NOTICES = {
+    "begun": "The verification of the whole trail has started.",
+    "busy": "The trail is already being verified.",
+}
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]
 Name = Annotated[str, Query(max_length=10_000)]
@@ -40,9 +50,8 @@ def audit(
     who: Viewer,
     kind: Annotated[str, Query(max_length=100)] = "",
     before: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
-    said: str = "",
+    notice: str = "",
 ) -> HTMLResponse:
-    """The page."""
     application: Application = request.app.state.application
     now, trail = application.now(), AuditList(application.engine)
     status = Proofs(application.engine).status()
@@ -56,9 +65,9 @@ def audit(
         request,
         "audit/audit.html",
         who,
-        said=NOTICES.get(said),
+        message=NOTICES.get(notice),
         sealed=status,
-        late=status.waiting_since is not None and now - status.waiting_since > LATE,
+        late=status.waiting_since is not None and now - status.waiting_since > SEALING_GRACE,
         note=trail.note(),
         keys=keys,
         no_key=no_key,
@@ -71,7 +80,7 @@ def audit(
         acts=trail.acts(kind=chosen, before=before),
         act_kinds=ACTS,
         kind=chosen or "",
-        plain=plain,
+        in_words=in_words,
         before=before,
         job=request.app.state.jobs.latest(JOB),
         verified=request.app.state.verification.result,
@@ -79,57 +88,59 @@ def audit(
 
 
 @router.get("/audit/proof")
-def proof(request: Request, who: Auditor, app: Name = "", id: Name = "") -> HTMLResponse:  # noqa: A002  in the address
-    """The leaves of an interaction, or of what an act was about, each with its proof checked."""
+def proof(
+    request: Request, who: Auditor, app: Name = "", subject: Annotated[Name, Query(alias="id")] = ""
+) -> HTMLResponse:
+    """Shows the leaves about an interaction, or about the subject of an act, each with its proof checked."""
     application: Application = request.app.state.application
-    found: Proven | None = None
-    wrong = None
-    if id:
+    found: LeafProofs | None = None
+    error = None
+    if subject:
         try:
-            found = proven(application, app, id)
-        except (NotProved, WrongSettings) as error:
-            wrong = str(error)
+            found = prove_leaves(application, app, subject)
+        except (NotProved, WrongSettings) as problem:
+            error = str(problem)
     return page(
         request,
         "audit/audit_proof.html",
         who,
         app=app,
-        id=id,
-        wrong=wrong,
-        plain=plain,
+        subject=subject,
+        error=error,
+        in_words=in_words,
         checkpoint=found.checkpoint if found else None,
-        proofs=[(its, json.loads(its.record.body)) for its in found.proofs] if found else [],
+        proofs=[(leaf, json.loads(leaf.record.body)) for leaf in found.proofs] if found else [],
     )
 
 
-def plain(value: Json) -> str:
-    """A value of a leaf as people read it."""
+def in_words(value: Json) -> str:
+    """A JSON value of a leaf as people read it."""
     if value is None or value in ([], {}):
         return "–"
     match value:
         case bool():
             return "yes" if value else "no"
         case list():
-            return ", ".join(map(plain, value))
+            return ", ".join(map(in_words, value))
         case dict():
-            return ", ".join(f"{name}: {plain(its)}" for name, its in value.items())
+            return ", ".join(f"{name}: {in_words(item)}" for name, item in value.items())
     return str(value)
 
 
 @router.post("/audit/verify")
 def verify(request: Request, who: Auditor) -> Response:
-    """Verifies all of it, in the background."""
+    """Starts the verification of the whole trail in the background."""
     application: Application = request.app.state.application
     last: LastVerification = request.app.state.verification
     jobs: Jobs = request.app.state.jobs
 
-    def work(report: Progress, _stop: Event) -> str:
-        last.result = verified = verification(application, report)
-        said = f"{verified.size:,} leaves, {verified.checkpoints:,} checkpoints: "
-        return said + (f"{len(verified.findings):,} findings" if verified.findings else "the trail holds")
+    def work(progress: Progress, _stop: Event) -> str:
+        last.result = result = verify_trail(application, progress)
+        checked = f"{result.size:,} leaves and {result.checkpoints:,} checkpoints checked"
+        return f"{checked}: {len(result.findings):,} findings" if result.findings else f"{checked}: the trail is intact"
 
-    said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
-    return RedirectResponse(f"/audit?notice={said}", 303)
+    notice = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
+    return RedirectResponse(f"/audit?notice={notice}", 303)
 
 
 @router.post("/audit/export")
@@ -142,14 +153,14 @@ def export(
     until: Annotated[str, Form(alias="to", max_length=100)] = "",
     disclose: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """The ZIP; with texts only for who may see them."""
+    """Sends the export as ZIP, with texts only to people who may see them."""
     application: Application = request.app.state.application
     if disclose and not who.may(Permission.UNMASK):
-        raise Forbidden(f"a {who.role} may not take texts along: it takes the permission to {Permission.UNMASK}")
+        raise Forbidden(f"the role {who.role} may not export texts: this needs the permission to {Permission.UNMASK}")
     try:
-        start = instant(since, "from").astimezone(UTC) if since else FIRST
+        start = instant(since, "from").astimezone(UTC) if since else EARLIEST
         end = instant(until, "to").astimezone(UTC) if until else application.now() + timedelta(days=1)
-        chunks = exported(application, app=app or None, start=start, end=end, disclose=bool(disclose), by=who.name)
+        chunks = export_zip(application, app=app or None, start=start, end=end, disclose=bool(disclose), by=who.name)
     except InvalidMessage as error:
         raise HTTPException(422, str(error)) from None
     except NotProved as error:

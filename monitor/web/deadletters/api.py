@@ -1,4 +1,4 @@
-"""Dead letters: messages that cannot be interactions, and reading one again."""
+"""API routes of dead letters: their list, one with its message, and its retry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pydantic import Field
 from monitor.app.deadletters import retry
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
-from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter
+from monitor.store.deadletters.dead_letters import DeadLetters as DeadLetterStore
+from monitor.store.deadletters.dead_letters import LetterFilter
 from monitor.store.deadletters.list import PAGE, LetterList, ListedLetter
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse
@@ -31,39 +32,39 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Resolver = Annotated[Identity, Depends(Needs(Permission.RESOLVE))]
 
 
-class Letter(ApiResponse):
-    """A dead letter in the list."""
+class DeadLetter(ApiResponse):
+    """A dead letter in the list: a message that could not be decoded into an interaction."""
 
     id: int
     received_at: datetime
     topic: str
     partition: int
     position: int
-    path: str = Field(description="the offending field, `$` for the message as a whole")
+    path: str = Field(description="the field with the problem; `$` for the whole message")
     problem: str
     size: int
-    settled_at: datetime | None = Field(description="when a retry made an interaction of it")
+    settled_at: datetime | None = Field(description="when a retry turned it into an interaction")
     outcome: str | None
 
 
-class Letters(ApiResponse):
-    """The newest first; `next` is the `before` of the next page."""
+class DeadLetters(ApiResponse):
+    """Dead letters, newest first; `next` is the `before` of the next page."""
 
-    items: list[Letter]
+    items: list[DeadLetter]
     next: int | None
 
 
 class Header(ApiResponse):
-    """One of the message's."""
+    """A header of the message."""
 
     name: str
     value: str
 
 
-class WholeLetter(Letter):
-    """With the message: as text, bytes that are no UTF-8 as U+FFFD; in clear also in base64, as it came."""
+class DeadLetterMessage(DeadLetter):
+    """A dead letter with its message as text, invalid UTF-8 as U+FFFD; in clear also the raw bytes in base64."""
 
-    group: str = Field(description="whose ledger counts it")
+    group: str = Field(description="the consumer group whose ledger counts it")
     key: str | None
     headers: list[Header]
     value: str
@@ -71,88 +72,94 @@ class WholeLetter(Letter):
     clear: bool
 
 
-class Begun(ApiResponse):
-    """Work has begun; the letter says what came of it."""
+class RetryStarted(ApiResponse):
+    """The retry has started; the dead letter shows the result."""
 
     begun: bool
 
 
 @router.get(
-    "/dead-letters", response_model=Letters, operation_id="listDeadLetters", responses=problems(),
-    summary="Messages that cannot be interactions",
-)  # fmt: skip
-def dead_letters(  # noqa: PLR0917  FastAPI calls it by name
+    "/dead-letters",
+    response_model=DeadLetters,
+    operation_id="listDeadLetters",
+    responses=problems(),
+    summary="List dead letters",
+)
+def dead_letters(
     request: Request,
     _: Viewer,
-    topic: Annotated[Text | None, Query(description="Only those of this topic or file.")] = None,
-    problem: Annotated[Text | None, Query(description="Only those whose problem contains this.")] = None,
-    since: Annotated[Moment | None, Query(description="Received then or later.")] = None,
-    until: Annotated[Moment | None, Query(description="Received before.")] = None,
-    settled: Annotated[Flag | None, Query(description="Only open ones, or only settled ones.")] = None,
+    *,
+    topic: Annotated[Text | None, Query(description="Only this topic or file.")] = None,
+    problem: Annotated[Text | None, Query(description="Only problems that contain this text.")] = None,
+    since: Annotated[Moment | None, Query(description="Received at this time or later.")] = None,
+    until: Annotated[Moment | None, Query(description="Received before this time.")] = None,
+    settled: Annotated[Flag | None, Query(description="true: only settled ones; false: only open ones.")] = None,
     before: Annotated[Id | None, Query(description="`next` of the page before.")] = None,
-) -> Letters:
-    """In pages of 50."""
+) -> DeadLetters:
+    """Returns messages that could not be decoded into interactions, in pages of 50."""
     application: Application = request.app.state.application
     opened = None if settled is None else not settled
-    wanted = LetterFilter(topic=topic, problem=problem, since=since, until=until, open=opened)
-    rows = LetterList(application.engine).page(wanted, before=before)
-    shown = rows[:PAGE]
-    return Letters(items=[_letter(row) for row in shown], next=shown[-1].id if len(rows) > PAGE else None)
+    letters = LetterFilter(topic=topic, problem=problem, since=since, until=until, open=opened)
+    rows = LetterList(application.engine).page(letters, before=before)
+    page = rows[:PAGE]
+    return DeadLetters(items=[_letter(row) for row in page], next=page[-1].id if len(rows) > PAGE else None)
 
 
 @router.get(
-    "/dead-letters/{id}", response_model=WholeLetter, operation_id="getDeadLetter", responses=problems(NOT_FOUND),
-    summary="One dead letter with its message",
-)  # fmt: skip
-def dead_letter(
-    request: Request,
-    who: Viewer,
-    id: Annotated[Id, Path()],  # noqa: A002  its name in the path
-    clear: Clear = False,  # noqa: FBT002
-) -> WholeLetter:
-    """Personal data is masked unless `clear`."""
+    "/dead-letters/{id}",
+    response_model=DeadLetterMessage,
+    operation_id="getDeadLetter",
+    responses=problems(NOT_FOUND),
+    summary="Get a dead letter with its message",
+)
+def dead_letter(request: Request, who: Viewer, id_: Annotated[Id, Path(alias="id")], *, clear: Clear = False) -> DeadLetterMessage:
+    """Returns the message with personal data masked unless `clear`."""
     application: Application = request.app.state.application
     if clear:
         require_unmask(request, who)
-    row = DeadLetters(application.engine).whole(id)
+    row = DeadLetterStore(application.engine).whole(id_)
     if row is None:
         raise HTTPException(NOT_FOUND, "no such dead letter is stored")
     if clear:
-        record_look(request, who, app="", subject=f"dead letter {id}", fields=("value", "key", "headers"))
+        record_look(request, who, app="", subject=f"dead letter {id_}", fields=("value", "key", "headers"))
     return _whole(row, clear=clear)
 
 
 @router.post(
-    "/dead-letters/{id}/retry", response_model=Begun, status_code=202, operation_id="retryDeadLetter",
-    responses=problems(NOT_FOUND, CONFLICT), summary="Read one once more under the settings of today",
-)  # fmt: skip
-def retry_dead_letter(request: Request, who: Resolver, id: Annotated[Id, Path()]) -> Begun:  # noqa: A002
-    """In the background: what cannot be an interaction today stays a dead letter, with the problem of today."""
+    "/dead-letters/{id}/retry",
+    response_model=RetryStarted,
+    status_code=202,
+    operation_id="retryDeadLetter",
+    responses=problems(NOT_FOUND, CONFLICT),
+    summary="Retry a dead letter under the present settings",
+)
+def retry_dead_letter(request: Request, who: Resolver, id_: Annotated[Id, Path(alias="id")]) -> RetryStarted:
+    """Retries in the background; a message that still cannot be decoded stays a dead letter with its new problem."""
     application: Application = request.app.state.application
-    row = DeadLetters(application.engine).whole(id)
+    row = DeadLetterStore(application.engine).whole(id_)
     if row is None:
         raise HTTPException(NOT_FOUND, "no such dead letter is stored")
     if row["settled_at"] is not None:
-        raise HTTPException(CONFLICT, f"a retry has settled it: {row['outcome']}")
+        raise HTTPException(CONFLICT, f"a retry has already settled it: {row['outcome']}")
 
     def work(_: Any, stop: Event) -> str:
-        done = retry(application, LetterFilter(ids=(id,)), app=None, dialect=None, stop=stop)
+        done = retry(application, LetterFilter(ids=(id_,)), app=None, dialect=None, stop=stop)
         return f"{done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
 
     jobs: Jobs = request.app.state.jobs
     if not jobs.start(JOB, work, by=who.name):
-        raise HTTPException(CONFLICT, "others are being read once more now; try again in a while")
-    return Begun(begun=True)
+        raise HTTPException(CONFLICT, "another retry is running; try again when it has ended")
+    return RetryStarted(begun=True)
 
 
-def _letter(row: ListedLetter) -> Letter:
-    return Letter(**_plain({name: getattr(row, name) for name in Letter.model_fields}))
+def _letter(row: ListedLetter) -> DeadLetter:
+    return DeadLetter(**_masked_problem({name: getattr(row, name) for name in DeadLetter.model_fields}))
 
 
-def _whole(row: Mapping[str, Any], *, clear: bool) -> WholeLetter:
-    shown = _read if clear else _masked
-    return WholeLetter(
-        **_plain({name: row[name] for name in Letter.model_fields}),
+def _whole(row: Mapping[str, Any], *, clear: bool) -> DeadLetterMessage:
+    shown = _text if clear else _masked_text
+    return DeadLetterMessage(
+        **_masked_problem({name: row[name] for name in DeadLetter.model_fields}),
         group=row["group_id"],
         key=None if row["key"] is None else shown(row["key"]),
         headers=[
@@ -165,14 +172,14 @@ def _whole(row: Mapping[str, Any], *, clear: bool) -> WholeLetter:
     )
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """What is wrong with a message quotes it."""
+def _masked_problem(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with path and problem masked: both may quote the message."""
     return {**row, "path": redact(row["path"]), "problem": redact(row["problem"])}
 
 
-def _read(value: bytes) -> str:
+def _text(value: bytes) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _masked(value: bytes) -> str:
-    return redact(decode_escapes(_read(value)))
+def _masked_text(value: bytes) -> str:
+    return redact(decode_escapes(_text(value)))

@@ -1,4 +1,4 @@
-"""Dead letters: messages that could not be interactions, what is wrong with them, and another try."""
+"""The pages of dead letters: their list with the most frequent problems, one with its message, and retries."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from monitor.web.base.jobs import Jobs, Progress
 from monitor.web.base.page import page
 
 router = APIRouter()
-JOB = "dead letters"  # of which one is at work at a time
+JOB = "dead letters"
 SHOWN = 20_000  # bytes of a message
-_BEHIND = 1_000  # bytes behind those
-_BEGINS = 100  # characters of one in the list
-_LONGEST = 1_000  # characters of a field
-_HIGHEST = 2**63 - 1  # that Postgres takes for an id
+_LOOKAHEAD = 1_000  # bytes after those, which masking needs to recognize what the end has cut in two
+_HEAD = 100  # characters of a message in the list
+_MAX_FIELD = 1_000  # characters
+_MAX_ID = 2**63 - 1  # of a Postgres bigint
 STATES = {"open": True, "settled": False, "all": None}
 NOTICES = {
-    "begun": "They are read once more, in the background.",
-    "busy": "Others are being read once more: wait for that to end.",
+    "begun": "The retry has started in the background.",
+    "busy": "Another retry is running. Wait until it has ended.",
 }
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Resolver = Annotated[Identity, Depends(Needs(Permission.RESOLVE))]
 Unmasker = Annotated[Identity, Depends(Needs(Permission.UNMASK))]
-Number = Annotated[int, Path(ge=1, le=_HIGHEST)]
-Asked = Annotated[str, Query(max_length=_LONGEST)]
-Field = Annotated[str, Form(max_length=_LONGEST)]
+Number = Annotated[int, Path(ge=1, le=_MAX_ID)]
+Parameter = Annotated[str, Query(max_length=_MAX_FIELD)]
+Field = Annotated[str, Form(max_length=_MAX_FIELD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """What the form asks for, as it was written; times without a zone are UTC."""
+class FilterForm:
+    """The fields of the filter form as typed; times without a zone are UTC."""
 
     topic: str = ""
     problem: str = ""
@@ -58,11 +58,11 @@ class Filter:
     until: str = ""
     state: str = "open"
 
-    def wanted(self) -> LetterFilter:
-        """The letters that are meant.
+    def parse(self) -> LetterFilter:
+        """The filter for the query.
 
         Raises:
-            InvalidMessage: a time is none.
+            InvalidMessage: a time cannot be read.
         """
         return LetterFilter(
             topic=self.topic or None,
@@ -73,14 +73,14 @@ class Filter:
         )
 
     def path(self, **more: str | int) -> str:
-        """The list of them."""
+        """The address of the filtered list."""
         query = {name: getattr(self, name) for name in self.__slots__} | more
         return f"/dead-letters?{urlencode({name: value for name, value in query.items() if value}, errors='replace')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A value of a message as text, and how many of its bytes are left out."""
+class MessagePart:
+    """A part of a message as text, and how many of its bytes are left out."""
 
     name: str
     text: str
@@ -92,38 +92,41 @@ def dead_letters(
     request: Request,
     who: Viewer,
     *,
-    topic: Asked = "",
-    problem: Asked = "",
-    since: Asked = "",
-    until: Asked = "",
-    state: Asked = "open",
-    before: Annotated[int | None, Query(ge=1, le=_HIGHEST)] = None,
-    said: Asked = "",
+    topic: Parameter = "",
+    problem: Parameter = "",
+    since: Parameter = "",
+    until: Parameter = "",
+    state: Parameter = "open",
+    before: Annotated[int | None, Query(ge=1, le=_MAX_ID)] = None,
+    notice: Parameter = "",
 ) -> HTMLResponse:
-    """The list, with what is wrong with most of them."""
+    """Lists dead letters with their most frequent problems."""
     application: Application = request.app.state.application
-    asked = Filter(topic=topic, problem=problem, since=since, until=until, state=state if state in STATES else "open")
-    wrong, rows, causes = None, [], []
+    state = state if state in STATES else "open"
+    form = FilterForm(topic=topic, problem=problem, since=since, until=until, state=state)
+    error, rows, causes = None, [], []
     try:
-        wanted, letters = asked.wanted(), LetterList(application.engine)
-        rows = letters.page(wanted, before=before)
-        causes = letters.causes(wanted) if rows and before is None else []
-    except (InvalidMessage, TakesTooLong) as error:
-        wrong = str(error)
+        parsed, letters = form.parse(), LetterList(application.engine)
+        rows = letters.page(parsed, before=before)
+        causes = letters.causes(parsed) if rows and before is None else []
+    except (InvalidMessage, TakesTooLong) as failure:
+        error = str(failure)
     return page(
         request,
         "deadletters/dead_letters.html",
         who,
-        said=NOTICES.get(said),
-        asked=asked,
+        message=NOTICES.get(notice),
+        form=form,
         states=STATES,
-        wrong=wrong,
+        error=error,
         letters=rows[:PAGE],
-        begins=lambda value: escape_invisible(redact_head(decode_escapes(decode_head(value, len(value))[0]), _BEGINS)),
-        older=asked.path(before=rows[PAGE - 1].id) if len(rows) > PAGE else None,
-        newest=asked.path() if before is not None else None,
+        head=_head,
+        older=form.path(before=rows[PAGE - 1].id) if len(rows) > PAGE else None,
+        newest=form.path() if before is not None else None,
         causes=causes,
-        cause_path=lambda its: replace(asked, topic=its.topic, problem=findable(f"{its.path}: {its.problem}")).path(),
+        cause_path=lambda cause: replace(
+            form, topic=cause.topic, problem=findable(f"{cause.path}: {cause.problem}")
+        ).path(),
         counted=COUNTED,
         job=request.app.state.jobs.latest(JOB),
         place=place,
@@ -132,13 +135,13 @@ def dead_letters(
 
 @router.get("/dead-letters/{number}")
 def dead_letter(request: Request, who: Viewer, number: Number) -> HTMLResponse:
-    """One, masked."""
+    """Shows a dead letter, masked."""
     return _letter(request, who, _whole(request, number), clear=False)
 
 
 @router.post("/dead-letters/{number}/clear")
 def clear(request: Request, who: Unmasker, number: Number) -> HTMLResponse:
-    """The same in clear, once the trail has it."""
+    """Shows a dead letter in clear, after the look is queued for the audit trail."""
     application: Application = request.app.state.application
     row = _whole(request, number)
     look = Act(
@@ -162,30 +165,30 @@ def retry_several(
     since: Field = "",
     until: Field = "",
 ) -> Response:
-    """Reads the open ones among them once more, in the background."""
-    asked = Filter(topic=topic, problem=problem, since=since, until=until)
+    """Retries the open dead letters of a filter in the background."""
+    form = FilterForm(topic=topic, problem=problem, since=since, until=until)
     try:
-        wanted = asked.wanted()
+        parsed = form.parse()
     except InvalidMessage as error:
         raise HTTPException(422, str(error)) from None
-    return RedirectResponse(asked.path(notice=_begin(request, who, wanted)), 303)
+    return RedirectResponse(form.path(notice=_start_retry(request, who, parsed)), 303)
 
 
 @router.post("/dead-letters/{number}/retry")
 def retry_one(request: Request, who: Resolver, number: Number) -> Response:
-    """The same of one."""
+    """Retries one dead letter in the background."""
     _whole(request, number)
-    said = _begin(request, who, LetterFilter(ids=(number,)))
-    return RedirectResponse(Filter().path(notice=said), 303)
+    notice = _start_retry(request, who, LetterFilter(ids=(number,)))
+    return RedirectResponse(FilterForm().path(notice=notice), 303)
 
 
 def place(topic: str, partition: int, position: int) -> str:
-    """Where the message stood: topic, partition and position; of a followed file its path only."""
+    """Where the message was read: topic, partition and position; for a followed file its path and position."""
     return f"{topic.rpartition('#')[0] or topic}{f'/{partition}' if partition else ''}:{position}"
 
 
-def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
-    """Key, headers and value of a whole letter with nothing hidden in them; personal data masked unless `clear`."""
+def message_parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[MessagePart]:
+    """Key, headers and value of a message, invisible characters written out; personal data masked unless `clear`."""
     named = [("Key", row["key"])] if row["key"] is not None else []
     named += [
         (f"Header {escape_invisible(name)}", value)
@@ -193,27 +196,33 @@ def parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[Shown]:
     ]
     for name, value in (*named, ("Message", row["value"])):
         text, more = decode_head(bytes(value), SHOWN)
-        if not clear:  # with what stands behind it, which tells what the end has cut in two
-            whole, _ = decode_head(bytes(value), SHOWN + _BEHIND)
-            text = redact_head(decode_escapes(whole), len(decode_escapes(text)))
-        yield Shown(name=name, text=escape_invisible(text), more=more)
+        if not clear:
+            longer, _ = decode_head(bytes(value), SHOWN + _LOOKAHEAD)
+            text = redact_head(decode_escapes(longer), len(decode_escapes(text)))
+        yield MessagePart(name=name, text=escape_invisible(text), more=more)
 
 
 def findable(problem: str) -> str:
-    """As much of the beginning of a problem as masking leaves, by which its letters are found."""
+    """The beginning of a problem, up to where masking changes it: a search for it finds its letters."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(problem, redact(problem), strict=False))
-    return "".join(character for character, _ in same)[:_LONGEST]
+    return "".join(character for character, _ in same)[:_MAX_FIELD]
 
 
-def _begin(request: Request, who: Identity, wanted: LetterFilter) -> str:
+def _head(value: bytes) -> str:
+    """The beginning of a message for the list, masked."""
+    text, _ = decode_head(value, len(value))
+    return escape_invisible(redact_head(decode_escapes(text), _HEAD))
+
+
+def _start_retry(request: Request, who: Identity, letters: LetterFilter) -> str:
     application: Application = request.app.state.application
 
     def work(_: Progress, stop: Event) -> str:
-        done = retry(application, wanted, app=None, dialect=None, stop=stop)
+        done = retry(application, letters, app=None, dialect=None, stop=stop)
         if not done.asked:
-            return "no open dead letter was among them"
-        said = f"{done.asked} tried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
-        return f"{said}, {done.elsewhere} taken by another process" if done.elsewhere else said
+            return "none of them was open"
+        result = f"{done.asked} retried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
+        return f"{result}, {done.elsewhere} left to another process" if done.elsewhere else result
 
     jobs: Jobs = request.app.state.jobs
     return "begun" if jobs.start(JOB, work, by=who.name) else "busy"
@@ -222,7 +231,7 @@ def _begin(request: Request, who: Identity, wanted: LetterFilter) -> str:
 def _whole(request: Request, number: int) -> Mapping[str, Any]:
     row = DeadLetters(request.app.state.application.engine).whole(number)
     if row is None:
-        raise HTTPException(404, "There is no dead letter of this number; it may have been purged.")
+        raise HTTPException(404, "There is no dead letter with this number. Retention may have deleted it.")
     return row
 
 
@@ -232,8 +241,8 @@ def _letter(request: Request, who: Identity, row: Mapping[str, Any], *, clear: b
         "deadletters/dead_letter.html",
         who,
         letter=row,
-        parts=list(parts(row, clear=clear)),
-        kept_bytes=len(row["value"]),
+        parts=list(message_parts(row, clear=clear)),
+        stored_bytes=len(row["value"]),
         clear=clear,
         place=place(row["topic"], row["partition"], row["position"]),
         job=request.app.state.jobs.latest(JOB),

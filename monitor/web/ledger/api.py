@@ -1,4 +1,4 @@
-"""The ledger: what became of every message."""
+"""The API route of the ledger, which accounts for every message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
 class LedgerRow(ApiResponse):
-    """One partition that a group read; beside these its counts, by name."""
+    """The counts of one partition that a consumer group has read; further counts appear under their names."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -41,7 +41,7 @@ class LedgerRow(ApiResponse):
 
 
 class Account(ApiResponse):
-    """received = assessed + duplicate + dead + pending, in every row and in total."""
+    """The ledger; balanced when received = assessed + duplicate + dead + pending in every row and in total."""
 
     balanced: bool
     rows: list[LedgerRow]
@@ -49,16 +49,19 @@ class Account(ApiResponse):
 
 
 @router.get(
-    "/ledger", response_model=Account, operation_id="getLedger", responses=problems(),
-    summary="What became of every message",
-)  # fmt: skip
+    "/ledger",
+    response_model=Account,
+    operation_id="getLedger",
+    responses=problems(),
+    summary="Get the ledger of all messages",
+)
 def ledger(
     request: Request,
     _: Viewer,
-    group: Annotated[Text | None, Query(description="Only this consumer group's.")] = None,
-    topic: Annotated[Text | None, Query(description="Only that of this topic or file.")] = None,
+    group: Annotated[Text | None, Query(description="Only this consumer group.")] = None,
+    topic: Annotated[Text | None, Query(description="Only this topic or file.")] = None,
 ) -> Account:
-    """By group, topic and partition, as it was counted; `monitor ledger --recount` counts the rows too."""
+    """Returns the stored counts by group, topic and partition; `monitor ledger --recount` also counts the rows."""
     application: Application = request.app.state.application
     rows, _recounted = Ledger(application.engine).read(group=group, topic=topic)
     return Account(**ledger_json(rows, None))

@@ -192,7 +192,7 @@ def test_a_length_that_is_none_is_refused(site, save, rows, form):
     client, csrf = site.signed_in("operator")
     answer = client.post(f"/alerts/{FIRING.fingerprint}/silence", data={"csrf": csrf, **form})
     assert answer.status_code == 400
-    assert "not silenced" in answer.text
+    assert "Not silenced" in answer.text
     assert rows("SELECT id FROM silence") == []
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.store.audit_queue import Act, Kind, keep_act
-from monitor.web.audit.page import JOB, plain
+from monitor.web.audit.page import JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 
@@ -37,10 +37,10 @@ def waited(site):
 
 def test_nothing_yet(site):
     text = site.by_token("viewer").get("/audit").text
-    assert "None is signed yet." in text
+    assert "No checkpoint is signed yet." in text
     assert "the audit key is not on this machine" in text
-    assert "Nobody has sealed yet" in text
-    assert "is being sealed" not in text
+    assert "Nothing is sealed yet" in text
+    assert "are being sealed" not in text
     assert not (site.application.settings.state_dir / "audit" / "key").exists()  # looking makes no key
 
 
@@ -61,7 +61,7 @@ def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
     keep_act(engine, Act(kind=Kind.LABEL, by="grace", at=NOON, app="shop", subject="q/3", body={"label": "refusal"}))
     moving.pass_by(timedelta(minutes=10))
     text = sealed.by_token("viewer").get("/audit").text
-    assert "Something has waited since" in text
+    assert "Rows have waited to be sealed since" in text
     assert text.index("label: refusal") < text.index("token:ada")
     only = sealed.by_token("viewer").get("/audit?kind=label").text
     assert "label: refusal" in only
@@ -88,7 +88,7 @@ def test_the_leaves_of_an_interaction_are_proved_without_its_texts(sealed):
     assert text.count("✓ proved") == 4  # the answer, its assessment, two looks
     assert "not proved" not in text
     assert "ada@example.org" not in text
-    assert "Nothing of it is sealed" in client.get("/audit/proof", params={"app": "shop", "id": "q/0"}).text
+    assert "The last checkpoint has no leaf" in client.get("/audit/proof", params={"app": "shop", "id": "q/0"}).text
     assert sealed.by_token("viewer").get("/audit/proof?app=shop&id=q").status_code == 403
 
 
@@ -100,11 +100,11 @@ def test_a_leaf_that_was_changed_is_not_proved(sealed, rows):
 
 def test_a_row_that_was_changed_is_a_fault_though_its_leaf_is_proved(sealed, rows):
     client, where = sealed.by_token("auditor"), {"app": "shop", "id": "q/1"}
-    assert "not stored as sealed" not in client.get("/audit/proof", params=where).text
+    assert "stored row differs" not in client.get("/audit/proof", params=where).text
     rows("UPDATE interaction SET answer = 'Tampered' WHERE id = 'q/1'")
     text = client.get("/audit/proof", params=where).text
     assert text.count("✓ proved") == 4
-    assert text.count("✗ not stored as sealed") == 1
+    assert text.count("✗ stored row differs") == 1
     assert "answer: the stored value is not the sealed one" in text
     assert "Tampered" not in text
 
@@ -113,13 +113,13 @@ def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     client, csrf = sealed.signed_in("auditor")
     assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?notice=begun"
     job = waited(sealed)
-    assert (job.failed, job.status.endswith("the trail holds")) == (False, True)
-    assert "the trail holds" in client.get("/audit").text
+    assert (job.failed, job.status.endswith("the trail is intact")) == (False, True)
+    assert "the trail is intact" in client.get("/audit").text
     rows("UPDATE interaction SET answer = 'something else' WHERE id = 'q/2'")
     client.post("/audit/verify", data={"csrf": csrf})
     assert waited(sealed).status.endswith("1 findings")
     text = client.get("/audit").text
-    assert "The trail does not hold." in text
+    assert "The trail is not intact." in text
     assert "q/2" in text
     assert sealed.signed_in("operator")[0].post("/audit/verify").status_code == 403
 
@@ -156,7 +156,7 @@ def test_nothing_is_exported_before_anything_is_signed(site):
     assert "not on this machine" in client.post("/audit/export", data={"csrf": csrf}).text
     site.application.auditing.key  # noqa: B018  which makes one
     answer = client.post("/audit/export", data={"csrf": csrf})
-    assert (answer.status_code, "no checkpoint is signed yet" in answer.text) == (409, True)
+    assert (answer.status_code, "No checkpoint is signed yet" in answer.text) == (409, True)
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_nothing_is_exported_before_anything_is_signed(site):
     [(None, "–"), ([], "–"), ({}, "–"), (True, "yes"), (0.5, "0.5"), (["a", None], "a, –"), ({"a": [1]}, "a: 1")],
 )
 def test_values_of_leaves_in_words(value, said):
-    assert plain(value) == said
+    assert in_words(value) == said

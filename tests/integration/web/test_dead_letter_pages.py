@@ -35,7 +35,7 @@ def ids(text):
 
 
 def test_none_says_so(site):
-    assert "None is open." in site.by_token("viewer").get("/dead-letters").text
+    assert "No dead letter is open." in site.by_token("viewer").get("/dead-letters").text
 
 
 def test_pages_follow_one_another_newest_first_and_lose_none(site, letters, rows):
@@ -121,7 +121,7 @@ def test_a_retry_of_one_makes_an_interaction_of_it_and_marks_it_settled(site, le
     answer = client.post(f"/dead-letters/{number}/retry", data={"csrf": csrf})
     assert answer.status_code == 303
     job = waited(site)
-    assert (job.failed, job.status) == (False, "1 tried: 1 assessed, 0 duplicate, 0 still dead")
+    assert (job.failed, job.status) == (False, "1 retried: 1 assessed, 0 duplicate, 0 still dead")
     assert rows("SELECT id FROM interaction") == [("q-9",)]
     text = client.get("/dead-letters?state=all").text
     assert "✓ assessed" in text
@@ -133,10 +133,10 @@ def test_a_retry_of_a_filter_leaves_the_others_alone(site, letters, rows):
     letters(2, a_dead_letter(GOOD.encode(), topic="mended"))
     client, csrf = site.signed_in("operator")
     client.post("/dead-letters/retry", data={"csrf": csrf, "topic": "mended"})
-    assert waited(site).status == "1 tried: 1 assessed, 0 duplicate, 0 still dead"
+    assert waited(site).status == "1 retried: 1 assessed, 0 duplicate, 0 still dead"
     assert rows("SELECT count(*) FROM dead_letter WHERE settled_at IS NULL") == [(2,)]
     client.post("/dead-letters/retry", data={"csrf": csrf})
-    assert waited(site).status == "2 tried: 0 assessed, 0 duplicate, 2 still dead"
+    assert waited(site).status == "2 retried: 0 assessed, 0 duplicate, 2 still dead"
     assert client.post("/dead-letters/retry", data={"csrf": csrf, "since": "soon"}).status_code == 422
 
 

@@ -115,7 +115,7 @@ def test_there_is_no_other_file(client):
 
 
 def test_a_list_that_takes_too_long_says_what_to_narrow(client, monkeypatch):
-    monkeypatch.setattr("monitor.store.database._QUICK", "SET LOCAL statement_timeout = '{limit}us'")
+    monkeypatch.setattr("monitor.store.database._LIMITED", "SET LOCAL statement_timeout = '{limit}us'")
     answer = client.get("/interactions?words=x")
     assert answer.status_code == 503
     assert "choose a shorter span" in answer.text
