@@ -94,7 +94,7 @@ class Reviews:
     ) -> list[Candidate]:
         """A simple random sample of the assessed interactions of [since, until], in random order.
 
-        The order is that of a keyed hash of app and id: the same for every process, and independent of all else, so that
+        The order is that of a keyed hash of app and id: the same for every process and independent of all else, so that
         each beginning of the list is a simple random sample too. Besides labelled interactions there are up to
         `CANDIDATES` others; with `labelled_only` there are none.
         """

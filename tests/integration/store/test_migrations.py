@@ -20,7 +20,6 @@ import monitor.store.tables.privacy
 import monitor.store.tables.review
 import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
-from monitor.store import database as database_module
 from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import _alembic, migrate, schema_state
@@ -130,7 +129,7 @@ def test_a_database_of_a_later_release_is_left_as_it_is(empty, caplog):
 
 
 def test_a_server_that_is_too_old_is_told_apart(empty, monkeypatch):
-    monkeypatch.setattr(database_module, "OLDEST_SERVER", 990_000)
+    monkeypatch.setattr("monitor.store.migrate.OLDEST_SERVER", 990_000)
     with pytest.raises(Fatal, match="too old"):
         migrate(empty)
     assert tables(empty) == set()

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from monitor.alert.window import Span
 from monitor.core.errors import Retriable
 from monitor.core.model import Document, Reason, Verdict
-from monitor.store.alert import explanation_rows as changed
+from monitor.store.alert import explanations as changed
 from monitor.store.alert.explanations import ExplanationRows, thin_slices
 from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
