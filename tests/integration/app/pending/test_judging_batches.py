@@ -60,11 +60,15 @@ def judging(database, server):
         database_url=database,
         embedding=EmbeddingSettings(provider="hash"),
         llm=LLMSettings(
-            base_url=server.base_url, api_key=server.key, model="gpt-test", input_price=2, output_price=4,
+            base_url=server.base_url,
+            api_key=server.key,
+            model="gpt-test",
+            input_price=2,
+            output_price=4,
             budget=BudgetSettings(calls_per_day=200),
         ),
         judge=JudgeSettings(mode="combined", batch=True, metrics=METRICS),
-    )  # fmt: skip
+    )
     with Application(settings, now=clock) as application:
         application.prepare()
         queue, writer = Queue(pending=Pending(application.engine), now=clock, max_attempts=5), application.writer()

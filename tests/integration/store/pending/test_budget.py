@@ -81,8 +81,10 @@ def test_without_limits_everything_is_counted_all_the_same(budget, engine, time)
     unlimited.take(SIDECAR, "a", calls=5)
     unlimited.count(SIDECAR, "a", Spend(input_tokens=1))
     assert [tuple(row) for row in usage_since(engine, START)] == [
-        ("judge", "a", 2, 20, 4, 1.0), ("judge", "b", 1, 10, 2, 0.5), ("sidecar", "a", 6, 11, 2, 0.5),
-    ]  # fmt: skip
+        ("judge", "a", 2, 20, 4, 1.0),
+        ("judge", "b", 1, 10, 2, 0.5),
+        ("sidecar", "a", 6, 11, 2, 0.5),
+    ]
     assert [tuple(row) for row in usage_since(engine, time.now)] == [("sidecar", "a", 5, 1, 0, 0.0)]
     assert list(usage_since(engine, time.now + timedelta(hours=1))) == []
 
@@ -250,11 +252,17 @@ def test_two_processes_make_no_call_too_many(database, queued, rows, tmp_path):
     queued(Work.JUDGE, 16)
     with llm_server(latency=0.02) as server:
         named = {
-            "DATABASE_URL": database, "STATE_DIR": str(tmp_path), "EMBEDDING__PROVIDER": "hash",
-            "JUDGE__MODE": "separate", "JUDGE__METRICS": '["answer_relevance"]', "JUDGE__BUDGET_SHARE": "1",
-            "LLM__BASE_URL": server.base_url, "LLM__API_KEY": KEY, "LLM__MODEL": CHAT_MODEL,
+            "DATABASE_URL": database,
+            "STATE_DIR": str(tmp_path),
+            "EMBEDDING__PROVIDER": "hash",
+            "JUDGE__MODE": "separate",
+            "JUDGE__METRICS": '["answer_relevance"]',
+            "JUDGE__BUDGET_SHARE": "1",
+            "LLM__BASE_URL": server.base_url,
+            "LLM__API_KEY": KEY,
+            "LLM__MODEL": CHAT_MODEL,
             "LLM__BUDGET__CALLS_PER_DAY": "7",
-        }  # fmt: skip
+        }
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **{f"MONITOR_{n}": v for n, v in named.items()}}
         both = [
             subprocess.Popen(
@@ -284,10 +292,12 @@ def test_the_judge_leaves_the_sidecar_its_part_while_both_are_at_work(database, 
     queued(Work.SIDECAR, 10)
     with llm_server() as server:
         settings = load_settings(
-            database_url=database, embedding={"provider": "hash"}, sidecar={"mode": "explain"},
+            database_url=database,
+            embedding={"provider": "hash"},
+            sidecar={"mode": "explain"},
             judge={"mode": "separate", "metrics": ["answer_relevance"], "budget_share": 0.25},
             llm={"base_url": server.base_url, "api_key": KEY, "model": CHAT_MODEL, "budget": {"calls_per_day": 12}},
-        )  # fmt: skip
+        )
         rows("UPDATE pending SET not_before = not_before + interval '1 hour' WHERE kind = 'sidecar'")
         with Application(settings, now=clock) as application:
             work_off(application, Event())

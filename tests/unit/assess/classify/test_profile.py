@@ -152,8 +152,7 @@ def test_the_hash_of_a_known_profile_is_fixed():
 def test_the_hash_does_not_depend_on_the_note_the_order_of_keys_or_the_spelling_of_numbers(path):
     first = load_profile(str(path), *MODELS).hash
     parts = [part.splitlines() for part in TEXT.split("\n\n")]
-    turned = "\n".join("\n".join([*reversed(part)] if i == 0 else [part[0], *reversed(part[1:])])
-                       for i, part in enumerate(parts))  # fmt: skip
+    turned = "\n".join([*reversed(parts[0]), *(line for part in parts[1:] for line in (part[0], *reversed(part[1:])))])
     turned = turned.replace("Fitted on our labels.", "").replace("0.31", "3.1e-1").replace("scale = 1.0", "scale = 1")
     assert turned.splitlines() != TEXT.splitlines()
     assert loaded(path, turned).hash == first

@@ -171,8 +171,10 @@ def test_metrics_below_their_thresholds_are_reasons_of_a_negative_verdict_only()
 def test_what_is_missing_or_contradicted_is_a_reason_of_a_self_generated_answer():
     found = evidence(MADE_UP, contradictions=1.0, missing=(FACT,))
     assert decided(found=found).reasons == (
-        Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS, Reason.NOT_IN_DOCUMENTS,
-    )  # fmt: skip
+        Reason.MISSING_FACT,
+        Reason.CONTRADICTS_DOCUMENTS,
+        Reason.NOT_IN_DOCUMENTS,
+    )
     assert decided(found=evidence(MADE_UP, contradictions=0.0)).reasons == (Reason.NOT_IN_DOCUMENTS,)
     assert decided(found=evidence(CARRIED, missing=(FACT,))).reasons == ()
 

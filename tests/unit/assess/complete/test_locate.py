@@ -72,15 +72,21 @@ SOURCE = Document(
 @pytest.mark.parametrize(
     ("text", "match", "passage"),
     [
-        ('snapshots ARE "kept" for thirty days - then purged.', Match.FOLDED,
-         "Snapshots are “kept”\nfor  thirty days — then purged."),
+        (
+            'snapshots ARE "kept" for thirty days - then purged.',
+            Match.FOLDED,
+            "Snapshots are “kept”\nfor  thirty days — then purged.",
+        ),
         ("deleting a STRASSE is final", Match.FOLDED, "Deleting a straße is final"),
-        ("Snapshots are kept for thirty days, then purged.", Match.FUZZY,
-         "Snapshots are “kept”\nfor  thirty days — then purged"),
+        (
+            "Snapshots are kept for thirty days, then purged.",
+            Match.FUZZY,
+            "Snapshots are “kept”\nfor  thirty days — then purged",
+        ),
         ("Nothing else is stored ever after.", None, None),
         ("purgd", None, None),  # too short to be told by likeness
     ],
-)  # fmt: skip
+)
 def test_a_piece_is_found_however_it_is_written(text, match, passage):
     found = locate(SupportingDocument(text=text), [ONE, SOURCE])
     assert found.match is match

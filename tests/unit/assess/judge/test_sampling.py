@@ -23,11 +23,16 @@ parts = st.floats(0, 1)
 samples = st.builds(Sample, negatives=parts, low_margin=parts, rest=parts)
 assessments = st.builds(
     lambda app, id_, verdict, two: an_assessment(
-        app=app, id=id_, verdict=verdict,
+        app=app,
+        id=id_,
+        verdict=verdict,
         probabilities=Probabilities(grounded=two[0], refusal=two[1] * (1 - two[0]), self_generated=0.0),
     ),
-    st.text(min_size=1, max_size=5), st.text(min_size=1, max_size=8), st.sampled_from(Verdict), st.tuples(parts, parts),
-)  # fmt: skip
+    st.text(min_size=1, max_size=5),
+    st.text(min_size=1, max_size=8),
+    st.sampled_from(Verdict),
+    st.tuples(parts, parts),
+)
 
 
 def a_sample(**over):
@@ -102,10 +107,14 @@ def test_two_processes_take_the_same():
     said = {
         subprocess.run(
             [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed}, cwd=ROOT, capture_output=True, check=True, text=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+            text=True,
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert said == {f"{[n for n in range(2000) if chance('support-bot', f'q-{n}') < 0.05]}\n"}
     assert taken(a_sample(rest=0.05), 2000) == {f"q-{n}" for n in range(2000) if chance("support-bot", f"q-{n}") < 0.05}
 

@@ -32,8 +32,10 @@ def test_all_of_it_where_there_is_time(monkeypatch):
 def test_else_the_passages_that_share_most_words(monkeypatch):
     found, _ = reached(monkeypatch, 7 * 15)
     assert [" ".join(words) for words in found] == [
-        "Invoices are sent by mail Deleted snapshots are kept for thirty days", "", "Snapshots cost nothing",
-    ]  # fmt: skip
+        "Invoices are sent by mail Deleted snapshots are kept for thirty days",
+        "",
+        "Snapshots cost nothing",
+    ]
 
 
 @pytest.mark.parametrize("cells", [0, 1, 7 * 6])

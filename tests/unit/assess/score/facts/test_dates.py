@@ -74,9 +74,7 @@ def test_parts_of_dates(text, expected):
 
 
 def test_both_years_of_a_season():
-    assert dates("2019-20 and 2020/21") == [
-        (Moment("year", year),) for year in (2019, 2020, 2020, 2021)
-    ]  # fmt: skip
+    assert dates("2019-20 and 2020/21") == [(Moment("year", year),) for year in (2019, 2020, 2020, 2021)]
 
 
 def test_a_time_without_its_half_of_the_day_has_both():
