@@ -71,7 +71,7 @@ def with_documents(rows: Sequence[Labelled]) -> list[Labelled]:
     return [row for row in rows if row.interaction.tags.get("closed_book") != "1"]
 
 
-class KeptEncoder:
+class CachingEncoder:
     """MiniLM with a cache of vectors: it encodes only texts that are not in the cache."""
 
     def __init__(self, inner: MiniLMEmbedder, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
@@ -98,12 +98,12 @@ class KeptEncoder:
 
 
 @contextmanager
-def kept_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
+def cached_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
     """The pipeline under a profile, with extractive support; saves the vectors encoded in the block."""
     cache = load_settings().state_dir / "cache"
     inner = MiniLMEmbedder(cache_dir=cache)
     path = cache / f"benchmarks-{inner.token_model.replace('/', '-')}.npz"
-    encoder = KeptEncoder(inner, _load(path))
+    encoder = CachingEncoder(inner, _load(path))
     try:
         yield Pipeline(
             completer=ExtractiveCompleter(),

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.labelled import DATA, assess, kept_pipeline, read, with_documents
+from benchmarks.labelled import DATA, assess, cached_pipeline, read, with_documents
 from monitor.assess.classify.refusal import refusal_kind
 from monitor.assess.ports import TokenEncoder
 from monitor.assess.score.alignment import Source
@@ -92,7 +92,7 @@ def lines(name: str) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    with kept_pipeline() as pipeline:
+    with cached_pipeline() as pipeline:
         sets = {}
         for name in FITTED:
             rows = [row for row in with_documents(read(name)) if row.label is not Verdict.REFUSAL]

@@ -30,7 +30,7 @@ ALWAYS = 0.97  # a function in so many of the samples is only the way to the oth
 
 
 @dataclass(slots=True)
-class Spent:
+class StageTimes:
     """Wall and CPU seconds of one stage."""
 
     wall: float = 0.0
@@ -41,7 +41,7 @@ class Watch:
     """Adds up the time in wrapped calls, from `begin` on."""
 
     def __init__(self) -> None:
-        self.spent: dict[str, Spent] = {}
+        self.spent: dict[str, StageTimes] = {}
         self.events = 0
         self._begun = self._ended = 0.0
         self._client_before = self._client = 0.0
@@ -66,7 +66,7 @@ class Watch:
             try:
                 return call(*args, **kwargs)
             finally:
-                spent = self.spent.setdefault(name, Spent())
+                spent = self.spent.setdefault(name, StageTimes())
                 spent.wall += time.perf_counter() - max(wall, self._begun)
                 spent.cpu += time.thread_time() - cpu
 
@@ -91,7 +91,7 @@ def client_thread_seconds() -> float:
     return sum(int(text.split()[0]) / 1e9 for text in times)
 
 
-class Watched:
+class Timed:
     """`inner` with one of its methods measured."""
 
     def __init__(self, inner: object, method: str, watch: Watch) -> None:
@@ -179,10 +179,10 @@ def watched(servers: str, url: str, topic: str, count: int, *, sample: bool) -> 
         stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
         stages = replace(
             stages,
-            source=Watched(source, "poll", watch),
+            source=Timed(source, "poll", watch),
             decode=watch.wrap("decode", stages.decode),
             assess=watch.wrap("assess", stages.assess),
-            store=Watched(store, "write", watch),
+            store=Timed(store, "write", watch),
         )
         try:
             stages.run()

@@ -26,7 +26,7 @@ import numpy as np
 import onnxruntime as ort
 
 from benchmarks.figures import finish, options
-from benchmarks.labelled import DATA, DEV, KeptEncoder, assess, kept_pipeline, read, under
+from benchmarks.labelled import DATA, DEV, CachingEncoder, assess, cached_pipeline, read, under
 from benchmarks.traffic import SEED, interactions
 from monitor.assess.embed.graph_cache import Build, cached_graph
 from monitor.assess.embed.minilm import MiniLMEmbedder
@@ -138,7 +138,7 @@ def compared(rows: Sequence[Labelled], ours: Sequence[Assessment], others: Seque
 
 def int8_pipeline(pipeline: Pipeline) -> Pipeline:
     """The pipeline on the int8 build, under a profile with the same numbers."""
-    encoder = KeptEncoder(MiniLMEmbedder(cache_dir=CACHE, build="int8"), {})
+    encoder = CachingEncoder(MiniLMEmbedder(cache_dir=CACHE, build="int8"), {})
     names = {"embedding_model": encoder.model, "token_model": encoder.token_model}
     return under(
         Pipeline(completer=pipeline.completer, encoder=encoder, embedder=encoder, profile=pipeline.profile),
@@ -148,7 +148,7 @@ def int8_pipeline(pipeline: Pipeline) -> Pipeline:
 
 def verdicts(most: int | None) -> dict[str, Any]:
     found = {}
-    with kept_pipeline() as fp32:
+    with cached_pipeline() as fp32:
         int8 = int8_pipeline(fp32)
         for name in DEV:
             rows = read(name)[:most]

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figures import finish
-from benchmarks.study.extractive import NEVER, Answered, answer, fit_floor, nearest_sentences
-from benchmarks.study.language_model import PROMPT, KeptAnswers, ask_all
+from benchmarks.study.extractive import NEVER, GeneratedAnswer, answer, fit_floor, nearest_sentences
+from benchmarks.study.language_model import PROMPT, CachedAnswers, ask_all
 from benchmarks.study.printed import SQUAD, show, show_generators
 from benchmarks.study.questions import DATA, Parts, Question
 from benchmarks.study.scoring import scored
 from benchmarks.study.tables import Tables, tables
-from benchmarks.study.vectors import kept
+from benchmarks.study.vectors import cached_embedder
 from monitor.app.wiring.models import chat_model, embedder
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose, Spend
@@ -42,7 +42,7 @@ class Run:
 
     generator: str
     questions: Sequence[Question]
-    answers: Sequence[Answered]
+    answers: Sequence[GeneratedAnswer]
     named: bool
 
 
@@ -69,7 +69,7 @@ def _run(name: str, draw: Draw, *, short: bool, llm: str | None, path: Path | No
     reached: dict[str, Tables] = {}
     with ExitStack() as closing:
         inner = embedder(settings, settings.state_dir / "cache", closing)
-        vectors = closing.enter_context(kept(inner, folder / "vectors"))
+        vectors = closing.enter_context(cached_embedder(inner, folder / "vectors"))
         parts, figures = draw(vectors, short)
         figures |= {"experiment": name, "embedding_model": vectors.model, "draws": resampling.draws}
         runs = _extractive(parts, vectors, figures)
@@ -118,11 +118,13 @@ def _language_model(
     ]
 
 
-def _asked(questions: Sequence[Question], folder: Path, settings: Settings) -> tuple[str, list[Answered | None], Spend]:
+def _asked(
+    questions: Sequence[Question], folder: Path, settings: Settings
+) -> tuple[str, list[GeneratedAnswer | None], Spend]:
     budget = MemoryBudget()
     chat = chat_model(settings, Purpose.SIDECAR, budget)
     try:
-        model = KeptAnswers(chat, folder, server=settings.llm.base_url or DEFAULT_BASE_URL)
+        model = CachedAnswers(chat, folder, server=settings.llm.base_url or DEFAULT_BASE_URL)
         answers = ask_all(questions, model, concurrency=settings.sidecar.concurrency)
     finally:
         chat.close()

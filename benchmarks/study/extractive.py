@@ -48,7 +48,7 @@ class Nearest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class GeneratedAnswer:
     """A generator's answer, the support that it names, and whether it declines."""
 
     answer: str
@@ -96,13 +96,13 @@ def fit_floor(confidence: Floats, answerable: Bools) -> float:
     return NEVER if best is None else -best.threshold
 
 
-def answer(questions: Sequence[Question], nearest: Sequence[Nearest], floor: float) -> list[Answered]:
+def answer(questions: Sequence[Question], nearest: Sequence[Nearest], floor: float) -> list[GeneratedAnswer]:
     """The nearest sentence as the answer, or a refusal if its score is not above the floor.
 
     Either way that sentence is the support: the generator considered it when it answered or declined.
     """
     return [
-        Answered(
+        GeneratedAnswer(
             answer=refusal(question.text) if (declined := near.confidence <= floor) else near.sentence,
             support=(near.sentence,),
             declined=declined,

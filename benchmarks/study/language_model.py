@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.study.extractive import Answered
+from benchmarks.study.extractive import GeneratedAnswer
 from benchmarks.study.questions import Question
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Reply, Request, Spend, combined_hash
 from monitor.assess.ports import LanguageModel
@@ -37,7 +37,7 @@ PROMPT = Prompt(
 )
 
 
-class KeptAnswers:
+class CachedAnswers:
     """A `LanguageModel` that asks `inner` only for answers that are not in `folder`.
 
     `server` is part of an answer's key, since many servers give their only model the same name.
@@ -67,7 +67,7 @@ class KeptAnswers:
         return reply
 
 
-def ask_all(questions: Sequence[Question], model: LanguageModel, *, concurrency: int) -> list[Answered | None]:
+def ask_all(questions: Sequence[Question], model: LanguageModel, *, concurrency: int) -> list[GeneratedAnswer | None]:
     """The model's answer to each question in order; None if it gives none in the requested form.
 
     Raises:
@@ -81,7 +81,7 @@ def ask_all(questions: Sequence[Question], model: LanguageModel, *, concurrency:
         pool.close()
 
 
-def _asked(question: Question, model: LanguageModel) -> Answered | None:
+def _asked(question: Question, model: LanguageModel) -> GeneratedAnswer | None:
     documents = enumerate(question.documents, start=1)
     blocks = [Block(name="question", text=question.text)]
     blocks += [Block(name=f"document {rank}", text=text) for rank, text in documents]
@@ -90,4 +90,4 @@ def _asked(question: Question, model: LanguageModel) -> Answered | None:
     except NoAnswer:
         return None
     support = tuple(piece for text in value.supporting_documents if (piece := text.strip()))
-    return Answered(answer=value.answer, support=support, declined=value.declined)
+    return GeneratedAnswer(answer=value.answer, support=support, declined=value.declined)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from benchmarks.study.extractive import Answered
+from benchmarks.study.extractive import GeneratedAnswer
 from benchmarks.study.questions import Question
 from monitor.assess.classify.refusal import refusal_kind
 from monitor.assess.complete.extractive import ExtractiveCompleter
@@ -48,7 +48,9 @@ class Scored:
         return np.asarray(self.similarities[:, [METRICS.index(name) for name in names]].min(axis=1))
 
 
-def scored(questions: Sequence[Question], answers: Sequence[Answered], embedder: Embedder, *, named: bool) -> Scored:
+def scored(
+    questions: Sequence[Question], answers: Sequence[GeneratedAnswer], embedder: Embedder, *, named: bool
+) -> Scored:
     """The scores of each answer; `named` takes the support that the generator names, otherwise it is extracted."""
     its = [_interaction(q, a, named=named) for q, a in zip(questions, answers, strict=True)]
     found = []
@@ -65,7 +67,7 @@ def scored(questions: Sequence[Question], answers: Sequence[Answered], embedder:
     )
 
 
-def _interaction(question: Question, answered: Answered, *, named: bool) -> Interaction:
+def _interaction(question: Question, answered: GeneratedAnswer, *, named: bool) -> Interaction:
     return Interaction(
         id=question.id,
         app="study",

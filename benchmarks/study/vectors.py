@@ -16,7 +16,7 @@ from monitor.assess.ports import Embedder
 Vectors = NDArray[np.float32]
 
 
-class KeptEmbedder:
+class CachingEmbedder:
     """An `Embedder` that asks `inner` only for texts without a cached vector."""
 
     def __init__(self, inner: Embedder, vectors: dict[bytes, Vectors]) -> None:
@@ -36,14 +36,14 @@ class KeptEmbedder:
 
 
 @contextmanager
-def kept(inner: Embedder, folder: Path) -> Iterator[KeptEmbedder]:
+def cached_embedder(inner: Embedder, folder: Path) -> Iterator[CachingEmbedder]:
     """`inner` with the vectors in `folder`; new vectors are written at the end, even of a failed run."""
     path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', inner.model)}.npz"
     vectors: dict[bytes, Vectors] = {}
     if path.exists():
         with np.load(path) as stored:
             vectors = {bytes(key): row for key, row in zip(stored["keys"], stored["rows"], strict=True)}
-    embedder = KeptEmbedder(inner, vectors)
+    embedder = CachingEmbedder(inner, vectors)
     try:
         yield embedder
     finally:

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.figures import finish, options
-from benchmarks.labelled import DATA, assess, kept_pipeline, read
+from benchmarks.labelled import DATA, assess, cached_pipeline, read
 from monitor.core.model import Verdict
 from monitor.core.text.sentences import sentences
 from monitor.review.evaluate.statistics import auc
@@ -104,7 +104,7 @@ def main() -> None:
     figures: dict[str, dict[str, float]] = {}
     names = ["as it is", *(change.__name__ for change in CHANGES)]
     print(f"{'file':20}" + "".join(f"{name:>18}" for name in names))
-    with kept_pipeline() as pipeline:
+    with cached_pipeline() as pipeline:
         for name in FILES:
             rows = [row for row in read(name) if row.label is not Verdict.REFUSAL]
             rows = [

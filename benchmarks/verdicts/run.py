@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.figures import finish, options
-from benchmarks.labelled import DATA, DEV, TEST, assess, kept_pipeline, read, with_documents
+from benchmarks.labelled import DATA, DEV, TEST, assess, cached_pipeline, read, with_documents
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.verdict import PRIMARY
 from monitor.core.model import Assessment, Verdict
@@ -190,7 +190,7 @@ def main() -> None:
         return
     rng = np.random.default_rng(SEED)
     files: dict[str, File] = {}
-    with kept_pipeline() as pipeline:
+    with cached_pipeline() as pipeline:
         profile = pipeline.profile
         for name in (*DEV, *(TEST if arguments.test else ())):
             labelled = read(name)[: SHORT_ROWS if arguments.short else None]

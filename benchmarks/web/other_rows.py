@@ -80,7 +80,7 @@ _LEAVES = """
 _LONG = "x" * 100_000  # of a report's content, beside what its headline needs
 
 
-def make_beside(url: str, rows: int, now: datetime) -> None:
+def make_other_rows(url: str, rows: int, now: datetime) -> None:
     """Fills the other tables, for `rows` interactions that exist already."""
     share = {"share": 0.07, "lower": 0.06, "upper": 0.08}
     sides = ("negative", "grounded", "refusal", "self_generated")

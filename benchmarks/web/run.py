@@ -28,7 +28,7 @@ from statistics import quantiles
 from sqlalchemy import Engine, text
 
 from benchmarks.figures import finish, options
-from benchmarks.web.other_rows import FINGERPRINT, FIRST, SECOND, make_beside
+from benchmarks.web.other_rows import FINGERPRINT, FIRST, SECOND, make_other_rows
 from benchmarks.web.rows import DAYS, make
 from monitor.store.database import connect
 from monitor.store.interaction.filters import PagePosition
@@ -146,7 +146,7 @@ def measured(rows: int) -> dict[str, dict[str, float]]:
         now = datetime.now(UTC)
         began = time.monotonic()
         make(url, rows, now)
-        make_beside(url, rows, now)
+        make_other_rows(url, rows, now)
         size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e9
         print(f"\n{rows:,} interactions of {DAYS} days, made in {time.monotonic() - began:.0f} s: {size:.1f} GB")
         known = places(engine, rows)

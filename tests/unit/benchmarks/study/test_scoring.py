@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.study.extractive import Answered
+from benchmarks.study.extractive import GeneratedAnswer
 from benchmarks.study.questions import Question
 from benchmarks.study.scoring import UNDEFINED, scored
 from tests.factories.assess import TableEmbedder
@@ -19,8 +19,8 @@ EMBEDDER = TableEmbedder({
 QUESTION = Question(id="1", text="Where?", documents=("Here. There.",), answerable=False, group="g")
 
 
-def answered(text: str, *support: str, declined: bool = False) -> Answered:
-    return Answered(answer=text, support=support, declined=declined)
+def answered(text: str, *support: str, declined: bool = False) -> GeneratedAnswer:
+    return GeneratedAnswer(answer=text, support=support, declined=declined)
 
 
 def test_the_support_that_the_generator_names_is_scored():
