@@ -1,16 +1,16 @@
-"""Chooses the numbers of the shipped profile `minilm` on the development files, but for its five thresholds.
+"""Fits the numbers of the shipped profile `minilm`, except its five thresholds, to the development files.
 
     python tools/fit_blend.py
 
-The blend (its features and their proportions) is in monitor/assess/score/features.py and here. It was chosen by
-the mean AUC over the files, each counting the same, and has no fitted weight. This script fits:
-- threshold: where the mean F1 over the files is highest when one answer in eight is made up, which is nearer to a
-  chatbot in production than the half of these files. Files count alike, and `short_answers`, whose length gives the
-  class away, is left out.
+The blend (its features and their proportions) is in monitor/assess/score/features.py and here. It was chosen by the
+mean AUC over the files, each counting the same, and has no fitted weight. This script fits:
+- threshold: the highest mean F1 over the files when one answer in eight is made up, which is nearer to a chatbot in
+  production than the half of these files. Each file counts the same. `short_answers` is left out, since the length of
+  its answers reveals the class.
 - weight: by likelihood, at the same rate, so that the probability is one half at the threshold.
-- question_held, question_not_held: over people's questions with documents that answer them and with documents that do
-  not (Natural Questions), counting alike: from where on four in five are answerable, and below which nine in ten are
-  not. SQuAD 2.0, whose unanswerable questions were written to look answerable, is printed beside it.
+- question_held, question_not_held: on people's questions with documents that answer them and with documents that do not
+  (Natural Questions), both counting the same: the value from which four in five are answerable, and the value below
+  which nine in ten are not. SQuAD 2.0, whose unanswerable questions were written to look answerable, is printed too.
 - refusal_precision, refusal_missed: on the wording files.
 """
 
@@ -43,7 +43,7 @@ Bools = NDArray[np.bool_]
 
 
 def blended(assessments: Sequence[Assessment]) -> Floats:
-    """The blend, the higher the more is made up."""
+    """The blend: the higher, the more likely made up."""
     found = []
     for a in assessments:
         new = a.evidence.features["new_content_overlap"]
@@ -52,7 +52,7 @@ def blended(assessments: Sequence[Assessment]) -> Floats:
 
 
 def weights(made_up: Bools) -> Floats:
-    """Of rows, that sum to 1 and give the made-up ones the share RATE."""
+    """Weights of the rows that sum to 1 and give the made-up ones the share RATE."""
     return np.where(made_up, RATE / made_up.sum(), (1 - RATE) / (~made_up).sum())
 
 
@@ -78,7 +78,7 @@ def question_support(encoder: TokenEncoder, asked: Sequence[tuple[str, Sequence[
 
 
 def sure_from(support: Floats, other: Floats, share: float) -> float:
-    """The lowest support from which on `share` are of the first kind, both kinds counting alike."""
+    """The lowest support from which `share` are of the first kind, both kinds counting the same."""
     for value in np.sort(np.concatenate([support, other])):
         ours, theirs = (support >= value).mean(), (other >= value).mean()
         if ours / (ours + theirs) >= share:

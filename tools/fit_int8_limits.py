@@ -1,11 +1,11 @@
-"""Derives the limits that the int8 graph reads its layers' inputs within, from the model alone: no text is needed.
+"""Derives the limits for the layer inputs of the int8 graph from the model alone, without any text.
 
     python tools/fit_int8_limits.py [--write]
 
-The float32 encoder reads random word sequences of fit_projection.py; the limit of a channel is its largest absolute
-value there. A few channels of a BERT carry values ten times as large as all others. Limits at a quantile were tried:
-cutting off one value in a thousand costs more than a coarser scale does. Without --write it prints how far the limits
-that ship are from those derived anew here.
+The float32 encoder reads the random word sequences of fit_projection.py; the limit of a channel is its largest absolute
+value there. A few channels of a BERT have values ten times as large as all others. Limits at a quantile were tried:
+cutting off one value in a thousand costs more than a coarser scale does. Without --write it prints how far the shipped
+limits are from newly derived ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def session_with(names: list[str]) -> ort.InferenceSession:
 
 
 def limits(tokenizer: Tokenizer, lines: list[str]) -> NDArray[np.float32]:
-    """Of each channel of each input, shape (LAYERS, channels of all inputs side by side)."""
+    """The limit of each channel of each input, shape (LAYERS, channels of all inputs side by side)."""
     names = [read_by(kind, layer) for layer in range(1, LAYERS + 1) for kind in INPUTS]
     session = session_with(names)
     found = {name: np.zeros(0, np.float32) for name in names}

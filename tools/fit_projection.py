@@ -1,12 +1,12 @@
-"""Derives the projection of token vectors that the encoder's graph ends in, from the model alone: no text is needed.
+"""Derives the projection of token vectors at the end of the encoder's graph from the model alone, without any text.
 
     python tools/fit_projection.py [--write]
 
-The encoder reads random word sequences of its own vocabulary (a word's probability falls with its rank, as Zipf's law
-has it). The unit token vectors of layers 3 and 6, side by side, have their strongest directions in the first principal
-axes (not centred); the projection keeps DIMENSIONS of them. Cosines in that space tell supported from other tokens
-as well as, and on long answers better than, those of all 768 numbers (docs/performance.md), at a sixth of the memory.
-Without --write it prints how far the axes that ship are from those derived anew here.
+The encoder reads random sequences of words of its vocabulary (a word's probability falls with its rank, by Zipf's law).
+The first principal axes (not centred) of the unit token vectors of layers 3 and 6, side by side, are their strongest
+directions; the projection keeps DIMENSIONS of them. Cosines in that space separate supported from other tokens as well
+as those of all 768 numbers, and better on long answers (docs/performance.md), at a sixth of the memory. Without --write
+it prints how far the shipped axes are from newly derived ones.
 """
 
 from __future__ import annotations

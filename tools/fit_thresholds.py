@@ -1,16 +1,17 @@
-"""Fits the five thresholds of the shipped profile `minilm`, and prints them with what the thesis's rule reaches.
+"""Fits the five thresholds of the shipped profile `minilm`, and prints them with the figures of the thesis's rule.
 
     python tools/fit_thresholds.py
 
-SDA: for the mean over the files of the balanced accuracy of *negative* (self-generated) against grounded, among the
-thresholds that flag at most one grounded answer in ten: a pager that cries wolf is switched off. A file with one class
-counts by its share of right verdicts. Files count alike whatever their size. `short_answers` is left out: the length
-of its answers gives the class away.
-SDRD: extractive support always stands in the documents and is not compared with them, so these labels say nothing about
-it; best balanced accuracy of support against its own documents and against those of another question.
-QRD: the same of a question against its own documents and against those of another.
-SDQ, QA: as high as leaves at most one grounded answer in fifty below, mean over the files. A higher SDQ brings nothing
-on these labels; and refusals are found by their wording first, so QA only has to catch what is far off the question.
+SDA: the highest mean over the files of the balanced accuracy of *negative* (self-generated) against grounded, among the
+thresholds that flag at most one grounded answer in ten, since people switch off a pager with more false alarms. A file
+with one class counts by its share of right verdicts. Each file counts the same. `short_answers` is left out, since the
+length of its answers reveals the class.
+SDRD: extractive support is always in the documents and is not compared with them, so these labels say nothing about it;
+the best balanced accuracy of support against its own documents and against those of another question.
+QRD: the best balanced accuracy of a question against its own documents and against those of another.
+SDQ, QA: the highest value that at most one grounded answer in fifty is below, mean over the files. A higher SDQ gains
+nothing on these labels; and refusals are found by their wording first, so QA only has to catch answers far off the
+question.
 The figures printed by group-wise cross-validation are of thresholds fitted without the group they judge.
 """
 
@@ -138,7 +139,7 @@ def fit_primary(files: list[Labelled]) -> Floats:
 
 
 def fit_own(own: list[Floats], other: list[Floats]) -> tuple[float, float]:
-    """The threshold that best tells scores with the own documents from those with another's, and what it reaches."""
+    """The threshold that best separates scores with a row's documents from those with another's, and its accuracy."""
     scores = np.concatenate(own + other)
     low = np.repeat([False, True], [sum(map(len, own)), sum(map(len, other))])
     tried = [balanced(scores < value, low) for value in GRID]

@@ -51,8 +51,8 @@ UNTIMED = "28 days by hour"
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")
 MEAN = Signal(kind=SignalKind.MEAN, name="sda")
 
-# Answers of a minute and combination: so many on average, more by day and of the first app; rows without any are left
-# out, as the writer makes none. A twentieth are negative.
+# Answers per minute and combination: `mean` on average, more by day and for the first app. Rows without answers are
+# left out, since the writer makes none. A twentieth are negative.
 _FILL = """
     INSERT INTO verdict_minute
     SELECT minute, 'app-' || a, 'production', 'model-' || m, 'topic-' || t, n,
@@ -79,7 +79,7 @@ def columns(*, kept: bool) -> str:
     """The columns after `total`, in the order of the table."""
     verdicts = ["n - n / 20", "n / 50", "n / 20 - n / 50"]
     metrics = [*["n"] * len(METRICS), *["n * 0.7"] * len(METRICS), *[bins(kept=kept)] * len(METRICS)]
-    later = ["0"] * 3  # these stand at the end of the table
+    later = ["0"] * 3  # the last columns of the table
     return ", ".join([*verdicts, *["n / 50"] * (len(Reason) - len(later)), *metrics, *later])
 
 

@@ -54,7 +54,7 @@ from monitor.store.interaction import writer as writer_module
 FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
 SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
 BATCH = 512
-TEMPLATES = 500  # interactions that the others are copies of
+TEMPLATES = 500  # interactions that are multiplied
 _COPIES = (
     """INSERT INTO interaction_key SELECT app, id || '-' || n, month FROM interaction_key, generate_series(1, :n) n""",
     """INSERT INTO {table} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '-' || n))).*
@@ -89,7 +89,7 @@ def trail(application: Application, leaves: int) -> dict[str, object]:
             Batch(assessments=tuple(assessments[first : first + BATCH]), dead_letters=(), received=BATCH)
         )
     multiplied(application, leaves // (2 * TEMPLATES) - 1)
-    application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of trails that were emptied
+    application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of emptied trails
     begin = time.perf_counter()
     sealed = application.auditing.sealer().seal_and_sign(application.now())
     sealing = time.perf_counter() - begin
@@ -152,7 +152,7 @@ def cost(application: Application, path: Path, runs: int, *, real: bool) -> tupl
         emptied(application)
         with sealer_process(application) if sealed else without_queue(), nullcontext():
             if sealed:
-                time.sleep(4)  # its process has started
+                time.sleep(4)  # until the process has started
             rates[sealed].append(flow(application, fresh(application) if real else stubbed(application), path))
     return statistics.median(rates[False]), statistics.median(rates[True])
 

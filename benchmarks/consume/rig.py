@@ -29,7 +29,7 @@ PARTITIONS = 4
 BATCH = 512
 READ = "SELECT coalesce(sum(next_offset), 0)::bigint FROM consumer_offset WHERE group_id = %s"
 _TICKS = os.sysconf("SC_CLK_TCK")
-_ANSWER = 30.0  # seconds that a broker has for one
+_ANSWER = 30.0  # seconds that a broker may take for an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Rig:
 
     def shares(self, group: str) -> list[int]:
         """The number of partitions of each member of a group."""
-        with suppress(confluent_kafka.KafkaException):  # there is no such group yet
+        with suppress(confluent_kafka.KafkaException):  # the group does not exist yet
             found = self.admin.describe_consumer_groups([group])[group].result(_ANSWER)
             return sorted(len(member.assignment.topic_partitions) for member in found.members)
         return []
@@ -100,7 +100,7 @@ class Rig:
                     running.append(subprocess.Popen(command, cwd=ROOT, env=own, stdout=said, stderr=said))
             wanted = [PARTITIONS // number] * number
             until(lambda: self.shares(topic) == wanted, 60, f"each of {number} has its share; see {self.log(topic)}")
-            time.sleep(1)  # until each has placed them
+            time.sleep(1)  # until each consumer has found its positions
             yield running
         finally:
             for one in running:
@@ -168,7 +168,7 @@ def send_all(servers: str, topic: str, messages: Iterable[bytes]) -> None:
     sender.flush()
 
 
-# Clients that throw everything away, each for a process of its own; they return messages per second.
+# Clients that discard everything, each to run in a separate process; they return messages per second.
 
 
 def poll_as_we_do(servers: str, topic: str, count: int) -> float:
@@ -218,13 +218,13 @@ def _rate(poll: Callable[[], int], count: int) -> float:
     return (given - first) / (time.perf_counter() - started)
 
 
-# What processes took.
+# CPU and memory of processes.
 
 
 def cpu_seconds(pid: int) -> float:
     """CPU seconds of a process and its descendants, including those that have ended and were waited for."""
     parents, own, found = _parents(), {pid}, 0.0
-    for _ in range(3):  # as deep as our trees are
+    for _ in range(3):  # our process trees are no deeper
         own |= {child for child, parent in parents.items() if parent in own}
     for one in own:
         with suppress(OSError):

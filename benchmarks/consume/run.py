@@ -199,7 +199,7 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
         Application(Settings(database_url=subject.url, embedding=EmbeddingSettings(provider="hash"))) as application,
     ):
         application.prepare()
-        rounds = []  # the machine is not always as fast, so what is compared is measured side by side
+        rounds = []  # the speed of the machine varies, so compared figures are measured side by side
         with subject.topic("raw") as topic:
             send_all(subject.servers, topic, (values[n % len(values)] for n in range(sizes["raw"])))
             for _ in range(sizes["runs"]):

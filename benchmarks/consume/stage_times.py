@@ -26,7 +26,7 @@ from monitor.core.settings.sections import EmbeddingSettings, KafkaSettings
 ORDER = ("poll", "decode", "assess", "write")
 EVERY = 0.005  # seconds
 TOP = 16
-ALWAYS = 0.97  # a function in so many of the samples is only the way to the others
+ALWAYS = 0.97  # a function in this share of the samples only calls the others
 
 
 @dataclass(slots=True)

@@ -123,7 +123,7 @@ class Producer:
         self._doubtful = KafkaProducer(**common, transactional_id=f"{topic}-doubtful")
         self._doubtful_begun = False
         self.sent: set[str] = set()
-        self.never: set[str] = set()  # ids of transactions that were aborted
+        self.never: set[str] = set()  # ids in aborted transactions
         self.repeated = self.junk = self.tombstones = self.aborted = 0
 
     def produce(self, number: int) -> None:
@@ -159,7 +159,7 @@ class Producer:
             self._doubtful.flush()
             self._doubtful.abort_transaction()
             self.aborted += 1
-        except KafkaError as error:  # a broker that was just killed; what was not committed is not seen either
+        except KafkaError as error:  # a broker was just killed; an uncommitted transaction is invisible too
             sys.stderr.write(f"the transaction was not even begun: {error!r}\n")
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ T = TypeVar("T")
 TOPIC = "rag.trial"
 GROUP = "monitor"
 PARTITIONS, MOST_PARTITIONS = 4, 8
-DRAINED_WITHIN = 300.0  # seconds; a consumer that hangs is a failure too
+DRAINED_WITHIN = 300.0  # seconds; a hanging consumer is a failure too
 PROGRESS = "SELECT coalesce(sum(next_offset), 0)::bigint FROM consumer_offset WHERE group_id = %s"
 READ = "SELECT partition, next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s"
 
@@ -183,7 +183,7 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
         )
         started = time.monotonic()
         try:
-            consumers[0].start()  # it migrates
+            consumers[0].start()  # the first consumer migrates the database
             producer.produce(10)
             until(lambda: _stored(postgres) > 0, 60, "the first message is stored")
             consumers[1].start()

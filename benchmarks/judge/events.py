@@ -23,7 +23,7 @@ from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.model import Batch, Tally
 from monitor.core.settings.load import Settings
 
-_WARM = 5.0  # seconds after which as many calls are under way as may be
+_WARM = 5.0  # seconds until the maximum of calls is in flight
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed:
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     logging.getLogger("monitor.app.wiring.models").setLevel(
         logging.ERROR
-    )  # what it warns of is meant: the hash embedder
+    )  # it warns of the hash embedder, which is intended
     events = made(round(rate * seconds), seed, first=waiting)
     source = Paced(values=[event(it.interaction()).encode() for it in events], rate=rate)
     with Application(given) as application:

@@ -38,7 +38,7 @@ from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
 from tests.servers.llm import KEY, MODEL, llm_server
 
-CHAT = "gpt-4o-mini"  # ragas asks for another form of answers where a name begins with gpt-5 or o1
+CHAT = "gpt-4o-mini"  # ragas asks for another form of answers if the name begins with gpt-5 or o1
 METRICS = ("faithfulness", "answer_relevance", "context_relevance")
 RAGAS_NAMES = {"faithfulness": "faithfulness", "answer_relevance": "answer_relevancy"}  # where the formula is ours
 REQUIREMENTS = ROOT / "benchmarks" / "judge" / "ragas-requirements.txt"
@@ -77,7 +77,7 @@ def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
     ours, its = context.Pipe()
     process = context.Process(target=_serve, args=(its, latency, count, seed))
     process.start()
-    its.close()  # so that a server that does not start is noticed
+    its.close()  # so that a failed start of the server is noticed
     try:
         yield Served(url=ours.recv(), pipe=ours)
     finally:
@@ -105,7 +105,7 @@ def _serve(pipe: Connection, latency: float, count: int, seed: int) -> None:
                 server.chats.clear()
 
 
-# Ours.
+# Our judge.
 
 
 def settings(database: str, server: str, mode: str, concurrency: int, *, embedder: str = "openai") -> Settings:
@@ -214,7 +214,7 @@ def worked_off(given: Settings, count: int, seed: int) -> dict[str, Any]:
     return {"seconds": seconds}
 
 
-# ragas.
+# The judge of ragas.
 
 
 def ragas_python(chosen: Path | None, *, make: bool) -> Path | None:

@@ -69,7 +69,7 @@ GOALS: dict[str, tuple[str, float]] = {
     "tokens": ("1/2", 1 / 2),
 }
 RAGAS, SEPARATE, COMBINED, QUEUED = "ragas", "ours, separate", "ours, combined", "ours, combined, queued"
-CLOSE = 1e-6  # our vectors are of float32
+CLOSE = 1e-6  # our vectors are float32
 DISTURBED = 0.1  # cores
 
 
@@ -103,7 +103,7 @@ class Bench:
         def ours(work: Callable[..., dict[str, Any]], mode: str) -> dict[str, Any]:
             return counted(alone(work, settings(self.database, served.url, mode, self.concurrency), count, SEED))
 
-        served.counted()  # what was before is no matter
+        served.counted()  # discards the earlier counts
         theirs = {RAGAS: counted(ragas(python, served.url, self.its, self.concurrency, self.folder))} if python else {}
         return {
             **theirs,

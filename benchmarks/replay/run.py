@@ -141,7 +141,7 @@ def embedding_ratio(application: Application, its: Sequence[Interaction], sizes:
     }
 
 
-# Run by a small process of its own: the kernel counts the memory of whoever started a process into its peak.
+# Runs in a small process of its own: the kernel counts the memory of the parent into the peak of its child.
 LAUNCHER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL)

@@ -96,7 +96,7 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
         took("product", flop / 1e9, lambda: [documents @ answer.T for documents, answer in pairs])
         took("peak", 2 * LARGE**3 / 1e9, lambda: large @ large)
         watch = Stopwatch()
-        all_of(ready)  # `fresh` has taken their place
+        all_of(ready)  # `fresh` has evicted them
         with watched(watch):
             whole = cpu_seconds(lambda: all_of(ready))
         rest = whole - sum(watch.spent.values())
@@ -175,7 +175,7 @@ def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
         for build in builds:
             whole = Whole(build)
             whole.pipeline.encoder.encode([d.text for it in its for d in it.retrieved_documents])
-            whole.pipeline.assess(its[:1])  # the examples of refusals, which every process embeds once
+            whole.pipeline.assess(its[:1])  # embeds the examples of refusals, once per process
             for name in ("new support", "known support"):
                 changed = turned(its, 2 * number + (name == "known support") + 1)
                 found.setdefault(f"{build}, {name}", []).append(whole.run(changed))
@@ -191,7 +191,7 @@ def alone(work: Callable[..., Any], *arguments: object) -> Any:
 
 def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None) -> None:
     for name, value in figures.items():
-        wanted = GOALS.get(name.split(",", maxsplit=1)[0], goal)  # of a figure, or of the group that it stands in
+        wanted = GOALS.get(name.split(",", maxsplit=1)[0], goal)  # of a figure, or of its group
         if isinstance(value, Mapping):
             show(value, f"{before}{name}: ", wanted)
             continue

@@ -21,7 +21,7 @@ from monitor.assess.ports import Embedder
 from monitor.review.evaluate.statistics import auc
 
 RETRIEVED = 3
-SHORT_KNOWLEDGE = 500  # answers that short runs have in the knowledge base beside those that are asked for
+SHORT_KNOWLEDGE = 500  # further answers in the knowledge base of short runs
 
 
 def draw(embedder: Embedder, short: bool) -> tuple[Parts, dict[str, object]]:  # noqa: FBT001  as every experiment is called

@@ -24,7 +24,7 @@ from monitor.assess.ports import Embedder
 from monitor.core.text.sentences import sentences
 from monitor.review.evaluate.statistics import Bools, Counts, Floats, best_threshold, ratio, recall_of
 
-NEVER = -math.inf  # a floor below which nothing is
+NEVER = -math.inf  # a floor that nothing is below
 REFUSALS = (
     "I could not find that in the documents I was given.",
     "Sorry, the material at hand does not say.",
@@ -37,7 +37,7 @@ REFUSALS = (
 )
 
 _WORD = re.compile(r"\w+")
-_STEM = 6  # first letters that stand for a word's inflections
+_STEM = 6  # first letters, the same for all inflections of a word
 
 
 class Nearest(NamedTuple):

@@ -23,7 +23,7 @@ from monitor.review.evaluate.figures import Figure, Rates
 from monitor.review.evaluate.tables import COMBINATIONS
 
 SQUAD, CLOUD = "SQuAD 2.0", "cloud FAQ"
-_EVERYTHING = flag_everything_f1(SQUAD_ANSWERABLE, SQUAD_UNANSWERABLE)  # the study names none
+_EVERYTHING = flag_everything_f1(SQUAD_ANSWERABLE, SQUAD_UNANSWERABLE)  # the study gives no such figure
 _RATES = ("accuracy", "precision", "recall", "F1", "F2")
 _FIRST, _COLUMN = 22, 15  # characters
 Cell = Figure | float | str | None

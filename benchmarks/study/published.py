@@ -20,7 +20,7 @@ class Published(NamedTuple):
 
 
 TAUS: Final = (0.70, 0.75, 0.80, 0.85)
-BALANCED_TAU: Final = 0.80  # the one that the study settles on
+BALANCED_TAU: Final = 0.80  # the threshold that the study chooses
 SQUAD_ANSWERABLE: Final = 992
 SQUAD_UNANSWERABLE: Final = 493
 CLOUD_ANSWERABLE: Final = 153  # on AWS

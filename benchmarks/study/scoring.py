@@ -20,9 +20,9 @@ from monitor.review.evaluate.rows import METRICS, Strings
 from monitor.review.evaluate.statistics import Bools, Floats
 
 BATCH = 256
-UNDEFINED = -1.0  # below every threshold: an answer without support, or no answer, is not grounded
+UNDEFINED = -1.0  # below every threshold: an empty answer, or one without support, is not grounded
 EXACT = 6  # digits: the cosine of a text to itself is 1, whatever the order of its sum
-_ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)  # an interaction has one; nothing here looks at it
+_ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)  # required by an interaction, unused here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ class CachingEmbedder:
         self._vectors = vectors
         self.model = inner.model
         self.dimensions = inner.dimensions
-        self.embedded = 0  # texts that `inner` was asked for
+        self.embedded = 0  # texts that `inner` has embedded
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [content_key(text) for text in texts]

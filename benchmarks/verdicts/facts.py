@@ -30,7 +30,7 @@ SHORT_ROWS = 60
 CONTRADICTION = "contradiction"
 SIGNS = (*(str(kind) for kind in FactKind), "any fact", CONTRADICTION)
 REPEATS = 5
-TIMED_ROWS = 100  # few enough for their documents to be remembered
+TIMED_ROWS = 100  # few enough for the cache of documents
 _WORD = re.compile(r"\w+")
 
 _DENIED = re.compile(r"\b(is|are|was|were|can|does|do|will|did|has|have)(?: not|n't)\b")

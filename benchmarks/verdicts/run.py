@@ -62,7 +62,7 @@ class File(NamedTuple):
     assessments: list[Assessment]
     made_up: Bools
     rows: Rows
-    fits: Bools  # which rows groundedness is about: those that do not refuse
+    fits: Bools  # rows that do not refuse, which groundedness applies to
 
 
 def file(name: str, labelled: Sequence[Labelled], assessments: Sequence[Assessment], profile: Profile) -> File:

@@ -77,7 +77,7 @@ _LEAVES = """
         sha256(n::text::bytea)
     FROM generate_series(0, %(leaves)s::int) n
 """
-_LONG = "x" * 100_000  # of a report's content, beside what its headline needs
+_LONG = "x" * 100_000  # filler of a report's content
 
 
 def make_other_rows(url: str, rows: int, now: datetime) -> None:

@@ -18,7 +18,7 @@ from monitor.core.model import Reason
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 
 DAYS = 88
-WHOLE = timedelta(days=3)  # of the minutes' rollup; the older rows are narrower than real ones, to save disk
+WHOLE = timedelta(days=3)  # rows of the minutes' rollup; older rows lack histograms, to save disk
 REFERENCES = 1_000_000
 _VOCABULARY, _POOL = 4_000, 20_000
 _PARTITIONED = ("interaction", "assessment")
