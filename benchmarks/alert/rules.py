@@ -201,7 +201,7 @@ def show(figures: Mapping[str, Any], sizes: Sequence[int]) -> None:
             + ", ".join(f"{n} {v:,.1f}" if isinstance(v, float) else f"{n} {v:,}" for n, v in made.items())
         )
     small, large = (figures[f"{size:,}"]["rules"] for size in sizes)
-    print(f"{'ms a rule':36}" + "".join(f"{f'{size:,}: p50':>20}{'p95':>8}" for size in sizes) + f"{'ratio':>8}")
+    print(f"{'ms per rule':36}" + "".join(f"{f'{size:,}: p50':>20}{'p95':>8}" for size in sizes) + f"{'ratio':>8}")
     for name in small:
         both = "".join(f"{of[name]['p50 ms']:20.1f}{of[name]['p95 ms']:8.1f}" for of in (small, large))
         goal = (

@@ -146,7 +146,7 @@ def quiet_weeks(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dic
             run = trials.simulate(quiet(shape, volume), size.quiet, RUN_WEEKS * WEEK, rng)
             ways = {**WAYS, **OF_TOPICS} if shape == "topics" else WAYS
             of_volume[shape] = {name: trials.quiet_figures(way(run)) for name, way in ways.items()}
-        print(f"\nfalse pages a week at {volume:,}/h (95 % interval)" + "".join(f"{shape:>27}" for shape in SHAPES))
+        print(f"\nfalse pages per week at {volume:,}/h (95 % interval)" + "".join(f"{shape:>27}" for shape in SHAPES))
         for name in (*WAYS, *OF_TOPICS):
             cells = (shown_pages(of_volume[shape].get(name)) for shape in SHAPES)
             print(f"  {name:38}" + "".join(f"{cell:>27}" for cell in cells), flush=True)
@@ -210,7 +210,9 @@ def hindsight(size: Size, rng: np.random.Generator) -> dict[str, dict[str, dict[
 
 def best_thresholds(size: Size, volume: int, rng: np.random.Generator) -> dict[str, dict[str, object]]:
     kept = rarely_wrong(trials.simulate(quiet("day and night", volume), size.quiet, RUN_WEEKS * WEEK, rng))
-    print(f"\nmedian minutes at {volume:,}/h; {len(kept)} thresholds of {len(list(settings()))} are as rarely wrong")
+    print(
+        f"\nmedian minutes at {volume:,}/h; {len(kept)} of {len(list(settings()))} thresholds have as few false pages"
+    )
     figures: dict[str, dict[str, object]] = {}
     for factor, ramp in size.kinds:
         run = trials.simulate(incident(volume, factor, ramp), size.incidents, INCIDENT_MINUTES, rng)

@@ -263,10 +263,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="monitor-consume-") as folder:
         results, lines = measure(SHORT if arguments.short else FULL, Path(folder), profile=arguments.profile)
     show(finish(results, seed=SEED, path=arguments.json))
-    print(f"\nEverything shared {os.cpu_count()} cores; where the cores taken add up to that, they are the limit.")
+    print(f"\nAll parts shared {os.cpu_count()} cores; if the cores used add up to that, they are the limit.")
     others = max(results[name]["cores_taken"]["others"] for name in ("one consumer", "two consumers"))
     if others > DISTURBED:
-        print(f"Others took {others:.2f} of them meanwhile: these are not the figures of a machine of one's own.")
+        print(f"Other processes used {others:.2f} cores meanwhile: expect better figures on an idle machine.")
     print("\n".join(lines))
 
 

@@ -203,7 +203,7 @@ def show(results: dict[str, Any]) -> None:
         figures = (f"{found[column]:,.1f}" if column == "seconds" else f"{found[column]:,.0f}" for column in COLUMNS)
         print(f"{name:28}" + "".join(f"{figure:>22}" for figure in figures))
     if not results["to ragas"]:
-        print("ragas was left out, by --no-ragas or for want of a virtual environment, which --short does not make")
+        print("ragas was left out: --no-ragas was given, or its environment is missing and --short does not make it")
     else:
         print(f"\n{'to ragas':28}" + "".join(f"{name:>22}" for name in RATIOS))
     for name, found in results["to ragas"].items():
@@ -273,9 +273,9 @@ def main() -> None:
     results: dict[str, Any] = finish(found, seed=SEED, path=arguments.json)
     show(results)
     others = results["cores taken by others"]
-    print(f"\nEverything shared {os.cpu_count()} cores, the scripted server and PostgreSQL too.")
+    print(f"\nAll parts shared {os.cpu_count()} cores, including the scripted server and PostgreSQL.")
     if others > DISTURBED:
-        print(f"Others took {others:.2f} of them meanwhile: these are not the figures of a machine of one's own.")
+        print(f"Other processes used {others:.2f} cores meanwhile: expect better figures on an idle machine.")
 
 
 if __name__ == "__main__":

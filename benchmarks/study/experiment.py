@@ -109,7 +109,9 @@ def _language_model(
     figures |= {"llm_calls": spend.calls, "llm_tokens": spend.input_tokens + spend.output_tokens}
     kinds = {q.answerable for q, _ in given}
     if len(kinds) < 2:
-        print(f"{model} gave no answers to tell apart: {len(given)} of {len(answers)} are in the form asked for")
+        print(
+            f"{model} answered at most one kind of questions: {len(given)} of {len(answers)} are in the requested form"
+        )
         return []
     asked, answered = zip(*given, strict=True)
     return [

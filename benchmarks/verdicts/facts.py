@@ -149,7 +149,9 @@ def main() -> None:
     results = {name: table(labelled) for name, labelled in files.items()}
     show(results)
     changed, seen = planted([row for labelled in files.values() for row in labelled])
-    print(f"\nof {changed} document sentences with a negation or an opposite changed, seen as contradicting: {seen}")
+    print(
+        f"\n{seen} of {changed} document sentences with a changed negation or opposite are detected as contradictions"
+    )
     costs = cost(files["longform"])
     print("\nmicroseconds for an answer of about 150 words: " + ", ".join(f"{n} {v:.1f}" for n, v in costs.items()))
     finish(
