@@ -1,1 +1,4 @@
-"""What people say of stored interactions: which to offer them, what they agree on, and how well we agree with them."""
+"""Labels by people: which answers to offer, what people agree on, and how well verdicts agree with them.
+
+Takes stored interactions, opinions and labelled files; gives offers, agreement, evaluations and calibrated profiles.
+"""

@@ -1,9 +1,9 @@
-"""Which interactions to offer to people next.
+"""Chooses which interactions to offer to people next.
 
-Every other offer teaches: it is one on which the profile is least sure, or is contradicted. The others are a simple
-random sample, without which no figure about the verdicts would be unbiased. Candidates come in an order of chance, that
-of a hash of app and id (`Reviews.candidates`); the random sample is always a beginning of that order. Those in it that
-were labelled for another reason belong to it too: left out, the sample would lack just the doubtful ones.
+Every other offer is informative: the profile is unsure about it, or is contradicted. The others are a simple random
+sample; without it no figure about the verdicts would be unbiased. Candidates come in a random order, by a hash of app
+and id (`Reviews.candidates`), and the random sample is always a prefix of that order. Interactions in the prefix that
+were labelled for another reason belong to the sample too: without them it would lack just the doubtful ones.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from datetime import datetime
 from monitor.core.model import Probabilities, Verdict
 from monitor.review.label import Drawn
 
-UNSUPPORTED = 0.5  # faithfulness below which the judge speaks against `grounded`
-SUPPORTED = 0.8  # and from which it speaks against `self_generated`
+UNSUPPORTED = 0.5  # below this faithfulness the judge contradicts `grounded`
+SUPPORTED = 0.8  # from this faithfulness on the judge contradicts `self_generated`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A stored interaction with its live verdict, the judge's newest faithfulness score and who has labelled it.
+    """A stored interaction with its live verdict, the judge's newest faithfulness score and who labelled it.
 
-    `drawn` says why those people were offered it, `RANDOM` where the random draw has met it; None without a label.
+    `drawn` is why it was offered to them, `RANDOM` once the random draw has reached it; None without a label.
     """
 
     app: str
@@ -38,14 +38,14 @@ class Candidate:
 
     @property
     def margin(self) -> float:
-        """Between the two largest probabilities, in [0, 1]: the smaller, the nearer to another verdict."""
+        """The gap between the two largest probabilities, in [0, 1]; a small one means another verdict is near."""
         p = self.probabilities
         second, first = sorted((p.grounded, p.refusal, p.self_generated))[1:]
         return first - second
 
     @property
     def contradiction(self) -> float:
-        """How far the judge's score is from what the verdict lets expect, in [0, 1]; 0 where the two are compatible."""
+        """How strongly the judge's score contradicts the verdict, in [0, 1]; 0 if the two are compatible."""
         if self.faithfulness is None:
             return 0.0
         if self.verdict is Verdict.GROUNDED and self.faithfulness < UNSUPPORTED:
@@ -57,10 +57,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A candidate with the reason why it is offered.
+    """A candidate and why it is offered.
 
-    `passed` are those that the random draw met on its way to this one and that people had labelled before: they are in
-    the random sample from now on.
+    `passed` holds the labelled candidates that the random draw met on its way to this one. They join the random sample.
     """
 
     candidate: Candidate
@@ -69,20 +68,20 @@ class Offer:
 
 
 def draw(candidates: Sequence[Candidate], count: int, *, random_only: bool = False) -> list[Offer]:
-    """At most `count` of those that nobody has labelled: one that teaches, a random one, and so on.
+    """At most `count` unlabelled candidates: an informative one, a random one, and so on.
 
-    `candidates` are in the order of chance. Nothing is remembered between draws but labels: their number says whose
-    turn it is, and what was not labelled is offered again.
+    `candidates` are in random order. Only labels are remembered between draws: their number tells which kind comes
+    next, and an offer without a label is made again.
     """
     labelled = sum(1 for c in candidates if c.people)
     turns = range(labelled, labelled + count)
-    at_random = _at_random(candidates, count if random_only else sum(turn % 2 for turn in turns))
-    taken = {id(offer.candidate) for offer in at_random}
+    random_offers = _at_random(candidates, count if random_only else sum(turn % 2 for turn in turns))
+    taken = {id(offer.candidate) for offer in random_offers}
     rest = [c for c in candidates if not c.people and id(c) not in taken]
-    teaching = _teaching(rest, (labelled + 1) // 2) if not random_only else iter(())
-    chance, offers = iter(at_random), []
+    informative = _informative(rest, (labelled + 1) // 2) if not random_only else iter(())
+    at_random, offers = iter(random_offers), []
     for turn in turns:
-        first, second = (chance, teaching) if random_only or turn % 2 else (teaching, chance)
+        first, second = (at_random, informative) if random_only or turn % 2 else (informative, at_random)
         offer = next(first, None) or next(second, None)
         if offer is not None:
             offers.append(offer)
@@ -90,7 +89,7 @@ def draw(candidates: Sequence[Candidate], count: int, *, random_only: bool = Fal
 
 
 def second_opinions(candidates: Sequence[Candidate], count: int, *, by: str) -> list[Offer]:
-    """At most `count` of those that others have labelled and `by` has not, those of the random sample first."""
+    """At most `count` candidates that others have labelled and `by` has not, those of the random sample first."""
     theirs = [c for c in candidates if c.people and by not in c.people]
     theirs.sort(key=lambda c: c.drawn is not Drawn.RANDOM)
     return [Offer(candidate=c, drawn=c.drawn or Drawn.CHOSEN) for c in theirs[:count]]
@@ -110,8 +109,8 @@ def _at_random(candidates: Iterable[Candidate], count: int) -> list[Offer]:
     return offers
 
 
-def _teaching(candidates: Sequence[Candidate], turn: int) -> Iterator[Offer]:
-    """By each reason in turn, for which the strongest comes first."""
+def _informative(candidates: Sequence[Candidate], turn: int) -> Iterator[Offer]:
+    """Yields offers for each reason in turn, the strongest of each first."""
     by_margin = sorted(candidates, key=lambda c: c.margin)
     strongest_first = {
         Drawn.MARGIN: by_margin,

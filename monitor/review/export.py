@@ -1,4 +1,4 @@
-"""A labelled interaction as a line that `evaluate` and `calibrate` read: a native event, its label beside it."""
+"""Writes a labelled interaction as `evaluate` and `calibrate` read it: a native event with its label."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from monitor.core.model import Document, Interaction
 from monitor.review.label import Consensus
 
 
-def labelled_json(it: Interaction, said: Consensus) -> dict[str, object]:
-    """The native event of the interaction (docs/start/events.md) with its label, and how that came about.
+def labelled_json(it: Interaction, consensus: Consensus) -> dict[str, object]:
+    """The native event of the interaction (docs/start/events.md) with its label, and how the label came about.
 
-    `labelled_by` are those who say so, `labelled_at` is when the newest of them did.
+    `labelled_by` lists the people who gave this label, `labelled_at` is when the newest of them did.
     """
     return {
         **native_event(it),
-        "label": said.newest.label,
+        "label": consensus.newest.label,
         "group": group_of(it.question),
-        "drawn": said.newest.drawn,
-        "labelled_by": list(said.people),
-        "labelled_at": _time(said.newest.at),
+        "drawn": consensus.newest.drawn,
+        "labelled_by": list(consensus.people),
+        "labelled_at": _time(consensus.newest.at),
     }
 
 
 def native_event(it: Interaction) -> dict[str, object]:
-    """The event that the native dialect reads as this interaction, but for its marks and its position; no nulls."""
+    """The event that the native dialect reads as this interaction, except its marks and position; without nulls."""
     support, usage = it.supporting_documents, it.usage
     fields = {
         "id": it.id,
@@ -52,9 +52,9 @@ def native_event(it: Interaction) -> dict[str, object]:
 
 
 def group_of(question: str) -> str:
-    """16 hex digits of the SHA-256 of the question but for case, white space and the forms of characters.
+    """16 hex digits of the SHA-256 of the question, ignoring case, white space and the forms of characters.
 
-    Answers to the same question are to be on one side of every split.
+    It keeps answers to the same question on one side of every split.
     """
     folded = " ".join(unicodedata.normalize("NFKC", question).casefold().split())
     return hashlib.sha256(folded.encode()).hexdigest()[:16]

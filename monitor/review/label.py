@@ -1,4 +1,4 @@
-"""A person's label of an interaction, and what several people together say of it."""
+"""Labels of interactions by people, and the consensus of several people."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from monitor.core.model import Probabilities, Verdict
 class Drawn(StrEnum):
     """Why an interaction was offered to people."""
 
-    MARGIN = "margin"  # its verdict was nearly another one
-    RULE = "rule"  # the thesis's rule says otherwise than the profile
-    JUDGE = "judge"  # the judge says otherwise than the profile
-    RANDOM = "random"  # by chance: only these say how good verdicts are
-    CHOSEN = "chosen"  # it was not offered: somebody picked it
+    MARGIN = "margin"  # the verdict was a close call
+    RULE = "rule"  # the thesis's rule disagrees with the profile
+    JUDGE = "judge"  # the judge disagrees with the profile
+    RANDOM = "random"  # drawn at random: only these measure how good verdicts are
+    CHOSEN = "chosen"  # not offered: a person picked it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The live assessment of an interaction as it stands when a person labels it."""
+    """The live assessment of an interaction at the time when a person labels it."""
 
     app: str
     id: str
@@ -37,7 +37,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """What a person says now of an interaction. `by` names the person."""
+    """A label that a person gives now. `by` names the person."""
 
     standing: Standing
     label: Verdict
@@ -47,10 +47,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The newest label of one person for one interaction, with the verdicts that stood then.
+    """The newest label of one person for one interaction, with the verdicts in force when it was given.
 
     Of two opinions the one with the higher `number` is the newer. `drawn` is `RANDOM` as soon as the random draw has
-    met the interaction, whatever else it was offered for.
+    reached the interaction, whatever else it was offered for.
     """
 
     app: str
@@ -67,7 +67,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consensus:
-    """What people say of one interaction: the newest opinion for it, who is of that opinion, and whether all are."""
+    """The winning label of an interaction: its newest opinion, the people who share it, and whether others disagree."""
 
     newest: Opinion
     people: tuple[str, ...]
@@ -75,11 +75,11 @@ class Consensus:
 
 
 def consensus(opinions: Iterable[Opinion]) -> list[Consensus]:
-    """One for each interaction, by time, app and id: the label of the majority, of a tie the newest label."""
+    """One for each interaction, sorted by time, app and id: the majority's label, or the newest in a tie."""
     by_interaction: dict[tuple[str, str], list[Opinion]] = {}
     for opinion in opinions:
         by_interaction.setdefault((opinion.app, opinion.id), []).append(opinion)
-    decided = [_decided(of_one) for of_one in by_interaction.values()]
+    decided = [_decided(found) for found in by_interaction.values()]
     return sorted(decided, key=lambda c: (c.newest.occurred_at, c.newest.app, c.newest.id))
 
 

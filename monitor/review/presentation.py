@@ -1,4 +1,4 @@
-"""What a person reads before labelling, without what the program thinks of it; and agreement as tables."""
+"""Offers as JSON and as commands, without the verdict; agreement as JSON and as remarks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from monitor.review.agreement import ENOUGH, Agreement, Week
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn
 
-SHOWN = 6_000  # characters of a text
+SHOWN = 6_000  # characters of a text on a page or terminal
 DRAWN_WORDS = {
-    Drawn.MARGIN: "it is a close call",
-    Drawn.RULE: "two of our ways to tell disagree",
-    Drawn.JUDGE: "the judge disagrees",
-    Drawn.RANDOM: "by chance",
-    Drawn.CHOSEN: "somebody picked it",
+    Drawn.MARGIN: "the verdict is a close call",
+    Drawn.RULE: "two methods disagree about it",
+    Drawn.JUDGE: "the judge disagrees with the verdict",
+    Drawn.RANDOM: "it was drawn at random",
+    Drawn.CHOSEN: "a person picked it",
 }
 
 
 def offer_json(row: Mapping[str, Any], offer: Offer, command: str, *, reveal: bool) -> dict[str, Any]:
-    """The same as an object; with `reveal` the verdicts and probabilities too."""
+    """The offer as JSON; `row` is one of `Queries.explained`. `reveal` adds verdicts and probabilities."""
     shown = ("app", "id", "occurred_at", "question", "answer", "retrieved_documents", "reference_answer")
     revealed = ("verdict", "rule_verdict", "reasons", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated")
     names = (*shown, *revealed) if reveal else shown
@@ -29,26 +29,27 @@ def offer_json(row: Mapping[str, Any], offer: Offer, command: str, *, reveal: bo
 
 
 def label_command(offer: Offer, by: str | None) -> str:
-    """The command that labels it, for a shell; LABEL is to be filled in."""
+    """The shell command that labels the offer; the user fills in LABEL."""
     name = f"{offer.candidate.app}/{offer.candidate.id}"
-    whose = f"--by {shlex.quote(by)} " if by is not None else ""
+    person = f"--by {shlex.quote(by)} " if by is not None else ""
     dashes = "-- " if name.startswith("-") else ""
-    return f"monitor review label {whose}{dashes}{shlex.quote(name)} LABEL"
+    return f"monitor review label {person}{dashes}{shlex.quote(name)} LABEL"
 
 
 def remarks(together: Week, left_out: int) -> Iterator[str]:
-    """What has to be said beside the table."""
-    yield f"shares with their Wilson intervals at 95 %; fewer than {ENOUGH} labels are too few to say much"
+    """Yields what limits the figures of the table."""
+    yield f"shares with 95 % Wilson intervals; fewer than {ENOUGH} labels say little"
     if together.unlabelled:
-        yield f"{together.unlabelled} were drawn at random and are open: if they are the hard ones, the shares flatter"
+        open_ = f"{together.unlabelled} were drawn at random and are open"
+        yield f"{open_}: if they are the hard ones, the shares are too high"
     if together.disputed:
-        yield f"people disagree on {together.disputed}: the majority counts, of a tie the newest label"
+        yield f"people disagree on {together.disputed}: the majority counts, or the newest label in a tie"
     if left_out:
-        yield f"left out: {left_out} labelled ones that were not drawn at random"
+        yield f"left out: {left_out} labelled answers that were not drawn at random"
 
 
 def week_json(week: Week) -> dict[str, Any]:
-    """A week as an object; shares and bounds are null without a label."""
+    """A week as JSON; shares and bounds are null without labels."""
     return {
         "week": week.name,
         "labels": week.verdict.total,
@@ -61,9 +62,13 @@ def week_json(week: Week) -> dict[str, Any]:
 
 
 def agreement_json(agreed: Agreement) -> dict[str, Any]:
-    """`{agreeing, total, share, lower, upper, kappa}`, the interval Wilson's at 95 %."""
+    """`{agreeing, total, share, lower, upper, kappa}` with the Wilson interval at 95 %."""
     lower, upper = agreed.interval if agreed.total else (None, None)
     return {
-        "agreeing": agreed.agreeing, "total": agreed.total, "share": agreed.share, "lower": lower, "upper": upper,
+        "agreeing": agreed.agreeing,
+        "total": agreed.total,
+        "share": agreed.share,
+        "lower": lower,
+        "upper": upper,
         "kappa": agreed.kappa,
-    }  # fmt: skip
+    }

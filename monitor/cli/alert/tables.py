@@ -72,7 +72,8 @@ def troubles(
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:
         counts = ", ".join(f"{row[kind]} {kind}" for kind in ("waiting", "lost") if row[kind])
-        yield f"{row['receiver']}: undelivered notifications ({counts}) since {moment(row['since'])}: {row['last_error'] or 'new'}"
+        since, why = moment(row["since"]), row["last_error"] or "not tried yet"
+        yield f"{row['receiver']}: undelivered notifications ({counts}) since {since}: {why}"
     if silences:
         yield f"{plural(len(silences), 'silence')} in force: see `monitor alerts silences`"
 

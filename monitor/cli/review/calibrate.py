@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from monitor.review.calibrate.run import Calibrated
 
 _FIGURES = {
-    "auc": "AUC: an answer that is made up gets a higher probability than one that is not",
-    "precision": "precision: of the answers called self-generated, how many are",
-    "recall": "recall: of the self-generated answers, how many are found",
-    "f1": "F1 of the two",
-    "f2": "F2, recall counts more",
-    "flag_everything_f1": "F1 of calling every answer self-generated, to compare",
-    "brier": "Brier score of the probabilities (0 is perfect, .25 says nothing)",
-    "ece": "calibration error: how far probabilities are from what comes true (10 bins)",
+    "auc": "AUC: how often a made-up answer gets a higher probability than another one",
+    "precision": "precision: share of the answers called self-generated that are",
+    "recall": "recall: share of the self-generated answers that are found",
+    "f1": "F1: precision and recall, weighted alike",
+    "f2": "F2: recall counts more",
+    "flag_everything_f1": "for comparison: F1 of calling every answer self-generated",
+    "brier": "Brier score of the probabilities (0 is perfect, 0.25 is a coin toss)",
+    "ece": "calibration error: mean gap between probability and observed share (10 bins)",
 }
 
 
 def calibrate(
     labels: Annotated[list[Path], typer.Argument(help="Labelled JSON Lines, also .gz and .zst; - is standard input.")],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The profile to write; set MONITOR_PROFILE to it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Profile file to write; set MONITOR_PROFILE to use it.")],
     objective: Annotated[
-        str, typer.Option(help="What the threshold is best for: f1, f2, or recall@0.9 (recall at that precision).")
+        str, typer.Option(help="What the threshold maximises: f1, f2, or recall@0.9 (recall at that precision).")
     ] = "f1",
-    name: Annotated[str | None, typer.Option(help="Of the profile; default: the file's.")] = None,
-    profile: Annotated[str | None, typer.Option(help="To start from, instead of MONITOR_PROFILE.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the folds and the resamples.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    name: Annotated[str | None, typer.Option(help="Name of the profile; default: the file's.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Profile to start from; default: MONITOR_PROFILE.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and the resamples.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a profile of your own to labelled answers; some 200 of them make its probabilities hold."""
+    """Fit your own profile to labelled answers. About 200 of them make its probabilities reliable."""
     from monitor.assess.classify.profile import LONGEST_NAME
     from monitor.review.calibrate.profile_file import profile_toml
     from monitor.review.calibrate.run import calibrated, objective_of
@@ -52,11 +52,11 @@ def calibrate(
     objective_of(objective)
     name = name or out.stem
     if len(name) > LONGEST_NAME:
-        raise WrongSettings(f"a profile's name has {LONGEST_NAME} characters at most: choose one with --name")
+        raise WrongSettings(f"a profile's name has at most {LONGEST_NAME} characters: choose one with --name")
     if out.exists() and not force:
-        raise WrongSettings(f"{out} is there already: choose another name, or --force to write over it")
+        raise WrongSettings(f"{out} exists already: choose another name, or --force to overwrite it")
     if not out.parent.is_dir():
-        raise WrongSettings(f"{out}: there is no folder {out.parent}")
+        raise WrongSettings(f"{out}: folder {out.parent} does not exist")
     made = assessed(labels, profile)
     found = calibrated(
         made.rows,
@@ -72,21 +72,21 @@ def calibrate(
     except OSError as error:
         raise WrongSettings(f"cannot write {out}: {error.strerror}") from None
     if as_json:
-        print_json({"profile": found.profile.name, "hash": found.profile.hash, "left_out": found.left_out,
-                    **(found.profile.calibration.model_dump() if found.profile.calibration else {})})  # fmt: skip
+        figures = found.profile.calibration.model_dump() if found.profile.calibration else {}
+        print_json({"profile": found.profile.name, "hash": found.profile.hash, "left_out": found.left_out, **figures})
     else:
-        _print(found)
-    sys.stderr.write(f"wrote {out}: to use it, set MONITOR_PROFILE={out}\n")
+        _print_calibrated(found)
+    sys.stderr.write(f"wrote {out}; set MONITOR_PROFILE={out} to use it\n")
 
 
 def profiles(
     name: Annotated[
-        str | None, typer.Argument(help="Name or path: show this one with its weights and figures.")
+        str | None, typer.Argument(help="Name or path of a profile to show with its weights and figures.")
     ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the profiles that ship and the configured one, or show one."""
+    """List the shipped profiles and the configured one, or show one of them."""
     from monitor.assess.classify.profile import read_profile, shipped_profiles
 
     if name is not None:
@@ -104,11 +104,17 @@ def profiles(
     if as_json:
         print_json(
             [
-                {"name": key, "hash": p.hash, "embedding_model": p.embedding_model, "token_model": p.token_model,
-                 "calibrated": p.calibrated, "configured": key == configured}
+                {
+                    "name": key,
+                    "hash": p.hash,
+                    "embedding_model": p.embedding_model,
+                    "token_model": p.token_model,
+                    "calibrated": p.calibrated,
+                    "configured": key == configured,
+                }
                 for key, p in rows.items()
             ]
-        )  # fmt: skip
+        )
         return
     table = Table(box=None)
     for heading in ("profile", "hash", "for the embedding model", "calibrated"):
@@ -120,23 +126,21 @@ def profiles(
     Console(highlight=False).print(table)
 
 
-def _print(found: Calibrated) -> None:
+def _print_calibrated(found: Calibrated) -> None:
     if found.left_out:
         Console(highlight=False).print(
-            f"{found.left_out:,} answers refuse or have no documents: no use for groundedness"
+            f"{found.left_out:,} answers refuse or have no documents, so groundedness cannot be fitted to them"
         )
     _show(found.profile)
-    # An interval is as wide as one over the root of the number of sources.
+    # The width of an interval falls with the root of the number of answers, so half the width takes four times as many.
     more = 3 * len(found.rows.made_up)
-    Console(highlight=False).print(
-        f"about {more:,} more answers that can be used would make the intervals half as wide"
-    )
+    Console(highlight=False).print(f"about {more:,} more usable answers would halve the width of the intervals")
 
 
 def _show(profile: Profile) -> None:
     made, console = profile.calibration, Console(highlight=False)
     console.print(f"{literal(profile.name)} ({profile.hash}): {literal(profile.note)}")
-    weights = Table(title="what moves the probability of self-generated", title_justify="left")
+    weights = Table(title="weights in the probability of self-generated", title_justify="left")
     for heading in ("feature", "weight", "AUC lost without it"):
         weights.add_column(heading, justify="left" if heading == "feature" else "right")
     features = profile.groundedness.features
@@ -144,15 +148,15 @@ def _show(profile: Profile) -> None:
         lost = f"{made.importance.get(feature, 0):.3f}" if made else "–"
         weights.add_row(feature, f"{features[feature].weight:+.2f}", lost)
     console.print(weights)
-    console.print(f"self-generated from a probability of {profile.groundedness.threshold:.2f} on")
+    console.print(f"an answer is self-generated from a probability of {profile.groundedness.threshold:.2f}")
     if made is None:
         return
     console.print(
         f"{made.rows:,} labelled answers from {made.groups:,} sources: {made.self_generated:,} self-generated, "
         f"{made.refusals:,} refusals"
     )
-    table = Table(title="judged by profiles fitted without them (5 folds, sources kept together)", title_justify="left")
-    for heading in ("", "figure", "95 %"):
+    table = Table(title="measured on held-out answers (5 folds, sources kept together)", title_justify="left")
+    for heading in ("", "figure", "95% interval"):
         table.add_column(heading, justify="left" if not heading else "right")
     for key, words in _FIGURES.items():
         if key in made.figures:

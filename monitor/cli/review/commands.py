@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, print_json
+from monitor.cli.terminal import AsJson, actor, duration, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.text.plain import readable
@@ -25,14 +24,16 @@ if TYPE_CHECKING:
     from monitor.review.draw import Offer
 
 review_app = typer.Typer(
-    name="review", no_args_is_help=True, help="What people say of answers: offer, label, export, compare."
+    name="review",
+    no_args_is_help=True,
+    help="Offer answers to label, store and export labels, compare verdicts with people.",
 )
-A_SITTING = 20  # offers of an interactive run
-MOST = 200  # of one call: what is offered at random and never labelled weakens every figure
+OFFERS_PER_SESSION = 20  # of an interactive run
+MOST = 200  # offers of one call; an answer drawn at random and never labelled weakens every figure
 _Row = Mapping[str, Any]  # of `Queries.explained`
-_App = Annotated[str | None, typer.Option("--app", help="Only this app's.")]
-_Since = Annotated[str, typer.Option(metavar="DURATION", help="Only answers given since so long, as 7d.")]
-_By = Annotated[str | None, typer.Option(metavar="NAME", help="Who labels; default: the login name.")]
+_App = Annotated[str | None, typer.Option("--app", help="Only this app.")]
+_Since = Annotated[str, typer.Option(metavar="DURATION", help="Only answers from the last DURATION, such as 7d.")]
+_By = Annotated[str | None, typer.Option(metavar="NAME", help="Who labels; default: your login.")]
 
 
 @review_app.command("next")
@@ -41,36 +42,42 @@ def review_next(
     app_name: _App = None,
     since: _Since = "7d",
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, max=MOST, help=f"How many; default 1, or {A_SITTING} with -i.")
+        int | None,
+        typer.Option("--count", "-n", min=1, max=MOST, help=f"How many; default 1, or {OFFERS_PER_SESSION} with -i."),
     ] = None,
     by: _By = None,
-    random_only: Annotated[bool, typer.Option("--random", help="Only by chance, none that teach.")] = False,
+    random_only: Annotated[bool, typer.Option("--random", help="Only random answers.")] = False,
     second_opinion: Annotated[
-        bool, typer.Option("--second-opinion", help="Those that only others have labelled.")
+        bool, typer.Option("--second-opinion", help="Only answers that others have labelled and you have not.")
     ] = False,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Show the verdict too; it leads people.")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Show the verdict too; it biases labels.")] = False,
     interactive: Annotated[
-        bool, typer.Option("--interactive", "-i", help="Ask for one label after the other, by single keys.")
+        bool, typer.Option("--interactive", "-i", help="Ask for one label after another, by single keys.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Offer answers to label: in turn one that teaches and one by chance, each saying which."""
-    from monitor.app.review import live_row, login_name, offers, person
+    """Offer answers to label: alternately an informative one and a random one, and say which it is."""
+    from monitor.app.review import live_row, offers
     from monitor.review.presentation import label_command, offer_json
 
     if random_only and second_opinion:
-        raise WrongSettings("either --random or --second-opinion")
+        raise WrongSettings("give either --random or --second-opinion, not both")
     if interactive and as_json:
-        raise WrongSettings("either --interactive or --json")
+        raise WrongSettings("give either --interactive or --json, not both")
     if interactive and not _on_a_terminal():
         raise WrongSettings("--interactive needs a terminal; elsewhere use `next --json` and `label --file`")
-    who = login_name() if by is None else person(by)
-    span = _duration(since)
+    who = actor(by)
+    span = duration(since, "--since")
     with opened() as application:
         found = offers(
-            application, app=app_name, span=span, count=count or (A_SITTING if interactive else 1), by=who,
-            random_only=random_only, second_opinion=second_opinion,
-        )  # fmt: skip
+            application,
+            app=app_name,
+            span=span,
+            count=count or (OFFERS_PER_SESSION if interactive else 1),
+            by=who,
+            random_only=random_only,
+            second_opinion=second_opinion,
+        )
         rows = ((offer, row) for offer in found if (row := live_row(application, offer)) is not None)
         if as_json:
             shown = []
@@ -81,7 +88,7 @@ def review_next(
         elif not found:
             typer.echo(f"nothing to label among the answers of the last {since}")
         elif interactive:
-            _sit(application, rows, who, reveal=reveal)
+            _label_one_by_one(application, rows, who, reveal=reveal)
         else:
             for offer, row in rows:
                 _show(application, offer, row, who, reveal=reveal)
@@ -97,49 +104,51 @@ def review_label(
     ] = None,
     *,
     by: _By = None,
-    note: Annotated[str | None, typer.Option(help="Why, in your words.")] = None,
+    note: Annotated[str | None, typer.Option(help="Why, in your own words.")] = None,
     file: Annotated[
-        Path | None, typer.Option(help="JSON lines {app, id, label, by?, note?} instead; - is standard input.")
+        Path | None, typer.Option(help="Read JSON lines {app, id, label, by?, note?}; - is standard input.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Store what a person says; who says something else later is counted by that, and the first stays on record."""
-    from monitor.app.review import label, login_name, person
+    """Label interactions. Your newest label of an interaction counts; the earlier ones stay on record."""
+    from monitor.app.review import label
 
     if bool(words) == (file is not None):
-        raise WrongSettings("name interactions as APP/ID and then the label, or say --file")
-    who = login_name() if by is None else person(by)
+        raise WrongSettings("give interactions as APP/ID and then the label, or --file")
+    who = actor(by)
     wishes = _from_words(words, who, note) if words else _from_file(file, who, note)
     with opened() as application:
         done = label(application, wishes)
     if as_json:
         print_json(asdict(done))
         return
-    known = f"; {done.unchanged} said so already" if done.unchanged else ""
-    typer.echo(f"{done.stored} labelled{known}; {done.at_random} of these drawn at random")
+    unchanged = f"; {done.unchanged} had this label already" if done.unchanged else ""
+    typer.echo(f"{done.stored} labelled{unchanged}; {done.at_random} of them drawn at random")
 
 
 @review_app.command("export")
 def review_export(
     *,
     app_name: _App = None,
-    since: Annotated[str | None, typer.Option(metavar="DURATION", help="Only answers given since so long.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Default: standard output.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="DURATION", help="Only answers from the last DURATION.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; default: standard output.")
+    ] = None,
 ) -> None:
-    """Write what is labelled as JSON lines that `monitor evaluate` and `monitor calibrate` read."""
+    """Write labelled interactions as JSON lines, for `monitor evaluate` and `monitor calibrate`."""
     from monitor.app.review import export
     from monitor.core.files import output_file
 
-    span = None if since is None else _duration(since)
+    span = None if since is None else duration(since, "--since")
     to_stdout = output is None or output == Path("-")
     target = nullcontext(sys.stdout) if to_stdout or output is None else output_file(output)
     with opened() as application, target as out:
         done = export(application, out, app=app_name, span=span)
     line = f"{done.labelled - done.gone} of {done.labelled} labelled interactions written"
     if done.disputed:
-        line += f"; people disagree on {done.disputed}: the majority counts, of a tie the newest label"
+        line += f"; people disagree on {done.disputed}: the majority counts, or the newest label in a tie"
     if done.gone:
-        line += f"; {done.gone} are not stored any more"
+        line += f"; {done.gone} are no longer stored"
     typer.echo(line, err=True)
 
 
@@ -147,10 +156,10 @@ def review_export(
 def review_agreement(
     *,
     app_name: _App = None,
-    weeks: Annotated[int, typer.Option(min=1, max=520, help="How many ISO weeks, this one included.")] = 8,
+    weeks: Annotated[int, typer.Option(min=1, max=520, help="How many ISO weeks, including this one.")] = 8,
     as_json: AsJson = False,
 ) -> None:
-    """How often verdicts agree with people, by the week of the answers; only what was drawn at random counts."""
+    """Show how often verdicts agree with people, week by week. Only answers drawn at random count."""
     from monitor.app.review import agreement_report
     from monitor.cli.review.tables import pairs_table, weeks_table
     from monitor.review.presentation import agreement_json, remarks, week_json
@@ -166,7 +175,7 @@ def review_agreement(
     if report.weeks:
         console.print(weeks_table([*report.weeks, report.together]))
     else:
-        console.print("no answer of these weeks was drawn at random yet; `monitor review next` does it")
+        console.print("no answer of these weeks was drawn at random yet; `monitor review next` draws some")
     for line in remarks(report.together, report.left_out):
         console.print(line, style="dim")
     if report.pairs:
@@ -174,7 +183,7 @@ def review_agreement(
 
 
 def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal: bool) -> None:
-    """Prints the offer, once it is remembered."""
+    """Stores the offer, then prints it."""
     from monitor.cli.explain.panel import explanation
     from monitor.cli.review.tables import interaction_panel
 
@@ -185,8 +194,8 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
         console.print(explanation(row, application.queries.judgements(row["app"], row["id"])))
 
 
-def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
-    """One after the other, until all are through or the person ends it."""
+def _label_one_by_one(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
+    """Asks for a label of each row until none is left or the person quits."""
     from monitor.app.review import Wish, label
     from monitor.cli.review.tables import keys
 
@@ -197,8 +206,8 @@ def _sit(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str,
         if key == "q":
             break
         if key in labels:
-            c = offer.candidate
-            wish = Wish(name=f"{c.app}/{c.id}", spellings=((c.app, c.id),), label=labels[key], by=who)
+            app, id_ = offer.candidate.app, offer.candidate.id
+            wish = Wish(name=f"{app}/{id_}", spellings=((app, id_),), label=labels[key], by=who)
             labelled += label(application, [wish]).stored
     typer.echo(f"{labelled} labelled by {who}")
 
@@ -208,8 +217,8 @@ def _on_a_terminal() -> bool:
 
 
 def _pressed(known: set[str], read: Callable[[], str]) -> str:
-    """The next key that means something; the end of the input, Ctrl-C and Ctrl-D are `q`."""
-    typer.echo("g grounded · r refusal · s self-generated · n next without a label · q quit  ", nl=False)
+    """The next known key; the end of the input, Ctrl-C and Ctrl-D count as `q`."""
+    typer.echo("g grounded · r refusal · s self-generated · n skip · q quit  ", nl=False)
     try:
         while (key := read().lower()) not in known:
             pass
@@ -220,17 +229,17 @@ def _pressed(known: set[str], read: Callable[[], str]) -> str:
 
 
 def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
-    """`APP/ID… LABEL`; a label may be written with a dash."""
+    """Reads `APP/ID… LABEL`; the label may be written with a dash."""
     from monitor.app.review import named
 
     *names, last = words
     try:
-        said = Verdict(last.replace("-", "_"))
+        verdict = Verdict(last.replace("-", "_"))
     except ValueError:
-        raise WrongSettings(f"{last!r} is no label: end with one of {', '.join(Verdict)}") from None
+        raise WrongSettings(f"{last!r} is not a label: end with one of {', '.join(Verdict)}") from None
     if not names:
-        raise WrongSettings(f"which interactions are {said}? Name them as APP/ID before the label")
-    return [named(name, said, by=by, note=note) for name in names]
+        raise WrongSettings(f"which interactions are {verdict}? Give them as APP/ID before the label")
+    return [named(name, verdict, by=by, note=note) for name in names]
 
 
 def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
@@ -245,12 +254,3 @@ def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
         raise WrongSettings(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise WrongSettings(f"{path}: is not UTF-8") from None
-
-
-def _duration(text: str) -> timedelta:
-    from monitor.core.duration import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise WrongSettings(f"--since: {error}") from None

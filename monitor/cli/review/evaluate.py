@@ -22,18 +22,19 @@ SUFFIXES = (".html", ".md", ".json")
 def evaluate(
     labels: Annotated[list[Path], typer.Argument(help="Labelled JSON Lines, also .gz and .zst; - is standard input.")],
     *,
-    profile: Annotated[str | None, typer.Option(help="Name or path, instead of MONITOR_PROFILE.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Profile, by name or path; default: MONITOR_PROFILE.")] = None,
     positive: Annotated[
-        Positive, typer.Option(help="negative: by the label. unanswerable: by `answerable`, as in the study.")
+        Positive,
+        typer.Option(help="What counts as positive: a negative label, or an unanswerable question as in the study."),
     ] = Positive.NEGATIVE,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write a page too: FILE.html, FILE.md or FILE.json, or all into a folder."),
+        typer.Option("--output", "-o", help="Also write FILE.html, FILE.md or FILE.json, or all three into a folder."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the resamples behind the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the verdicts on labelled answers: ROC and AUC, thresholds, refusals, calibration, all with intervals."""
+    """Measure the verdicts on labelled answers: ROC, AUC, thresholds, refusals and calibration, with intervals."""
     from monitor.cli.review.evaluation import terminal
     from monitor.review.evaluate.formats import as_json as to_json
     from monitor.review.evaluate.run import evaluated, usable
@@ -63,16 +64,16 @@ def _targets(output: Path | None) -> list[Path]:
     """The files to write.
 
     Raises:
-        WrongSettings: none of these kinds, or in a folder that is not there.
+        WrongSettings: a file of another kind, or in a folder that does not exist.
     """
     if output is None:
         return []
     if output.suffix in SUFFIXES and not output.is_dir():
         if not output.parent.is_dir():
-            raise WrongSettings(f"{output}: there is no folder {output.parent}")
+            raise WrongSettings(f"{output}: folder {output.parent} does not exist")
         return [output]
     if output.suffix and not output.is_dir():
-        raise WrongSettings(f"{output}: name a folder, or a file that ends in {', '.join(SUFFIXES)}")
+        raise WrongSettings(f"{output}: give a folder, or a file that ends in {', '.join(SUFFIXES)}")
     return [output / f"evaluation{suffix}" for suffix in SUFFIXES]
 
 

@@ -1,4 +1,4 @@
-"""An evaluation on a terminal."""
+"""Prints an evaluation on a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitor.review.evaluate.wording import notes
 
 
 def terminal(evaluated: Evaluated, width: int) -> RenderableType:
-    """All tables with what they mean, for so many columns; intervals where there is room, dense tables without."""
+    """All tables and what they mean, for a terminal of `width` columns. Intervals are shown if there is room."""
     parts: list[RenderableType] = [Text(readable(headline(evaluated)), style="bold")]
     parts += [Text(f"! {note}", style="yellow") for note in notes(evaluated)]
     for section in sections(evaluated):
@@ -25,12 +25,12 @@ def terminal(evaluated: Evaluated, width: int) -> RenderableType:
         for grid in section.grids:
             parts.append(_table(grid, width))
             parts += [Text(f"{MISSING}: {reason}", style="dim") for reason in grid.reasons]
-    parts += [Text(), Text("The page that --output writes has every interval.", style="dim")]
+    parts += [Text(), Text("The page that --output writes shows every interval.", style="dim")]
     return Group(*parts)
 
 
 def _table(grid: Grid, width: int) -> Table:
-    """With intervals below their figures where there is room for them; else closer, and at worst with broken words."""
+    """The widest layout that fits: with intervals, without, with narrow gaps, and at worst with broken words."""
     for gap, bounded in ((2, not grid.dense), (2, False), (1, False)):
         cells = [[_lines(cell, with_interval=bounded) for cell in row] for row in grid.rows]
         widths = _widths(grid, cells, width - gap * len(grid.headings))
@@ -40,7 +40,7 @@ def _table(grid: Grid, width: int) -> Table:
 
 
 def _widths(grid: Grid, cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """For each column as wide as its longest word, and what is left from the left on; None without that much room."""
+    """The width of each column: its longest word, and the spare room from left to right. None if words do not fit."""
     columns = [[heading, *column] for heading, *column in zip(grid.headings, *cells, strict=True)]
     widths = [max(len(word) for cell in column for word in cell.split()) for column in columns]
     room -= sum(widths)

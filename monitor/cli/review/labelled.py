@@ -1,4 +1,4 @@
-"""What commands on labelled files share: the rows, read and assessed, with a progress line."""
+"""Reads labelled files and assesses their rows, for `evaluate` and `calibrate`, with a progress line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 300.0  # seconds of waiting for a provider before giving up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessed:
-    """Labelled rows with one assessment each; `left_out` were read and not wanted. `detector` names the one in use."""
+    """Labelled rows with one assessment each. `left_out` rows were read and dropped; `detector` is its model's name."""
 
     rows: Sequence[Labelled]
     assessments: Sequence[Assessment]
@@ -43,7 +43,7 @@ def assessed(
     *,
     keep: Callable[[list[Labelled]], list[Labelled]] = lambda rows: rows,
 ) -> Assessed:
-    """The rows of the files that `keep` takes, assessed under the profile; no database is touched.
+    """Assesses the rows of the files that `keep` returns, under the profile, without a database.
 
     Raises:
         WrongSettings: a file or the profile cannot be used.
@@ -73,7 +73,7 @@ def assessed(
 
 
 def _without_sidecar(profile: str | None) -> Settings:
-    """Those in force, but for the profile and without the sidecar, which would need a database for its budget."""
+    """The settings in force with this profile and without the sidecar, whose budget needs a database."""
     settings = load_settings() if profile is None else load_settings(profile=profile)
     if settings.sidecar.mode == "off":
         return settings
@@ -83,7 +83,7 @@ def _without_sidecar(profile: str | None) -> Settings:
 
 @contextmanager
 def _progress(rows: list[Labelled], stop: Event) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many rows are assessed; it ends the work when the process is to stop."""
+    """Yields a function that shows how many rows are assessed, and ends the work once `stop` is set."""
     with Progress(
         TextColumn("assessing"),
         BarColumn(),

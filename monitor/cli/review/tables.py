@@ -1,4 +1,4 @@
-"""What the `monitor review` commands print."""
+"""The panel and the tables that `monitor review` prints."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.explain.panel import title
 from monitor.cli.terminal import literal
 from monitor.core.model import Verdict
 from monitor.core.text.plain import readable
@@ -19,7 +20,7 @@ from monitor.review.presentation import DRAWN_WORDS, SHOWN
 
 
 def interaction_panel(row: Mapping[str, Any], offer: Offer) -> RenderableType:
-    """One row of `Queries.explained` with every retrieved document, and neither verdict nor scores."""
+    """One row of `Queries.explained` with every retrieved document, without verdict and scores."""
     texts = Table.grid(padding=(0, 2))
     texts.add_column(style="dim", no_wrap=True)
     texts.add_column(overflow="fold")
@@ -32,28 +33,30 @@ def interaction_panel(row: Mapping[str, Any], offer: Offer) -> RenderableType:
     if row["reference_answer"]:
         texts.add_row("reference", Text(readable(_shown(row["reference_answer"]))))
     texts.add_row("answer", Text(readable(_shown(row["answer"])), style="bold"))
-    title = Text.assemble(
-        readable(row["app"]), " / ", (readable(row["id"]), "bold"), f"  {row['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
-    )
-    drawn = f"offered as {offer.drawn}: {DRAWN_WORDS[offer.drawn]}"
-    return Panel(texts, title=title, title_align="left", subtitle=Text(drawn, style="dim"), subtitle_align="left")
+    why = f"offered because {DRAWN_WORDS[offer.drawn]} ({offer.drawn})"
+    return Panel(texts, title=title(row), title_align="left", subtitle=Text(why, style="dim"), subtitle_align="left")
 
 
 def weeks_table(weeks: Sequence[Week]) -> Table:
-    """One line a week, with the intervals of the shares."""
+    """One line per week, with the intervals of the shares."""
     table = Table("week", box=None, pad_edge=False)
     for heading in ("labels", "verdict agrees", "kappa", "rule agrees", "kappa", "open"):
         table.add_column(heading, justify="right", no_wrap=True)
     for week in weeks:
         table.add_row(
-            week.name, f"{week.verdict.total}{'' if week.enough else ' (too few)'}", _share(week.verdict),
-            _kappa(week.verdict), _share(week.rule), _kappa(week.rule), str(week.unlabelled),
-        )  # fmt: skip
+            week.name,
+            f"{week.verdict.total}{'' if week.enough else ' (too few)'}",
+            _share(week.verdict),
+            _kappa(week.verdict),
+            _share(week.rule),
+            _kappa(week.rule),
+            str(week.unlabelled),
+        )
     return table
 
 
 def pairs_table(pairs: Sequence[Pair]) -> Table:
-    """One line for every two people."""
+    """One line for each pair of people."""
     table = Table("two people", box=None, pad_edge=False)
     for heading in ("both labelled", "agree", "kappa"):
         table.add_column(heading, justify="right")
@@ -64,13 +67,13 @@ def pairs_table(pairs: Sequence[Pair]) -> Table:
 
 
 def keys() -> Iterator[tuple[str, Verdict]]:
-    """The key that stands for each label: its first letter."""
+    """Yields the key for each label: its first letter."""
     yield from ((verdict.value[0], verdict) for verdict in Verdict)
 
 
 def _shown(text: str) -> str:
     more = len(text) - SHOWN
-    return text if more <= 0 else f"{text[:SHOWN]}\n… and {more:,} more characters; --json has all of it"
+    return text if more <= 0 else f"{text[:SHOWN]}\n… and {more:,} more characters; --json shows all of them"
 
 
 def _share(agreed: Agreement) -> str:

@@ -1,4 +1,4 @@
-"""Confidence intervals by resampling groups of rows. Pure numpy."""
+"""Computes confidence intervals by resampling groups of rows. Pure numpy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from monitor.review.evaluate.statistics import Floats, Statistic
 
 CONFIDENCE = 0.95
-LEAST_DEFINED = 0.9  # share of resamples in which a figure has to be defined to have an interval
-_AT_ONCE = 4_000_000  # weights held in memory
+LEAST_DEFINED = 0.9  # share of the resamples in which a figure must be defined to get an interval
+_AT_ONCE = 4_000_000  # weights in memory at a time
+_FEWEST_GROUPS = 2  # a single group, resampled, is itself again
 
 
 class Interval(NamedTuple):
@@ -27,14 +28,14 @@ def bootstrap_over_groups(
 ) -> list[Interval | None]:
     """A 95% percentile interval for each of the k figures of `statistic`.
 
-    The cluster bootstrap (Davison and Hinkley, 1997, §3.8): groups are drawn with replacement, and every row of a drawn
-    group comes with it, so that rows which share a source do not pass for independent evidence. `groups` names the
-    group of each row, shape (n,). A figure has no interval where there are fewer than two groups, or where it is not
-    defined in a tenth of the draws.
+    This is the cluster bootstrap (Davison and Hinkley, 1997, §3.8): it draws groups with replacement, each with all its
+    rows, so that rows of the same source do not pass for independent evidence. `groups` names the group of each row,
+    shape (n,). A figure has no interval if there are fewer than two groups, or if it is undefined in more than a tenth
+    of the draws.
     """
     _, group = np.unique(groups, return_inverse=True)
     number = int(group.max()) + 1 if len(group) else 0
-    if number < 2:  # noqa: PLR2004  one group resampled is itself again
+    if number < _FEWEST_GROUPS:
         return [None] * statistic(np.ones((1, len(group)))).shape[1]
     found = np.concatenate(
         [
@@ -53,7 +54,7 @@ def _percentiles(values: Floats, draws: int) -> Interval | None:
 
 
 def portions(draws: int, rows: int) -> Iterator[int]:
-    """`draws` in portions whose weights fit in memory."""
+    """Splits `draws` into portions whose weights fit in memory."""
     size = max(1, _AT_ONCE // max(rows, 1))
     for start in range(0, draws, size):
         yield min(size, draws - start)

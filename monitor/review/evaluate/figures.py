@@ -1,4 +1,4 @@
-"""What an evaluation consists of; as JSON it has these names, which others rely on (docs/quality/evaluation.md)."""
+"""The figures of an evaluation. Its JSON has these names, and others rely on them (docs/quality/evaluation.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 
 class Positive(StrEnum):
-    """What counts as positive: a label other than grounded, or a question whose answer the documents do not hold."""
+    """What counts as positive: a negative label, or a question whose answer the documents do not hold."""
 
     NEGATIVE = "negative"
     UNANSWERABLE = "unanswerable"
@@ -17,7 +17,7 @@ class Positive(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure with its 95% interval, where it has one; without a value `reason` says why."""
+    """A figure with its 95% interval, if it has one; `reason` says why there is no value."""
 
     value: float | None
     low: float | None = None
@@ -27,7 +27,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What one way of flagging reaches, with the F1 of flagging every row beside its own."""
+    """What one way of flagging achieves, and for comparison the F1 of flagging every row."""
 
     rows: int
     positives: int
@@ -42,7 +42,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """Flagged when one of the metrics is below `threshold`, None being the profile's own one of each metric."""
+    """The rates if a row is flagged when any of the metrics is below `threshold`; None: the profile's own thresholds."""
 
     threshold: float | None
     metrics: str
@@ -51,9 +51,9 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A point of a ROC curve. The first one flags nothing and has no threshold.
+    """A point of a ROC curve. The first point flags nothing and has no threshold.
 
-    Flagged are, by the probability, the rows at or above `threshold`; by the rule, those at or below it.
+    A ranking by probability flags the rows at or above `threshold`, one by the rule those at or below it.
     """
 
     fpr: float
@@ -63,7 +63,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hindsight:
-    """The best that one threshold reaches on these very rows: an upper bound, not what to expect of new ones."""
+    """The best that one threshold achieves on these very rows: an upper bound, not what to expect of new rows."""
 
     value: float | None
     threshold: float | None
@@ -74,7 +74,7 @@ class Ranking:
     """How well a score puts positive rows before the others.
 
     `by` is `probability`, 1 - P(grounded), or `rule`, the lowest primary metric. `points` are the corners of the ROC
-    curve, none where it is undefined.
+    curve; empty if it is undefined.
     """
 
     positive: str
@@ -90,7 +90,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfModel:
-    """The rows of one generator, None for those that name none."""
+    """The figures for the rows of one generator, None for rows that name none."""
 
     model: str | None
     verdict: Rates
@@ -100,7 +100,7 @@ class OfModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """Refusals found `by` the verdict or the rule, `among` all rows or those with a negative label alone."""
+    """Refusals found `by` the verdict or the rule, `among` all rows or only those with a negative label."""
 
     by: str
     among: str
@@ -109,7 +109,7 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationBin:
-    """Rows whose probability is in [low, high), with what was said on average and how often it came true."""
+    """Rows whose probability is in [low, high), with their mean probability and the share observed."""
 
     low: float
     high: float
@@ -120,13 +120,13 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How far the probability of `outcome` can be taken at its word."""
+    """How well the probability of `outcome` matches what is observed."""
 
     outcome: str
     mean_probability: float | None
     observed: float | None
     brier: Figure
-    brier_of_observed: float | None  # of giving every row the observed share
+    brier_of_observed: float | None  # Brier score of giving every row the observed share
     ece: float | None
     ece_if_perfect: float | None
     bins: tuple[CalibrationBin, ...]
@@ -134,7 +134,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Every table for one set of rows. `confusion` is {verdict|rule: {label: {verdict: rows}}}."""
+    """All figures for one set of rows. `confusion` is {verdict|rule: {label: {verdict: rows}}}."""
 
     rows: int
     groups: int
@@ -152,22 +152,22 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileUsed:
-    """The profile that the verdicts were given under."""
+    """The profile that gave the verdicts."""
 
     name: str
     hash: str
     embedding_model: str
     calibrated: bool
-    on_its_own_labels: bool  # it was fitted to the very rows that it is judged on
+    on_its_own_labels: bool  # it was fitted to the very rows that it is measured on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
     """One run of `monitor evaluate`.
 
-    `left_out` rows do not say whether they are answerable where that was asked. `drawn` counts the rows that
-    `monitor review` offered, by why it did. `random` has those alone that nothing but chance has chosen, None where
-    there are none, or no others.
+    `left_out` counts rows that do not tell whether they are answerable, if that is asked. `drawn` counts the rows that
+    `monitor review` offered, by reason. `random` covers only the rows drawn at random; None if there are none, or no
+    others.
     """
 
     files: tuple[str, ...]
@@ -186,7 +186,7 @@ XY: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityPoint:
-    """One bin: what was said on average, how often it came true (with its interval, if there is one), how many rows."""
+    """One bin: its mean probability `said`, the share `observed` with its interval if there is one, and its rows."""
 
     said: float
     observed: float

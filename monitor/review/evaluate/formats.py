@@ -1,4 +1,4 @@
-"""An evaluation on a terminal, as Markdown and as JSON."""
+"""Renders an evaluation as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.review.evaluate.wording import notes
 
 
 def as_json(evaluated: Evaluated) -> dict[str, Any]:
-    """Every figure unrounded under the names of `figures.py`; `notes` are the words that go before them."""
+    """Every figure, unrounded, under the names of `figures.py`; `notes` holds the remarks that come before them."""
     return {**asdict(evaluated), "notes": notes(evaluated)}
 
 
@@ -26,7 +26,7 @@ def plain(cell: Cell, *, with_interval: bool = True) -> str:
 
 
 def markdown(evaluated: Evaluated) -> str:
-    """The same sections with tables in the form of GitHub; charts are left to the page."""
+    """All sections with tables in GitHub's syntax; only the page has charts."""
     return "\n".join(_markdown(evaluated)) + "\n"
 
 
@@ -53,6 +53,6 @@ def _line(cells: list[str] | tuple[str, ...]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Foreign names must not break a table or become markup."""
+    """Escapes text from outside, so that it neither breaks a table nor becomes markup."""
     flat = " ".join(readable(text).split())
     return "".join(f"\\{c}" if c in r"\`*_[]<>|#" else c for c in flat)

@@ -1,4 +1,4 @@
-"""Answers that people have labelled: native events with a few fields more, one a line (docs/quality/evaluation.md)."""
+"""Reads labelled answers: native events with a few more fields, one per line (docs/quality/evaluation.md)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from monitor.ingest.files import FileSource
 from monitor.ingest.parse import JsonObject, kind, parse_object, shown
 from monitor.review.export import group_of
 
-SHOWN = 10  # bad lines that the error names
-_MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # of one poll
+SHOWN = 10  # bad lines listed in the error
+_MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # at most, for one poll
 
 DecodeBatch: TypeAlias = Callable[[Iterable[Message]], tuple[list[Interaction], list[DeadLetter]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """An interaction with what people say of its answer.
+    """An interaction and what people say about its answer.
 
-    Rows of one `group` share a source, so they move together in every split and resample. `answerable` tells whether
-    the documents hold the answer, where someone looked. `drawn` is why `monitor review` offered it: `random`, or what
-    made it worth a look; None where it came from elsewhere.
+    Rows of one `group` share a source, so they stay together in every split and resample. `answerable` tells whether the
+    documents hold the answer, None if nobody looked. `drawn` is why `monitor review` offered it: `random`, or what made
+    it worth a look; None if it comes from elsewhere.
     """
 
     interaction: Interaction
@@ -48,13 +48,13 @@ def read_labels(
     max_message_bytes: int = 8 * 2**20,
     stdin: io.BufferedIOBase | None = None,
 ) -> list[Labelled]:
-    """Every line of `paths` in order; plain, gzip or zstd, `-` is standard input.
+    """Reads every line of `paths` in order; plain, gzip or zstd, `-` is standard input.
 
     `decode` reads the native event (`Application.decoder(dialect="native").decode_batch`).
 
     Raises:
-        WrongSettings: a file cannot be read, a line is no labelled event or stands twice, or there is no line at all;
-            every bad line is counted and the first ten are named with file and line.
+        WrongSettings: a file cannot be read, a line is not a labelled event or occurs twice, or there is no line. The
+            message counts the bad lines and lists the first ten with file and line.
         Fatal: a file is damaged.
     """
     source = FileSource(paths, now=now, max_message_bytes=max_message_bytes, stdin=stdin)
@@ -75,30 +75,37 @@ def read_labels(
         source.close()
     if bad:
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        lines = "1 line is" if len(bad) == 1 else f"{len(bad):,} lines are"
+        lines = "1 line is not a labelled event" if len(bad) == 1 else f"{len(bad):,} lines are not labelled events"
         named = "\n  ".join(bad[:SHOWN])
         see = "docs/quality/evaluation.md"
         raise WrongSettings(f"{lines} no labelled event ({see} says what one is):\n  {named}{more}")
     if not rows:
-        raise WrongSettings(f"{', '.join(map(str, paths))}: holds no line")
+        raise WrongSettings(f"{', '.join(map(str, paths))}: there is no line to read")
     return rows
 
 
 def default_group(interaction: Interaction) -> str:
-    """The group that `monitor review export` writes for the question: asked again, it is no new evidence.
+    """The group that `monitor review export` writes: the same question again is no new evidence.
 
-    Answers without a question are each a group of their own.
+    Each answer without a question is a group of its own.
     """
     return group_of(interaction.question) if interaction.question.strip() else f"{interaction.app}/{interaction.id}"
 
 
 def data_hash(labelled: Sequence[Labelled]) -> str:
-    """SHA-256 of what was labelled and how, in 16 hex digits; the order of the rows does not matter."""
+    """SHA-256 of the labelled rows in 16 hex digits, independent of their order."""
     lines = sorted(
-        encode([row.interaction.question, row.interaction.answer, row.label, row.group,
-                [d.text for d in row.interaction.retrieved_documents]])
+        encode(
+            [
+                row.interaction.question,
+                row.interaction.answer,
+                row.label,
+                row.group,
+                [document.text for document in row.interaction.retrieved_documents],
+            ]
+        )
         for row in labelled
-    )  # fmt: skip
+    )
     return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -137,9 +144,9 @@ def _text(event: JsonObject, field: str) -> str | None:
 
 
 def _check_new(interaction: Interaction, message: Message, seen: dict[tuple[str, str, str, str], str]) -> None:
-    """An answer that stands in two files would count twice, or with two labels."""
+    """Rejects an answer that occurs twice: it would count twice, or with two labels."""
     key = (interaction.app, interaction.id, interaction.question, interaction.answer)
     here = f"{message.position.topic}:{message.position.offset}"
     if (first := seen.get(key)) is not None:
-        raise InvalidMessage("id", f"the same answer stands in {first} already")
+        raise InvalidMessage("id", f"the same answer is in {first} already")
     seen[key] = here

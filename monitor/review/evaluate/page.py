@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs nothing beside it: styles and charts stand in it, and no script."""
+"""Renders an evaluation as one HTML page with its styles and charts inline, and without scripts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ figcaption { font-size: .85rem; }
 
 
 def page(evaluated: Evaluated, draw: Draw) -> str:
-    """The whole page; `draw` makes an SVG element of a chart. No question, answer or document of the labelled rows stands in it."""
+    """The whole page; `draw` renders a chart as an SVG element. It shows no text of the labelled rows."""
     return "\n".join(_page(evaluated, draw)) + "\n"
 
 

@@ -1,7 +1,8 @@
-"""How a profile stands to what people said of interactions that it has judged. Pure numpy."""
+"""Compares a profile with people's labels of interactions that it has assessed. Pure numpy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,16 +10,16 @@ import numpy as np
 from monitor.core.proportions import wilson
 from monitor.review.evaluate.bootstrap import bootstrap_over_groups
 from monitor.review.evaluate.figures import XY, Figure, ReliabilityPoint
-from monitor.review.evaluate.reliability import brier, ece, reliability
+from monitor.review.evaluate.reliability import Bin, brier, ece, reliability
 from monitor.review.evaluate.statistics import auc, roc, weighted_auc
 
-ENOUGH, ENOUGH_OF_EACH = 30, 10  # labels, and of them negative and grounded ones
+ENOUGH, ENOUGH_OF_EACH = 30, 10  # labels in total, and of each kind: negative and grounded
 _DRAWS, _SEED, _BINS = 300, 20_260_105, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A labelled interaction: P(negative), whether the verdict was negative, and whether people say so."""
+    """A labelled interaction: P(negative), whether the verdict is negative, and whether the label is."""
 
     p_negative: float
     flagged: bool
@@ -27,10 +28,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What `rows` labelled interactions say, `negative` of them labelled so; intervals are of 95 %.
+    """How a profile agrees with `rows` labelled interactions, `negative` of them labelled so; intervals of 95 %.
 
-    `agree` is the share on which verdict and people agree that it is negative or not, `found` of the negative ones the
-    share that the verdict finds, `right` of the flagged ones the share that are. `here` is where the verdict stands.
+    `agree` is the share on which verdict and label agree about negative or not, `found` the recall of negatives, `right`
+    the precision. `here` is the verdict's point on the ROC `curve`.
     """
 
     rows: int
@@ -47,22 +48,22 @@ class Standing:
 
 
 def enough(rows: int, negative: int) -> bool:
-    """Whether so many labels, so many of them negative, say something."""
+    """Whether there are enough labels, and enough of either kind, for the figures to mean something."""
     return rows >= ENOUGH and min(negative, rows - negative) >= ENOUGH_OF_EACH
 
 
 def standing(rows: tuple[Row, ...]) -> Standing:
-    """The figures of at least one row of either kind.
+    """The figures for rows of both kinds.
 
     Raises:
-        ValueError: all rows, or none, are negative.
+        ValueError: all rows are negative, or none is.
     """
     p = np.array([row.p_negative for row in rows], np.float64)
     flagged = np.array([row.flagged for row in rows], bool)
     negative = np.array([row.negative for row in rows], bool)
     curve = roc(p, negative)
     if curve is None:
-        raise ValueError("a curve takes labels of both kinds")
+        raise ValueError("a ROC curve needs labels of both kinds")
     (bounds,) = bootstrap_over_groups(
         weighted_auc(p, negative), np.arange(len(rows)), _DRAWS, np.random.default_rng(_SEED)
     )
@@ -80,15 +81,18 @@ def standing(rows: tuple[Row, ...]) -> Standing:
         ece=ece(p, negative),
         curve=tuple(zip(curve.fpr.tolist(), curve.tpr.tolist(), strict=True)),
         here=((flags - hits) / others, hits / positives),
-        bins=tuple(
-            ReliabilityPoint(
-                said=found.mean_probability, observed=found.observed, rows=found.rows,
-                **dict(zip(("low", "high"), wilson(round(found.observed * found.rows), found.rows), strict=True)),
+        bins=tuple(_points(reliability(p, negative, _BINS))),
+    )
+
+
+def _points(bins: Iterable[Bin]) -> Iterator[ReliabilityPoint]:
+    """The bins that hold rows, with Wilson intervals."""
+    for found in bins:
+        if found.mean_probability is not None and found.observed is not None:
+            low, high = wilson(round(found.observed * found.rows), found.rows)
+            yield ReliabilityPoint(
+                said=found.mean_probability, observed=found.observed, low=low, high=high, rows=found.rows
             )
-            for found in reliability(p, negative, _BINS)
-            if found.mean_probability is not None and found.observed is not None
-        ),
-    )  # fmt: skip
 
 
 def _share(matching: int, total: int) -> Figure:

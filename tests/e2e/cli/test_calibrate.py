@@ -60,7 +60,7 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
 
     said = offline.run("calibrate", "labels.jsonl", "--out", "again.toml", "--name", "mine", "--objective", "f2")
     assert said.returncode == 0, said.stderr
-    assert "about 240 more answers that can be used would make the intervals half as wide" in said.stdout
+    assert "about 240 more usable answers would halve the width of the intervals" in said.stdout
     assert "grounding" in said.stdout
     assert "MONITOR_PROFILE=again.toml" in said.stderr
     assert (tmp_path / "again.toml").read_text() == (tmp_path / "mine.toml").read_text()
@@ -72,7 +72,7 @@ def test_a_profile_is_not_written_over_and_not_taken_for_another_model(offline, 
     kept = (tmp_path / "mine.toml").read_text()
     again = offline.run("calibrate", "labels.jsonl", "--out", "mine.toml")
     assert again.returncode == 2
-    assert "mine.toml is there already" in again.stderr
+    assert "mine.toml exists already" in again.stderr
     assert (tmp_path / "mine.toml").read_text() == kept
     assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml", "--force").returncode == 0
 
@@ -90,7 +90,7 @@ def test_a_profile_is_not_written_over_and_not_taken_for_another_model(offline, 
     ("arguments", "words"),
     [
         (["labels.jsonl", "--out", "mine.toml", "--objective", "accuracy"], "--objective must be f1, f2 or recall@P"),
-        (["labels.jsonl", "--out", "nowhere/mine.toml"], "there is no folder nowhere"),
+        (["labels.jsonl", "--out", "nowhere/mine.toml"], "folder nowhere does not exist"),
         (["few.jsonl", "--out", "mine.toml"], "20 answers of either kind at the least"),
         (["missing.jsonl", "--out", "mine.toml"], "missing.jsonl"),
     ],

@@ -129,8 +129,8 @@ def test_rows_of_one_label_are_no_error(offline):
         (["-"], lines(3, label="fine"), "3 lines are no labelled event"),
         (["-", "--positive", "unanswerable"], lines(3, answerable=None), "no row says whether it is answerable"),
         (["-", "--profile", "nothing"], lines(3), "nothing"),
-        (["-", "--output", "table.csv"], lines(3), "table.csv: name a folder"),
-        (["-", "--output", "nowhere/table.md"], lines(3), "there is no folder nowhere"),
+        (["-", "--output", "table.csv"], lines(3), "table.csv: give a folder"),
+        (["-", "--output", "nowhere/table.md"], lines(3), "folder nowhere does not exist"),
         (["-", "--positive", "odd"], lines(3), "odd"),
     ],
 )

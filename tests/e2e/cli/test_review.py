@@ -32,12 +32,12 @@ def told(monitor, *arguments):
 
 def test_an_offer_is_labelled_by_the_command_that_it_names(filled):
     shown = told(filled, "next", "--by", "ann")
-    assert "offered as margin" in shown
+    assert "(margin)" in shown
     assert "self-generated" not in shown
     (command,) = (line for line in shown.splitlines() if line.startswith("monitor review label"))
     *words, last = shlex.split(command)[2:]
     assert last == "LABEL"
-    assert told(filled, *words, "refusal", "--note", "it says [so]") == "1 labelled; 0 of these drawn at random\n"
+    assert told(filled, *words, "refusal", "--note", "it says [so]") == "1 labelled; 0 of them drawn at random\n"
     (after,) = filled.json("review", "next", "--by", "ann")
     assert after["drawn"] == "random"
     assert after["command"] != command
@@ -96,7 +96,7 @@ def test_two_people_are_compared(filled):
     ("arguments", "says"),
     [
         (["label", "support-bot/nothing", "grounded"], "no such interaction"),
-        (["label", "support-bot/q-1", "fine"], "no label"),
+        (["label", "support-bot/q-1", "fine"], "not a label"),
         (["label", "grounded"], "which interactions"),
         (["label", "q-1", "grounded"], "APP/ID"),
         (["label"], "--file"),

@@ -67,17 +67,17 @@ def test_the_same_question_is_one_group_and_no_question_is_none():
         (line(drawn=[]), "-:1: drawn: must be a string or null, got a list"),
         (line(answer="left out"), "-:1: answer: is missing"),
         ("no JSON\n", "-:1: $: is not JSON"),
-        (line(1) + "\n" + line(2) + line(1), "-:4: id: the same answer stands in -:1 already"),
+        (line(1) + "\n" + line(2) + line(1), "-:4: id: the same answer is in -:1 already"),
     ],
 )
 def test_a_bad_line_is_named_with_its_place(bad, said):
-    with pytest.raises(WrongSettings, match="1 line is no labelled event") as caught:
+    with pytest.raises(WrongSettings, match="1 line is not a labelled event") as caught:
         read(bad)
     assert said in str(caught.value)
 
 
 def test_every_bad_line_is_counted_and_ten_are_shown():
-    with pytest.raises(WrongSettings, match="14 lines are no labelled event") as caught:
+    with pytest.raises(WrongSettings, match="14 lines are not labelled events") as caught:
         read("".join([line(1)] + ["[]\n"] * 14))
     message = str(caught.value)
     assert message.count("must be a JSON object") == 10
