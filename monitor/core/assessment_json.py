@@ -1,4 +1,4 @@
-"""An assessment as JSON, in the form that scripts outside rely on (design.md §10), and a rejection as a line."""
+"""Renders an assessment as JSON, in the form that outside scripts rely on, and a rejected message as one line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """`text` with every U+0000 and lone surrogate replaced by U+FFFD, one for one, so that offsets stay right."""
+    """`text` with every U+0000 and lone surrogate replaced by one U+FFFD, so that offsets stay valid."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def encode(value: object) -> str:
-    """Compact JSON in UTF-8; several times as fast as the standard library's on long texts."""
+    """Compact JSON; several times faster than the standard library on long texts."""
     return to_json(value, inf_nan_mode="null").decode()
 
 
 def assessment_json(a: Assessment) -> dict[str, object]:
-    """One assessment as a JSON object; figures are rounded to six digits."""
+    """The assessment as a JSON object; figures are rounded to six decimals."""
     p = a.probabilities
     return {
         "id": a.interaction.id,
@@ -51,27 +51,27 @@ def assessment_json(a: Assessment) -> dict[str, object]:
 
 
 def support_json(support: Support) -> dict[str, object]:
-    """`{origin, documents: [{document_id, start, end, text}]}`; `sidecar` and `stands_in` where they are.
+    """`{origin, documents: [{document_id, start, end, text}]}`, with `sidecar` and `stands_in` if there are any.
 
-    Pieces that a sidecar named, and others that do not stand word for word where they were found, say how they `match`.
+    Documents from a sidecar, and those located by a folded or fuzzy match, also have `match`.
     """
-    told = support.origin is Origin.SIDECAR
-    found: dict[str, object] = {
+    from_sidecar = support.origin is Origin.SIDECAR
+    rendered: dict[str, object] = {
         "origin": support.origin,
         "documents": [
-            {**piece_json(d), "match": d.match} if told or d.match in _NEARLY else piece_json(d)
+            {**piece_json(d), "match": d.match} if from_sidecar or d.match in _NEARLY else piece_json(d)
             for d in support.documents
         ],
     }
     if support.sidecar is not None:
-        found["sidecar"] = asdict(support.sidecar)
+        rendered["sidecar"] = asdict(support.sidecar)
     if support.stands_in is not None:
-        found["stands_in"] = {"because": support.stands_in.because, "queued": support.stands_in.queued}
-    return found
+        rendered["stands_in"] = {"because": support.stands_in.because, "queued": support.stands_in.queued}
+    return rendered
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:
-    """`{features, alignment, missing}`; figures keep six digits."""
+    """`{features, alignment, missing}`; figures are rounded to six decimals."""
     return {
         "features": {name: None if v is None else round(v, 6) for name, v in evidence.features.items()},
         "alignment": [{**asdict(pair), "score": round(pair.score, 6)} for pair in evidence.alignment],
@@ -80,12 +80,12 @@ def evidence_json(evidence: Evidence) -> dict[str, object]:
 
 
 def piece_json(d: SupportingDocument) -> dict[str, object]:
-    """`{document_id, start, end, text}`; start and end are null where the piece stands in no document."""
+    """`{document_id, start, end, text}`; start and end are null if the piece was not located in a document."""
     return {"document_id": d.document_id, "start": d.start, "end": d.end, "text": d.text}
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem`, or `topic/partition:offset: …` without `/0`; of a followed file its path only."""
+    """`file:line: path: problem` or `topic/partition:offset: …`, without `/0`; a followed file without its inode."""
     at = letter.message.position
     name = at.topic.rpartition("#")[0] or at.topic
     return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {letter.path}: {letter.problem}"

@@ -1,4 +1,4 @@
-"""Durations as Prometheus writes them: `30s`, `5m`, `1h30m`, `1d`."""
+"""Parses and formats durations in Prometheus's notation: `30s`, `5m`, `1h30m`, `1d`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LONGEST = timedelta(days=366)
 
 
 def parse_duration(text: str, *, longest: timedelta = _LONGEST) -> timedelta:
-    """The length that `text` names: units from large to small, each once; a bare `0` is none at all.
+    """Parses `text`: units from large to small, each at most once; a bare `0` is the empty duration.
 
     Raises:
-        ValueError: it is no duration, or longer than `longest`, which is a year.
+        ValueError: `text` is not a duration, or is longer than `longest` (default: 366 days).
     """
     match = _FORM.fullmatch(text)
     if text != "0" and (match is None or not text):
-        raise ValueError(f"{text!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
+        raise ValueError(f"{text!r} is not a duration: write it as 30s, 5m, 1h30m or 1d")
     amounts = match.groups(default="0") if match else ()
     seconds = sum(int(amount) * unit for amount, unit in zip(amounts, _SECONDS.values(), strict=False))
     if seconds > longest.total_seconds():
@@ -27,7 +27,7 @@ def parse_duration(text: str, *, longest: timedelta = _LONGEST) -> timedelta:
 
 
 def format_duration(length: timedelta) -> str:
-    """`length` in the same notation, in days and below, rounded down to whole seconds; negative counts as `0s`."""
+    """`length` in days and smaller units, rounded down to whole seconds; `0s` if negative."""
     rest = max(0, int(length.total_seconds()))
     parts = []
     for unit in ("d", "h", "m", "s"):

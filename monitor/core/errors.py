@@ -8,13 +8,13 @@ from __future__ import annotations
 
 
 class MonitorError(Exception):
-    """Something that this program knows how to name."""
+    """An error that this program can name; its message is for people."""
 
 
 class InvalidMessage(MonitorError):
     """A message that cannot be an interaction.
 
-    `path` is the offending field as `retrieved_documents[2].text`, or `$` for the message as a whole.
+    `path` is the offending field, such as `retrieved_documents[2].text`, or `$` for the whole message.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -24,7 +24,7 @@ class InvalidMessage(MonitorError):
 
 
 class Retriable(MonitorError):
-    """A service that is down or busy; the same call may succeed later. `retry_after` is in seconds, if it said."""
+    """A service that is down or busy; the same call may succeed later. `retry_after` is in seconds, if the service named it."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -32,16 +32,16 @@ class Retriable(MonitorError):
 
 
 class Fatal(MonitorError):
-    """Nothing that waiting would mend; the message says what to change."""
+    """An error that waiting does not mend; the message says what to change."""
 
 
 class WrongSettings(Fatal):
-    """A setting, file or argument is wrong; the message names it and says how to mend it."""
+    """A setting, file or argument is wrong; the message names it and says how to correct it."""
 
 
 class OutOfReach(Fatal):
-    """A service that was given up on; the message names it and says how to bring it back."""
+    """A service that stayed down until patience ran out; the message names it and says how to bring it back."""
 
 
 class Fenced(Fatal):
-    """Another process has read on in the same source; what this one holds of it must not be stored."""
+    """Another process reads the same source; the batch of this one must not be stored."""

@@ -1,4 +1,4 @@
-"""What carries an answer, sentence by sentence, and what in it no document holds."""
+"""The evidence for a verdict: the passage that supports each sentence, and facts that no document holds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedSentence:
-    """A sentence of the answer that states something, with the passage of the documents that carries it best.
+    """A sentence of the answer that makes a statement, with the passage of the documents that supports it best.
 
-    All offsets are characters, `[start, end)`. `document` is the retrieved document's place, from 0, since ids may
-    repeat. `score` is the mean cosine of the sentence's words to that passage, weighted by what they tell;
-    `contradicts` when the passage says the same but for a negation, an opposite or another figure.
+    All offsets are in characters, `[start, end)`. `document` is the index of the retrieved document, from 0, since ids
+    may repeat. `score` is the mean cosine of the sentence's words to that passage, weighted by their information;
+    `contradicts` is true when the passage differs by a negation, an opposite or another figure only.
     """
 
     answer_start: int
@@ -27,7 +27,7 @@ class AlignedSentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingFact:
-    """A number, date or name at `[start, end)` of the answer that neither documents nor question hold."""
+    """A number, date or name at `[start, end)` of the answer that is in neither the documents nor the question."""
 
     kind: str
     start: int
@@ -37,9 +37,9 @@ class MissingFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What carries the answer and what does not.
+    """The features, the aligned sentences and the missing facts of one answer.
 
-    `features` has a value for each of `score.features.FEATURES`, None where a text is missing.
+    `features` has a value for each name in `assess.score.features.FEATURES`, None where a text is missing.
     """
 
     features: Mapping[str, float | None]

@@ -1,4 +1,4 @@
-"""What arrives: messages with their places, and how far their source was read."""
+"""Messages as they arrive, their positions, and how far a source was read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where a message stood.
+    """The place of a message in its source.
 
-    In Kafka these are its own. In a file that is replayed, `topic` is its path and `offset` the line counted from 1; in
-    one that is followed, `topic` is its path with inode and hash of the first line, and `offset` the line's first byte.
+    In Kafka: topic, partition and offset. In a replayed file, `topic` is the path and `offset` the line, from 1. In a
+    followed file, `topic` is the path with the inode and a hash of the first line, and `offset` the line's first byte.
     """
 
     topic: str
@@ -26,17 +26,17 @@ class Skip(StrEnum):
     """Why an offset of a topic gave no message."""
 
     TOMBSTONE = "tombstone"  # a null value: the producer deleted the key
-    CONTROL = "control"  # a transaction's marker, an aborted message or a compacted one: no reader is shown it
-    EXPIRED = "expired"  # the broker's retention deleted it before it was read: this one is lost
+    CONTROL = "control"  # a transaction marker, an aborted or a compacted message: readers do not get it
+    EXPIRED = "expired"  # the broker's retention deleted the message before it was read: it is lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offset:
-    """How far a source was read, and what that gave.
+    """How far a partition was read, and the messages that this gave.
 
-    `expected` is the stored offset that this one replaces, None where there is none. Where offsets count messages,
-    `begin` is the first one that was read, so that `next - begin` = `received` + all that was skipped; elsewhere None.
-    `topic_id` tells a topic from one of the same name that was deleted, empty where that is not known.
+    `expected` is the stored offset that this one replaces, None if there is none. Where offsets count messages,
+    `begin` is the first one read, so `next - begin` = `received` + all skipped; elsewhere it is None. `topic_id` tells
+    a topic from a deleted one of the same name; it is empty if unknown.
     """
 
     topic: str
@@ -47,14 +47,14 @@ class Offset:
     received: int = 0
     skipped: Mapping[Skip, int] = field(default_factory=dict)
     topic_id: str = ""
-    arrived: datetime | None = None  # when the last of its messages did, where the source says so
+    arrived: datetime | None = None  # when the last message did, if the source says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a partition was read and stored: all of it that had arrived by `through`, with `behind` messages left.
+    """How far a partition was stored: every message that had arrived by `through`; `behind` messages are left to read.
 
-    A file is one partition, under its path; what is left of it counts as 0 or 1.
+    A file is one partition, named by its path; its `behind` is 0 or 1.
     """
 
     topic: str
@@ -65,7 +65,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOffset:
-    """How far a partition was read, as the store has it."""
+    """How far a partition was read, according to the store."""
 
     next: int
     topic_id: str = ""
@@ -75,9 +75,9 @@ class StoredOffset:
 class Message:
     """Bytes as they arrived, with headers in order and the time of receipt (timezone-aware).
 
-    A message of Kafka was received when its record says so, as long as that is no time to come.
-    `size` is the full length in bytes; where it exceeds `len(value)` the source cut the value at its limit.
-    `unreadable` says why a source could not read it at all; then there is no value.
+    For Kafka the time of receipt is the record's timestamp, unless that is in the future.
+    `size` is the full length in bytes; if it exceeds `len(value)`, the source cut the value at its limit.
+    `unreadable` says why the source could not read the message; `value` is empty then.
     """
 
     value: bytes
@@ -91,9 +91,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """A message that cannot be an interaction, kept whole with the reason. `path` as in `InvalidMessage`.
+    """A message that cannot be an interaction, with the reason; `path` as in `InvalidMessage`.
 
-    Where personal data was taken out of it, `digest` is the SHA-256 of the bytes that came; else None.
+    If personal data was removed from it, `digest` is the SHA-256 of the original bytes; else None.
     """
 
     message: Message

@@ -1,6 +1,6 @@
-"""The nouns: what comes in, what is thought about it, and what is kept.
+"""The nouns of the domain: interactions, their documents, assessments, and the batches that are stored.
 
-Frozen, slotted, keyword-only dataclasses without behaviour beyond small derivations; pydantic stays at the edges.
+Frozen, slotted, keyword-only dataclasses with small derivations at most; pydantic stays at the edges.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
 
 
 class Verdict(StrEnum):
-    """What an answer is: carried by its documents, a refusal, or made up by the generator."""
+    """The verdict on an answer: supported by its documents, a refusal, or made up by the generator."""
 
     GROUNDED = "grounded"
     REFUSAL = "refusal"
@@ -32,9 +32,9 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a verdict was given; the first five name the metric that fell below its threshold.
+    """Why a verdict was given; the first five stand for a metric below its threshold.
 
-    A negative verdict has one reason at least.
+    A negative verdict has at least one reason.
     """
 
     SUPPORT_OFF_QUESTION = "support_off_question"  # SDQ
@@ -42,11 +42,11 @@ class Reason(StrEnum):
     ANSWER_OFF_SUPPORT = "answer_off_support"  # SDA
     RETRIEVAL_OFF_QUESTION = "retrieval_off_question"  # QRD
     ANSWER_OFF_QUESTION = "answer_off_question"  # QA
-    NOT_IN_DOCUMENTS = "not_in_documents"  # sentences of the answer that no passage carries
+    NOT_IN_DOCUMENTS = "not_in_documents"  # sentences of the answer that no passage supports
     MISSING_FACT = "missing_fact"  # a number, date or name that the documents do not hold
     CONTRADICTS_DOCUMENTS = "contradicts_documents"
     NO_DOCUMENTS = "no_documents"  # nothing was retrieved
-    NO_SUPPORT = "no_support"  # documents were retrieved, the generator named none of them
+    NO_SUPPORT = "no_support"  # documents were retrieved, but the generator named none
     EMPTY_ANSWER = "empty_answer"
     REFUSAL_WORDING = "refusal_wording"
 
@@ -63,12 +63,12 @@ class Match(StrEnum):
     """How a supporting document was found in a retrieved one."""
 
     EXACT = "exact"
-    FOLDED = "folded"  # but for case, white space and the shapes of quotation marks and dashes
-    FUZZY = "fuzzy"  # but for some characters
+    FOLDED = "folded"  # equal except for case, white space, quotation marks and dashes
+    FUZZY = "fuzzy"  # equal except for a few characters
 
 
 class RefusalKind(StrEnum):
-    """How much of an answer refuses: nothing, part of it, or all of it."""
+    """How much of an answer is a refusal: nothing, part of it, or all of it."""
 
     NONE = "none"
     PARTIAL = "partial"
@@ -76,18 +76,18 @@ class RefusalKind(StrEnum):
 
 
 class Mark(StrEnum):
-    """Something about a stored interaction that a reader of it should know."""
+    """A change or doubt that a reader of a stored interaction should know of."""
 
     TEXT_REPLACED = "text_replaced"  # U+0000 or lone surrogates became U+FFFD: Postgres cannot store them
-    TIME_DEFAULTED = "time_defaulted"  # the event carried no time; the time it was received stands in
-    TIME_OUT_OF_RANGE = "time_out_of_range"  # far past or future: kept in the default partition
-    REDACTED = "redacted"  # personal data was replaced by words before anything was stored
-    ERASED = "erased"  # its texts were deleted on somebody's demand; verdict, figures and times stay
+    TIME_DEFAULTED = "time_defaulted"  # the event has no time; the time of receipt is used
+    TIME_OUT_OF_RANGE = "time_out_of_range"  # far in the past or future: stored in the default partition
+    REDACTED = "redacted"  # personal data was replaced by placeholders before anything was stored
+    ERASED = "erased"  # its texts were deleted at a person's request; verdict, figures and times stay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One retrieved document. `id` is the event's own, or `sha256:<16 hex digits>` of the text where it had none."""
+    """One retrieved document. `id` comes from the event, or is `sha256:<16 hex digits>` of the text."""
 
     id: str
     text: str
@@ -98,9 +98,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportingDocument:
-    """A piece of text that carries the answer; `[start, end)` are character offsets into the document, if located.
+    """A piece of text that supports the answer; `[start, end)` are character offsets into the document, if located.
 
-    `match` is None where it was not looked for, or stands nowhere: it is not from the documents then.
+    `match` is None if the piece was not searched for, or was not found and so is not from the documents.
     """
 
     text: str
@@ -111,11 +111,11 @@ class SupportingDocument:
 
 
 class Work(StrEnum):
-    """What is still to be done for a stored interaction."""
+    """Work that is pending for a stored interaction."""
 
-    ASSESS = "assess"  # it has no assessment yet: what that needs was out of reach
-    SIDECAR = "sidecar"  # its support is a stand-in
-    JUDGE = "judge"  # it is in the judge's sample
+    ASSESS = "assess"  # it has no assessment: a service was out of reach
+    SIDECAR = "sidecar"  # extractive support stands in for the sidecar's
+    JUDGE = "judge"  # it is in the sample for the judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class TokenUsage:
 class Interaction:
     """One question with its answer, as the chatbot logged it.
 
-    `supporting_documents` is None when the generator was not asked and empty when it said none.
+    `supporting_documents` is None if the generator was not asked, and empty if it named none.
     `occurred_at` is timezone-aware UTC.
     """
 
@@ -152,12 +152,12 @@ class Interaction:
     latency_ms: float | None = None
     usage: TokenUsage | None = None
     marks: frozenset[Mark] = frozenset()
-    position: Position | None = None  # of the message that it came in
+    position: Position | None = None  # of the message that carried it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidecarCall:
-    """How the sidecar asked. `second_answer` is what the generator answered itself, where it was asked to."""
+    """A call of the sidecar. `second_answer` is the answer that the generator gave in mode `regenerate`."""
 
     mode: str
     model: str
@@ -169,7 +169,7 @@ class SidecarCall:
 class StandIn:
     """Why extractive support stands in for the sidecar's, and whether the sidecar is asked again later.
 
-    `error` is what it came from, as long as it is at hand; it is not stored.
+    `error` is the cause, within the process that met it; it is not stored.
     """
 
     because: str
@@ -179,7 +179,7 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """The supporting documents that scoring uses, and who supplied them."""
+    """The supporting documents that are scored, and who supplied them."""
 
     origin: Origin
     documents: tuple[SupportingDocument, ...]
@@ -200,9 +200,9 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """Each similarity in both readings: to the joined documents, and the maximum over the documents.
+    """Each similarity to the joined documents, and its maximum over single documents.
 
-    `undefined` names the metrics that have no value with what is missing: `no_documents`, `no_support`,
+    `undefined` maps each metric without a value to the reason: `no_documents`, `no_support`,
     `empty_question` or `empty_answer`.
     """
 
@@ -213,7 +213,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Whether the answer refuses. `correct` is None when it cannot be told whether the documents hold the answer."""
+    """Whether the answer refuses. `correct` is None if it is unknown whether the documents hold the answer."""
 
     kind: RefusalKind
     correct: bool | None = None
@@ -235,7 +235,7 @@ class Assessment:
     interaction: Interaction
     support: Support
     scores: Scores
-    metrics: Metrics  # the readings that the profile compared
+    metrics: Metrics  # the readings that the profile compares
     evidence: Evidence
     verdict: Verdict
     rule_verdict: Verdict  # by the thesis's rule alone, for comparison
@@ -250,9 +250,9 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What one transaction stores, how many messages that came from, and how far the source was read with them.
+    """What one transaction stores. `received` counts the messages, and `offsets` say how far the source was read.
 
-    `pending` are interactions that could not be assessed for now.
+    `pending` are interactions that cannot be assessed for now.
     """
 
     assessments: tuple[Assessment, ...]

@@ -24,7 +24,7 @@ class Pool:
         self._closed = False
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
-        """The call's future; cancelled at once where the pool is closed."""
+        """The future of the call; cancelled at once if the pool is closed."""
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
@@ -38,7 +38,7 @@ class Pool:
         return future
 
     def close(self) -> None:
-        """Cancels what has not begun; what has begun goes on, and nobody waits for it."""
+        """Cancels the calls that have not begun; those that have begun go on, and nothing waits for them."""
         with self._lock:
             self._closed = True
             while not self._tasks.empty():
@@ -62,6 +62,6 @@ class Pool:
                 continue
             try:
                 future.set_result(call())
-            except BaseException as error:  # noqa: BLE001  it is the future's
+            except BaseException as error:  # noqa: BLE001  raised again where the result is read
                 future.set_exception(error)
             del task, future, call

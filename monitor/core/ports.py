@@ -1,4 +1,4 @@
-"""Protocols at the seams. The core depends on these; `app.py` alone decides which adapter stands behind each."""
+"""The protocols between the flow and its adapters; `app/wiring` alone chooses the adapters."""
 
 from __future__ import annotations
 
@@ -14,66 +14,69 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """Where messages come from.
 
-    One thread calls it, but for `stored` and `fenced`, which the writing one calls, and `progress`, which any may.
+    One thread calls the methods, except `stored` and `fenced`, which the writing thread calls, and `progress`, which
+    any thread may call.
     """
 
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """The next messages in order, empty when none came within `timeout` seconds, None at the end of the input.
+        """The next messages in order; empty if none came within `timeout` seconds, None at the end of the input.
 
         Raises:
             Retriable: the source is out of reach for now.
-            Fatal: it cannot be read at all.
+            Fatal: the source cannot be read at all.
         """
 
     def offsets(self) -> Sequence[Offset]:
-        """How far it was read since the last call, to be stored with what the polls since then gave.
+        """How far the source was read since the last call, to be stored with the messages of the polls since then.
 
-        Empty for a source that keeps no place.
+        Empty for a source that keeps no position.
         """
 
     def hold(self) -> None:
-        """Called again and again, instead of `poll`, while what was polled cannot go on; gives nothing, waits little.
+        """Called repeatedly instead of `poll` while polled messages cannot move on; returns soon.
 
-        A source that others share keeps up its place among them meanwhile.
+        A shared source keeps its membership alive meanwhile.
         """
 
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """Told after the transaction that holds `offsets` has committed; never before."""
+        """Called after the transaction with `offsets` has committed, never before."""
 
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
-        """Told instead that nothing of a batch was stored, since others have read on; what is theirs is given up.
+        """Called instead of `stored` if the batch was not stored because another process reads the source.
+
+        Gives up the partitions that the other process reads.
 
         Raises:
-            Fenced: `error` itself, from a source that cannot be shared.
+            Fenced: `error` itself, if the source cannot be shared.
         """
 
     def progress(self) -> Sequence[Progress]:
-        """How far the partitions that are its own were stored; empty for a source that ends by itself.
+        """How far the source's own partitions were stored; empty for a source that ends by itself.
 
-        One of which nothing is known yet is left out.
+        Leaves out partitions whose progress is not known yet.
         """
 
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases all resources."""
 
 
 class GroupOffsets(Protocol):
-    """How far a consumer group has read, for the source that goes on from there. Methods may raise `Retriable`."""
+    """The stored offsets of a consumer group. Methods may raise `Retriable`."""
 
     def stored(self) -> Mapping[tuple[str, int], StoredOffset]:
-        """By topic and partition; what was never read is not there."""
+        """Offsets by topic and partition, without partitions that were never read."""
 
     def pin(self, offsets: Sequence[Offset]) -> None:
-        """Stores where partitions begin that have no offset yet; the others stay as they are."""
+        """Stores the first offset of partitions that have none yet; leaves the others as they are."""
 
 
 class Store(Protocol):
-    """Keeps everything; one `write` is one transaction."""
+    """Stores batches; one `write` is one transaction."""
 
     def write(self, batch: Batch) -> Tally:
-        """Stores a batch and its rollup in one transaction. Interactions whose (app, id) is known count as duplicate.
+        """Stores a batch and its rollup in one transaction; interactions whose (app, id) is known count as duplicates.
 
         Raises:
             Retriable: the database is out of reach for now; nothing of the batch was stored.
-            Fenced: an offset is not the expected one any more: somebody else reads the same source; nothing was stored.
+            Fenced: an offset is not the expected one, since another process reads the source; nothing was stored.
         """

@@ -1,4 +1,4 @@
-"""Comparing two rates, many times over: the exact test, the false discovery rate, and how a rise comes apart."""
+"""Compares rates: exact test, false discovery rate, decomposition of a rise, Wilson interval."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """0 of nothing."""
+        """0.0 if `total` is 0."""
         return self.matching / self.total if self.total else 0.0
 
     @property
     def variance(self) -> float:
-        """Of the rate, with one thing of each sort added so that 0 and 1 have a spread (Agresti and Caffo, 2000)."""
+        """Variance of the rate, with one success and one failure added (Agresti and Caffo, 2000)."""
         smooth = (self.matching + 1) / (self.total + 2)
         return smooth * (1 - smooth) / (self.total + 2)
 
@@ -40,8 +40,8 @@ def greater(part: Share, rest: Share) -> float:
     """P value that the rate of `part` exceeds that of `rest` by chance: Fisher's exact two-proportion test, one-sided.
 
     P(X ≥ k), X hypergeometric: of all things, k of n are bad in `part` and K of N altogether. Holds its level at any
-    counts, which the normal approximation does not for rare answers (R. A. Fisher, 1934). Not computed where the rate
-    does not exceed: 1 then.
+    counts, which the normal approximation does not for rare answers (R. A. Fisher, 1934). 1.0, not computed, where the
+    rate of `part` is not higher.
     """
     bad, size = part.matching + rest.matching, part.total + rest.total
     if part.rate <= rest.rate or not rest.total:
@@ -55,7 +55,9 @@ def greater(part: Share, rest: Share) -> float:
 
 
 def adjusted(p: Sequence[float]) -> Floats:
-    """The smallest false discovery rate at which each is a discovery: qᵢ = min over j ≥ i of p₍ⱼ₎ · m / j, at most 1.
+    """The smallest false discovery rate at which each p value is a discovery.
+
+    qᵢ = min over j ≥ i of p₍ⱼ₎ · m / j, at most 1.
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society
     B 57 (1995), 289-300.
@@ -69,17 +71,18 @@ def adjusted(p: Sequence[float]) -> Floats:
 
 
 def z(difference: float, *variances: float) -> float:
-    """How many standard errors the difference of rates with these variances is."""
+    """The difference of two rates in standard errors, given their variances."""
     return difference / sqrt(sum(variances))
 
 
 def split_rise(now: Sequence[Share], before: Sequence[Share]) -> tuple[float, float, float]:
     """The rise of the whole rate by (new groups, changed rates within groups, changed mix); they add up to it.
 
-    One `Share` for each group in both, in order. Groups without things before are new: they raise the rate by their
-    share times what their rate is above the other groups'. The rest is by E. Kitagawa, Components of a difference
-    between two rates, Journal of the American Statistical Association 50 (1955), 1168-1194: within = Σ s̄ Δr, mix =
-    Σ r̄ Δs, with the mean over both times of share and rate; a group that is gone keeps its old rate.
+    `now` and `before` hold one `Share` per group, in the same order. A group without counts before is new: it raises
+    the rate by its share times its excess over the other groups' rate. The rest follows E. Kitagawa, Components of a
+    difference between two rates, Journal of the American Statistical Association 50 (1955), 1168-1194:
+    within = Σ s̄ Δr, mix = Σ r̄ Δs, with the means of share and rate over both times; a group that is gone keeps its old
+    rate.
     """
     n, k = (
         np.array([[getattr(s, name) for s in side] for side in (now, before)], float) for name in ("total", "matching")
@@ -121,7 +124,7 @@ def wilson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[f
     centre = rate + z * z / (2 * total)
     margin = z * sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
     scale = 1 + z * z / total
-    # at 0 and n the bound is exact; rounding would leave it a hair beside
+    # at 0 and n the bound is exact; rounding would miss it slightly
     lower = 0.0 if matching == 0 else (centre - margin) / scale
     upper = 1.0 if matching == total else (centre + margin) / scale
     return lower, upper

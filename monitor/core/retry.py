@@ -1,4 +1,4 @@
-"""What a retriable failure is answered with: wait, and the same call again."""
+"""Retries a call that failed with `Retriable`, after growing delays."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ logger = logging.getLogger(__name__)
 
 
 class Interrupted(MonitorError):
-    """The process is stopping; the call was given up on between two tries."""
+    """The process is stopping; the call was given up between two tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Tries again after `Retriable`, with exponentially growing delays of which a random half is left out.
+    """Tries again after `Retriable`, after exponentially growing delays, each cut by up to half at random.
 
-    `patience` is the sum of delays in seconds after which it gives up; None never does.
-    `stop` cuts a delay short.
+    `patience` is the sum of delays in seconds after which it gives up; None never gives up. `stop` cuts a delay short.
     """
 
     stop: Event
@@ -37,7 +36,7 @@ class Retry:
     random: Callable[[], float] = random.random
 
     def __call__(self, call: Callable[[], T]) -> T:
-        """The result of `call`.
+        """Returns the result of `call`.
 
         Raises:
             OutOfReach: the patience is used up.
@@ -59,9 +58,9 @@ class Retry:
 
 
 def delay_before(attempt: int, retry_after: float | None, chance: float) -> float:
-    """Seconds before try `attempt + 1`: what the service asked for, else between half and all of a doubling delay.
+    """Seconds before try `attempt + 1`: what the service asked for, or between half and all of a doubling delay.
 
-    Never less than half the first delay: a service that says 0 for ever is not called in a busy loop.
+    Never less than half the first delay, so a service that keeps asking for 0 is not called in a busy loop.
     """
     if retry_after is not None:
         return max(retry_after, FIRST_DELAY / 2)
@@ -69,9 +68,9 @@ def delay_before(attempt: int, retry_after: float | None, chance: float) -> floa
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3), of a response, if it says so.
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (RFC 9110 §10.2.3); None without either.
 
-    A date counts from the response's own `Date`, so that a wrong clock here does no harm.
+    A date counts from the response's own `Date`, so a wrong local clock does no harm.
     """
     milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
     try:

@@ -1,4 +1,4 @@
-"""Answers counted by their verdict."""
+"""Counts of answers by verdict, with their shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitor.core.proportions import wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """How many answers have which verdict."""
+    """The number of answers with each verdict."""
 
     grounded: int = 0
     refusal: int = 0
@@ -18,25 +18,22 @@ class Verdicts:
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.grounded + self.refusal + self.self_generated
 
     @property
     def negative(self) -> int:
-        """Refusals and self-generated ones."""
         return self.refusal + self.self_generated
 
     def of(self, verdict: Verdict) -> int:
-        """Those with that verdict."""
         return int(getattr(self, verdict.value))
 
     def share(self, name: str) -> float | None:
-        """Of `refusal`, `self_generated`, `negative` or `grounded`; None of nothing."""
+        """Share of `refusal`, `self_generated`, `negative` or `grounded`; None without answers."""
         number: int = getattr(self, name)
         return number / self.total if self.total else None
 
     def interval(self, name: str) -> tuple[float, float] | None:
-        """Wilson's at 95 % of that share."""
+        """Wilson interval of that share at 95%; None without answers."""
         return wilson(getattr(self, name), self.total) if self.total else None
 
     def __add__(self, other: Verdicts) -> Verdicts:

@@ -1,1 +1,4 @@
-"""DOC monitor/core/settings"""
+"""All settings, with defaults and checks. In: the environment, secret files, `monitor.toml`.
+
+Out: one frozen `Settings` object, or `WrongSettings` with a line for each mistake.
+"""

@@ -1,4 +1,4 @@
-"""The groups of settings about who is told, and how the rest of the world watches us."""
+"""Groups of settings for receivers, notifications and our own metrics."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class SlackSettings(Section):
     """Where alerts go: a bot token with a channel, or an incoming webhook."""
 
     bot_token: SecretStr | None = None
-    channel: str | None = Field(None, description="its id, C…, so that what was posted can be looked up")
-    app_token: SecretStr | None = Field(None, description="xapp-…: buttons under the messages, by Socket Mode")
+    channel: str | None = Field(None, description="the channel's id, C…; an id lets posted messages be looked up")
+    app_token: SecretStr | None = Field(None, description="xapp-…; adds buttons to messages, through Socket Mode")
     responders: Responders = Field(
-        (), description="ids of people (U…) or user groups (S…) who may press them; none: who sees the channel"
+        (), description="ids of people (U…) or user groups (S…) who may press buttons; none: everyone in the channel"
     )
     webhook_url: SecretStr | None = None
     api_url: str = "https://slack.com/api/"
@@ -29,7 +29,7 @@ class SlackSettings(Section):
 
 def _without_login(url: str) -> str:
     if "@" in url.split("/", 3)[2]:
-        raise ValueError("holds a user's name: set username and password instead")
+        raise ValueError("contains a user name: set username and password instead")
     return url
 
 
@@ -38,11 +38,11 @@ _Address = Annotated[str, Field(pattern=r"^[^\s@<>,;:\"\\()\[\]]+@[^\s@<>,;:\"\\
 
 
 class AlertmanagerSettings(Section):
-    """Prometheus's Alertmanager, one or all of a cluster."""
+    """Prometheus's Alertmanager: one, or all of a cluster."""
 
     urls: Annotated[
         tuple[Annotated[_HttpUrl, AfterValidator(_without_login)], ...], NoDecode, BeforeValidator(split)
-    ] = Field((), description="several of one cluster with commas between them")
+    ] = Field((), description="all members of one cluster, separated by commas")
     username: str | None = None
     password: SecretStr | None = None
     bearer_token: SecretStr | None = Field(None, description="instead of username and password")
@@ -57,31 +57,33 @@ class AlertmanagerSettings(Section):
 
 
 class PagerDutySettings(Section):
-    """A service of PagerDuty, by its Events API v2."""
+    """A PagerDuty service, through the Events API v2."""
 
     routing_key: SecretStr | None = Field(None, description="the integration key of an Events API v2 integration")
     url: _HttpUrl = Field("https://events.pagerduty.com", description="https://events.eu.pagerduty.com in the EU")
 
 
 class WebhookSettings(Section):
-    """Any HTTP server, in the form that Alertmanager's webhooks have."""
+    """Any HTTP server; the body has the form of Alertmanager's webhooks."""
 
     url: SecretStr | None = None
-    secret: SecretStr | None = Field(None, description="signs what is sent")
+    secret: SecretStr | None = Field(None, description="signs each request")
     bearer_token: SecretStr | None = None
 
 
 class EmailSettings(Section):
-    """A mail server, and who gets mail."""
+    """A mail server, the sender and the recipients."""
 
     host: str | None = None
-    port: Annotated[int | None, Field(gt=0, lt=65_536)] = Field(None, description="587; tls: 465; none: 25")
+    port: Annotated[int | None, Field(gt=0, lt=65_536)] = Field(
+        None, description="default: 587; with tls: 465; with none: 25"
+    )
     security: Literal["none", "starttls", "tls"] = "starttls"
     username: str | None = None
     password: SecretStr | None = None
     sender: _Address | None = None
     recipients: Annotated[tuple[_Address, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description="several with commas between them"
+        (), description="separated by commas"
     )
 
     @model_validator(mode="after")
@@ -91,20 +93,26 @@ class EmailSettings(Section):
         if (self.username is None) != (self.password is None):
             raise ValueError("username and password go together")
         if self.password is not None and self.security == "none":
-            raise ValueError("a password is sent over starttls or tls only")
+            raise ValueError("a password needs security starttls or tls")
         return self
 
 
 class MetricsSettings(Section):
-    """Where Prometheus finds our metrics. Whoever reaches the port can read them."""
+    """The endpoint for Prometheus. Anyone who reaches the port can read the metrics."""
 
     host: str = "127.0.0.1"
-    port: Annotated[int | None, Field(ge=0, lt=65_536)] = Field(None, description="none: off; 0: any that is free")
+    port: Annotated[int | None, Field(ge=0, lt=65_536)] = Field(
+        None, description="default: no endpoint; 0: any free port"
+    )
 
 
 class NotifySettings(Section):
-    """How long receivers are tried, and who is told instead of one that fails."""
+    """How long receivers are retried, and the fallback for one that fails."""
 
-    fallback: str | None = Field(None, description="a receiver that is told of what another one could not be told")
-    fallback_after: float = Field(300.0, ge=0, description="seconds that a receiver may fail before that")
+    fallback: str | None = Field(
+        None, description="a receiver that gets the notifications that another receiver cannot deliver"
+    )
+    fallback_after: float = Field(
+        300.0, ge=0, description="seconds that a receiver may fail before the fallback is notified"
+    )
     deadline: float = Field(86_400.0, gt=0, description="seconds after which a notification is given up")

@@ -1,4 +1,4 @@
-"""The group of settings about the audit trail."""
+"""Settings of the audit trail."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from monitor.core.settings.sections import Section, split
 
 
 class AuditSettings(Section):
-    """What is sealed goes into a Merkle tree, of which a checkpoint is signed; docs/audit/audit.md."""
+    """Sealing into a Merkle tree with signed checkpoints; docs/audit/audit.md."""
 
-    enabled: bool = Field(default=True, description="whether this process seals; what is stored is queued anyway")
-    origin: str = Field("monitor", pattern=r"^[^\s+]+$", description="the name of this log, in its checkpoints and key")
+    enabled: bool = Field(default=True, description="whether this process seals; stored rows are queued in any case")
+    origin: str = Field("monitor", pattern=r"^[^\s+]+$", description="the name of this log in checkpoints and keys")
     key_file: Path | None = Field(None, description="default: audit/key in the state directory, made on first use")
     previous_keys: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description="public keys (name+hash+base64) that signed earlier checkpoints"
+        (), description="public keys (name+hash+base64) of earlier checkpoints"
     )
     every: float = Field(60.0, gt=0, description="seconds between checkpoints")
     witness_file: Path | None = Field(None, description="default: audit/checkpoints in the state directory")

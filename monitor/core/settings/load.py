@@ -1,6 +1,6 @@
-"""Settings: the environment (`MONITOR_…`, nested by `__`), secrets in files (`MONITOR_…_FILE`), then `monitor.toml`.
+"""Loads the settings: the environment (`MONITOR_…`, nested by `__`), secret files (`MONITOR_…_FILE`), `monitor.toml`.
 
-Nothing here is read at import: `app.py` and `cli.py` call `load_settings()`.
+Nothing is read at import; commands call `load_settings()`.
 """
 
 from __future__ import annotations
@@ -55,29 +55,31 @@ from monitor.core.settings.web import WebSettings
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
 _FILE = "_FILE"
-_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_")  # what tests and benchmarks read
+_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_")  # read by tests and benchmarks
 log = logging.getLogger(__name__)
 
 
 def _state_dir() -> Path:
     try:
         return user_state_path("rag-monitor")
-    except RuntimeError:  # no HOME, and a user that the system does not know
-        raise WrongSettings("this user has no home: set MONITOR_STATE_DIR to a folder it may write to") from None
+    except RuntimeError:  # no HOME, and a user unknown to the system
+        raise WrongSettings("this user has no home directory: set MONITOR_STATE_DIR to a writable folder") from None
 
 
 class Settings(BaseSettings):
-    """Everything that can be set, with the default of each."""
+    """Every setting with its default."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
     state_dir: Path = Field(default_factory=_state_dir)
-    database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded one")
-    profile: str | None = Field(None, description="name of a shipped profile or path of one; default: the embedder's")
-    rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
-        None, description="alert rules; default: the set that ships"
+    database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
+    profile: str | None = Field(
+        None, description="name of a shipped profile, or path of a profile file; default: by embedder"
     )
-    public_url: str | None = Field(None, description="where people reach this installation; goes into messages")
+    rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        None, description="file of alert rules; default: the rules that ship"
+    )
+    public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -105,11 +107,11 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  ours leaves MONITOR_…_FILE to the next
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  _PlainSource replaces it
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  ours reads MONITOR_…_FILE instead
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  _SecretFileSource replaces it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments first, then the environment, then secret files, then `monitor.toml`."""
+        """In order of precedence: arguments, the environment, secret files, `monitor.toml`."""
         return (
             init_settings,
             _PlainSource(settings_cls),
@@ -126,7 +128,7 @@ class _PlainSource(EnvSettingsSource):
 
 
 class _SecretFileSource(EnvSettingsSource):
-    """`MONITOR_SLACK__BOT_TOKEN_FILE=/run/secrets/x` sets `slack.bot_token` to what the file holds."""
+    """`MONITOR_SLACK__BOT_TOKEN_FILE=/run/secrets/x` sets `slack.bot_token` to the content of that file."""
 
     def _load_env_vars(self) -> dict[str, str | None]:
         values: dict[str, str | None] = {}
@@ -143,10 +145,10 @@ def load_settings(**overrides: Any) -> Settings:
     """Reads the settings.
 
     Raises:
-        WrongSettings: a value or a name is wrong; the message lists each with where it stands.
+        WrongSettings: a value or a name is wrong; the message lists each with its place.
     """
     for name in unknown_names():
-        log.warning("%s is no setting of monitor, and is ignored; `monitor settings` lists them", name)
+        log.warning("%s is not a setting of monitor and is ignored; `monitor settings` lists all settings", name)
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -155,13 +157,13 @@ def load_settings(**overrides: Any) -> Settings:
         raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
-        raise WrongSettings(f"MONITOR_{field.upper()}…: is not the JSON that it has to be: {error.__cause__}") from None
+        raise WrongSettings(f"MONITOR_{field.upper()}…: is not valid JSON: {error.__cause__}") from None
     except ValueError as error:  # a TOML file that does not parse
         raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
 
 
 def unknown_names() -> list[str]:
-    """Names in the environment that look like ours and are none: typing slips."""
+    """Names in the environment that begin like settings but are none, such as typing errors."""
     known = {PREFIX + field.upper() for field in Settings.model_fields}
     ours = (name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
     return sorted(n for n in ours if n.split("__")[0] not in known and n.removesuffix(_FILE) not in known)

@@ -1,4 +1,4 @@
-"""Settings of privacy: what is taken out of texts before they are stored, and how long rows are kept."""
+"""Settings of redaction and retention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _known(regions: tuple[str, ...]) -> tuple[str, ...]:
 
     regions = tuple(dict.fromkeys(region.upper() for region in regions))
     if unknown := [region for region in regions if region not in SUPPORTED_REGIONS]:
-        raise ValueError(f"no country by these two letters: {', '.join(unknown)}")
+        raise ValueError(f"not a country code: {', '.join(unknown)}")
     return regions
 
 
@@ -34,29 +34,29 @@ def _compiled(patterns: dict[str, str]) -> dict[str, str]:
 
 
 class RedactionSettings(Section):
-    """What is replaced by a word in what arrives, before anything is stored, embedded or sent on. Default: nothing."""
+    """Personal data to replace before anything is stored, embedded or sent on. Default: none."""
 
     kinds: Annotated[tuple[PersonalData, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description=f"of {', '.join(PersonalData)}; several with commas between them"
+        (), description=f"any of {', '.join(PersonalData)}, separated by commas"
     )
     regions: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split), AfterValidator(_known)] = Field(
-        (), description="countries by two letters, as DE, FR: whose national ids and telephone numbers are known"
+        (), description="countries by two letters, as DE, FR, whose national ids and telephone numbers are recognised"
     )
     patterns: Annotated[dict[str, str], AfterValidator(_compiled)] = Field(
-        {}, description="regular expressions of your own by name, for whole words; [name] takes their place"
+        {}, description="your own regular expressions by name, for whole words; [name] replaces a match"
     )
 
 
 class AppRetentionSettings(Section):
-    """What stands before the retention of all apps for one of them."""
+    """Retention of one app, which overrides that of all apps."""
 
-    keep: str | None = Field(None, description="as 400d, or forever")
-    by_verdict: dict[Verdict, str] = Field({}, description="another time for a verdict")
+    keep: str | None = Field(None, description="such as 400d, or forever")
+    by_verdict: dict[Verdict, str] = Field({}, description="another length of time for single verdicts")
 
 
 class RetentionSettings(Section):
-    """How long interactions are kept, with all that belongs to them, by when they occurred. Default: forever."""
+    """How long interactions and everything that belongs to them are kept after they occurred. Default: forever."""
 
-    keep: str | None = Field(None, description="as 400d, or forever")
-    by_verdict: dict[Verdict, str] = Field({}, description="another time for a verdict")
-    by_app: dict[str, AppRetentionSettings] = Field({}, description="other times for an app")
+    keep: str | None = Field(None, description="such as 400d, or forever")
+    by_verdict: dict[Verdict, str] = Field({}, description="another length of time for single verdicts")
+    by_app: dict[str, AppRetentionSettings] = Field({}, description="other lengths of time for single apps")

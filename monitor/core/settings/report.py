@@ -1,4 +1,4 @@
-"""The group of settings about reports."""
+"""Settings of the weekly report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from monitor.core.settings.sections import Section, split
 class ReportSettings(Section):
     """The weekly report of each app, which `monitor run` writes; docs/quality/report.md."""
 
-    weekly: bool = Field(default=True, description="whether it is written when it is due")
+    weekly: bool = Field(default=True, description="whether reports are written when due")
     weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = "monday"
-    hour: int = Field(6, ge=0, le=23, description="of UTC, on that day after the week")
+    hour: int = Field(6, ge=0, le=23, description="hour (UTC) of that weekday, in the following week")
     apps: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description="only of these; default: of all that have answers"
+        (), description="default: all apps that have answers"
     )
-    slack: bool = Field(default=False, description="whether it is posted to the configured Slack channel or webhook")
+    slack: bool = Field(default=False, description="post reports to the configured Slack channel or webhook")

@@ -1,4 +1,4 @@
-"""The groups of settings, with the default of each."""
+"""Groups of settings, with defaults: ingest, embedding, detector, language models, pending work and Kafka."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_settings import NoDecode
 
 
 def split(value: object) -> object:
-    """`a, b` in the environment is a list of two."""
+    """Reads `a, b` from the environment as a list of two; JSON lists too."""
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [part.strip() for part in value.split(",") if part.strip()]
     return json.loads(value) if isinstance(value, str) else value
@@ -22,59 +22,61 @@ DialectName = Literal["auto", "native", "cloudevents", "ragas"]
 
 
 class Section(BaseModel):
-    """A group of settings; an unknown name in it is an error, so that a typing slip does not pass in silence."""
+    """A group of settings; an unknown name in it is an error, so that typing errors are noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class IngestSettings(Section):
-    """What a message may be, and what stands in for fields that a dialect does not carry."""
+    """Limits on messages, and defaults for fields that a dialect does not carry."""
 
     dialect: DialectName = "auto"
-    app: str = Field("default", min_length=1, description="app of events that name none")
-    environment: str = Field("production", min_length=1, description="environment of events that name none")
-    max_message_bytes: int = Field(8 * 2**20, gt=0, description="a longer message becomes a dead letter")
-    max_text_chars: int = Field(1_000_000, gt=0, description="a longer text makes its message a dead letter")
-    max_documents: int = Field(1_000, gt=0, description="more retrieved documents make the message a dead letter")
+    app: str = Field("default", min_length=1, description="app of events that do not name one")
+    environment: str = Field("production", min_length=1, description="environment of events that do not name one")
+    max_message_bytes: int = Field(8 * 2**20, gt=0, description="bytes; a longer message becomes a dead letter")
+    max_text_chars: int = Field(
+        1_000_000, gt=0, description="characters; a message with a longer text becomes a dead letter"
+    )
+    max_documents: int = Field(1_000, gt=0, description="a message with more retrieved documents becomes a dead letter")
     batch_events: int = Field(512, gt=0, le=100_000)
     batch_bytes: int = Field(16 * 2**20, gt=0)
     batch_ms: int = Field(250, gt=0)
 
 
 class EmbeddingSettings(Section):
-    """Which embedder. `hash` is for tests and benchmarks only: its vectors mean nothing."""
+    """The embedder. `hash` is for tests and benchmarks only: its vectors mean nothing."""
 
     provider: Literal["minilm", "openai", "hash"] = "minilm"
     model: str = Field("text-embedding-3-small", description="openai only")
-    dimensions: int | None = Field(None, gt=0, description="openai only: shorter vectors, where the model can")
+    dimensions: int | None = Field(None, gt=0, description="openai only: shorter vectors, if the model supports them")
     base_url: str | None = Field(None, description="openai only; default: the LLM's")
     api_key: SecretStr | None = Field(None, description="openai only; default: the LLM's")
     weights_dir: Path | None = Field(None, description="minilm only: a folder with the published model's files")
-    cache_bytes: int = Field(128 * 2**20, ge=0, description="memory for vectors of texts seen before")
-    token_cache_bytes: int = Field(256 * 2**20, ge=0, description="memory for tokens of texts seen before")
-    threads: Annotated[int, Field(ge=0)] = Field(0, description="of the embedded model: 0 is one per core")
+    cache_bytes: int = Field(128 * 2**20, ge=0, description="bytes of memory for vectors of recent texts")
+    token_cache_bytes: int = Field(256 * 2**20, ge=0, description="bytes of memory for token vectors of recent texts")
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="threads of the embedded model; 0: one per core")
     build: Literal["fp32", "int8"] = Field(
-        "fp32", description="of the embedded model: int8 is about twice as fast, with verdicts of its own"
+        "fp32", description="embedded model only: int8 is about twice as fast, and some verdicts differ"
     )
 
 
 class DetectorSettings(Section):
-    """A stronger model of one's own, whose score joins the features. It says what in an answer is not carried."""
+    """Your own detector model, which finds unsupported parts of an answer; its score becomes a feature."""
 
     path: Path | None = Field(None, description="folder with model.onnx, tokenizer.json and config.json; default: none")
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: Annotated[int, Field(ge=0)] = Field(0, description="on the CPU: 0 is one per core")
-    max_tokens: int = Field(4_096, ge=64, description="of one input; fewer where the model reads fewer")
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="threads on the CPU; 0: one per core")
+    max_tokens: int = Field(4_096, ge=64, description="of one input; the model's own limit, if lower, holds")
     max_inputs: int = Field(512, gt=0, description="interactions that need more inputs get no score")
-    max_input_chars: int = Field(200_000, gt=0, description="nor do those with longer texts")
+    max_input_chars: int = Field(200_000, gt=0, description="interactions with longer texts get no score")
     prompt: str | None = Field(
         None,
-        description="token classifiers only, with {documents}, {question} and {count} in it; default: LettuceDetect's",
+        description="token classifiers only; contains {documents}, {question} and {count}; default: LettuceDetect's",
     )
 
 
 class BudgetSettings(Section):
-    """What all calls of language models together may use in an hour and in a day of UTC; all processes share it."""
+    """Limits on all calls of language models, per hour and per UTC day; all processes share them."""
 
     calls_per_hour: int | None = Field(None, ge=0)
     calls_per_day: int | None = Field(None, ge=0)
@@ -88,18 +90,18 @@ class LLMSettings(Section):
     """An OpenAI-compatible server, for the sidecar and the judge."""
 
     base_url: Annotated[str | None, Field(pattern=r"^https?://[^/\s]+")] = Field(
-        None, description="with http:// and, mostly, /v1 at its end; default: OpenAI's"
+        None, description="http(s) URL, which mostly ends with /v1; default: OpenAI's"
     )
     api_key: SecretStr | None = None
     model: str | None = None
-    timeout: float = Field(60.0, gt=0, description="seconds of one request")
+    timeout: float = Field(60.0, gt=0, description="seconds for one request")
     structure: Literal["json_schema", "json_object", "text"] = Field(
-        "json_schema", description="how the form of answers is asked for; the next weaker one where a server refuses it"
+        "json_schema", description="how the form of answers is requested; the next weaker way if the server refuses it"
     )
     max_output_tokens: int = Field(4_096, gt=0)
-    max_input_chars: int = Field(200_000, gt=0, description="interactions with longer texts are not asked about")
-    input_price: float | None = Field(None, ge=0, description="of a million tokens")
-    output_price: float | None = Field(None, ge=0, description="of a million tokens")
+    max_input_chars: int = Field(200_000, gt=0, description="interactions with longer texts are not sent")
+    input_price: float | None = Field(None, ge=0, description="per million tokens")
+    output_price: float | None = Field(None, ge=0, description="per million tokens")
     budget: BudgetSettings = BudgetSettings()
 
     @model_validator(mode="after")
@@ -113,12 +115,14 @@ class LLMSettings(Section):
 
 
 class SidecarSettings(Section):
-    """Asks a generator what supports an answer, where the event does not say."""
+    """Asks a generator for the supporting documents of answers whose events name none."""
 
     mode: Literal["off", "explain", "regenerate"] = "off"
     model: str | None = Field(None, description="default: the LLM's")
-    concurrency: int = Field(16, gt=0, le=256, description="calls at a time")
-    patience: float = Field(10.0, gt=0, description="seconds for a batch; what is not answered then is asked later")
+    concurrency: int = Field(16, gt=0, le=256, description="concurrent calls")
+    patience: float = Field(
+        10.0, gt=0, description="seconds for a batch; calls that are not answered by then are made later"
+    )
 
 
 JudgeMetric = Literal[
@@ -131,15 +135,18 @@ JudgeMetric = Literal[
     "context_entity_recall",
     "summarization_score",
 ]
+_JOINT_METRICS = frozenset({"faithfulness", "answer_relevance", "context_relevance"})
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class SampleSettings(Section):
-    """Which interactions are judged; the same ones wherever it is decided."""
+    """The sample of interactions that is judged; every process draws the same one."""
 
-    negatives: Share = Field(1.0, description="part of the refusals and self-generated answers")
-    low_margin: Share = Field(0.2, description="all whose two most probable verdicts are closer than that")
-    rest: Share = Field(0.02, description="part of all others")
+    negatives: Share = Field(1.0, description="share of refusals and self-generated answers")
+    low_margin: Share = Field(
+        0.2, description="all answers whose two most probable verdicts are closer than this are judged"
+    )
+    rest: Share = Field(0.02, description="share of all other answers")
 
 
 class JudgeSettings(Section):
@@ -153,33 +160,36 @@ class JudgeSettings(Section):
         "context_relevance",
     )
     sample: SampleSettings = SampleSettings()
-    by_app: dict[str, SampleSettings] = Field({}, description="another sample for an app")
-    concurrency: int = Field(8, gt=0, le=256, description="calls at a time")
-    budget_share: Share = Field(0.5, description="part of the budget after which the judge leaves the rest to others")
+    by_app: dict[str, SampleSettings] = Field({}, description="another sample for single apps")
+    concurrency: int = Field(8, gt=0, le=256, description="concurrent calls")
+    budget_share: Share = Field(0.5, description="the judge stops once this share of the budget is used, by anyone")
     batch: bool = Field(
-        default=False, description="through the provider's batch endpoint: half the price, within a day"
+        default=False, description="use the provider's batch endpoint: half the price, answers within a day"
     )
 
     @model_validator(mode="after")
     def _batched(self) -> Self:
-        joint = {"faithfulness", "answer_relevance", "context_relevance"}
-        if self.batch and (self.mode == "separate" or not set(self.metrics) <= joint or len(set(self.metrics)) < 2):  # noqa: PLR2004
-            raise ValueError(f"batch needs mode combined, and at least two of {', '.join(sorted(joint))}, no others")
+        several = len(set(self.metrics)) > 1
+        if self.batch and not (self.mode != "separate" and several and _JOINT_METRICS.issuperset(self.metrics)):
+            names = ", ".join(sorted(_JOINT_METRICS))
+            raise ValueError(f"batch needs mode combined, and at least two of {names}, no others")
         return self
 
 
 class PendingSettings(Section):
-    """Work that is done later."""
+    """When work is put off, and how often it is tried."""
 
-    after: float = Field(30.0, ge=0, description="seconds without an embedder after which interactions are set aside")
-    max_attempts: int = Field(100, gt=0, description="then it is given up, until `monitor pending retry`")
+    after: float = Field(30.0, ge=0, description="seconds without an embedder before interactions are set aside")
+    max_attempts: int = Field(
+        100, gt=0, description="attempts before work is given up; `monitor pending retry` revives it"
+    )
 
 
 def _pattern(value: str | None) -> str | None:
     try:
         re.compile(value or "")
     except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a regular expression: {error}") from None
     return value
 
 
@@ -191,11 +201,11 @@ Servers = Annotated[
     NoDecode,
     BeforeValidator(split),
 ]
-Amount = Annotated[int, Field(gt=0, lt=2**31)]  # as Kafka's protocol has them
+Amount = Annotated[int, Field(gt=0, lt=2**31)]  # an int32 of Kafka's protocol
 
 
 class TopicSettings(Section):
-    """What stands before the settings of `ingest` for the messages of one topic."""
+    """Settings for one topic, which override those of `ingest`."""
 
     dialect: DialectName | None = None
     app: str | None = Field(None, min_length=1)
@@ -203,24 +213,26 @@ class TopicSettings(Section):
 
 
 class KafkaSettings(Section):
-    """Where interactions arrive. The options of the client have the names that kafka-python gives them."""
+    """The Kafka topics to read. Client options have the names that kafka-python uses."""
 
-    bootstrap_servers: Servers = Field((), description="host:port, several with commas between them")
-    topics: Topics = Field((), description="several with commas between them")
+    bootstrap_servers: Servers = Field((), description="host:port, separated by commas")
+    topics: Topics = Field((), description="separated by commas")
     topic_pattern: Annotated[str | None, AfterValidator(_pattern)] = Field(
-        None, description="a regular expression instead, for topics still to come too"
+        None, description="a regular expression instead of topics; also matches topics created later"
     )
-    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment of a topic of its own")
+    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment for single topics")
     group_id: str = Field("monitor", min_length=1)
-    group_instance_id: str | None = Field(None, description="one per process, for a static member of the group")
+    group_instance_id: str | None = Field(
+        None, description="makes the process a static member of the group; different for each process"
+    )
     client_id: str = "monitor"
     client_rack: str = ""
-    auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group begins")
+    auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group starts")
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     session_timeout_ms: Amount = 45_000
     heartbeat_interval_ms: Amount = 3_000
     max_poll_interval_ms: Amount = 300_000
-    metadata_max_age_ms: Amount = Field(30_000, description="how soon a new topic or partition is seen")
+    metadata_max_age_ms: Amount = Field(30_000, description="how soon new topics and partitions are found")
     request_timeout_ms: Amount = 30_000
     fetch_min_bytes: Amount = 1
     fetch_max_wait_ms: Amount = 250
@@ -235,21 +247,27 @@ class KafkaSettings(Section):
     ssl_ciphers: str | None = None
     ssl_check_hostname: bool = True
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
-    sasl_plain_username: str | None = Field(None, description="SCRAM too")
-    sasl_plain_password: SecretStr | None = Field(None, description="SCRAM too")
-    sasl_oauthbearer_token_path: Path | None = Field(None, description="a file with a token, read at each connection")
-    sasl_oauthbearer_token_endpoint_url: str | None = Field(None, description="client credentials are exchanged there")
+    sasl_plain_username: str | None = Field(None, description="for PLAIN and SCRAM")
+    sasl_plain_password: SecretStr | None = Field(None, description="for PLAIN and SCRAM")
+    sasl_oauthbearer_token_path: Path | None = Field(None, description="file with a token, read for each connection")
+    sasl_oauthbearer_token_endpoint_url: str | None = Field(
+        None, description="exchanges client credentials for a token"
+    )
     sasl_oauthbearer_client_id: str | None = None
     sasl_oauthbearer_client_secret: SecretStr | None = None
     sasl_oauthbearer_scope: str | None = None
-    dead_letter_topic: str | None = Field(None, description="dead letters are written there too")
-    max_consecutive_dead: int = Field(500, ge=0, description="so many of a partition in a row stop us; 0: never")
-    max_dead_ratio: float = Field(0.5, ge=0, le=1, description="more of the last 1,000 stop us; 1: never")
+    dead_letter_topic: str | None = Field(None, description="gets a copy of each dead letter")
+    max_consecutive_dead: int = Field(
+        500, ge=0, description="stop after this many dead letters of a partition in a row; 0: never"
+    )
+    max_dead_ratio: float = Field(
+        0.5, ge=0, le=1, description="stop if a larger share of the last 1,000 messages is dead; 1: never"
+    )
 
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
         if not self.heartbeat_interval_ms < self.session_timeout_ms <= self.max_poll_interval_ms:
-            raise ValueError("heartbeat_interval_ms < session_timeout_ms ≤ max_poll_interval_ms has to hold")
+            raise ValueError("must hold: heartbeat_interval_ms < session_timeout_ms ≤ max_poll_interval_ms")
         if not self.fetch_max_wait_ms < self.request_timeout_ms:
-            raise ValueError("fetch_max_wait_ms < request_timeout_ms has to hold")
+            raise ValueError("must hold: fetch_max_wait_ms < request_timeout_ms")
         return self

@@ -260,6 +260,6 @@ def test_it_runs_beside_the_events(database, writer, rows):
 
 def test_a_wrong_length_is_said_at_the_start(database):
     settings = load_settings(database_url=database, retention={"keep": "soon"})
-    wrong = pytest.raises(WrongSettings, match="'soon' is no duration")
+    wrong = pytest.raises(WrongSettings, match="'soon' is not a duration")
     with Application(settings) as application, wrong, scheduled_retention(application):
         pass

@@ -156,39 +156,39 @@ def test_the_shipped_rules_cover_what_can_be_measured():
     ("line", "column", "said", "change"),
     [
         (1, 17, "grouping.by[0]: Input should be a valid string", ("[app, team], wait", "[1, team], wait")),
-        (1, 35, "grouping.wait: '1' is no duration", ("1s", '"1"')),
+        (1, 35, "grouping.wait: '1' is not a duration", ("1s", '"1"')),
         (1, 53, "grouping.often: unknown key", ("repeat", "often")),
-        (3, 14, "inhibit[0].source[0]: 'about' is no matcher", ("'about=\"ingestion\"'", "about")),
-        (3, 35, "inhibit[0].source[1]: 'critical(' is no regular expression", ("critical|warning", "critical(")),
+        (3, 14, "inhibit[0].source[0]: 'about' is not a matcher", ("'about=\"ingestion\"'", "about")),
+        (3, 35, "inhibit[0].source[1]: 'critical(' is not a regular expression", ("critical|warning", "critical(")),
         (4, 13, "inhibit[0].target[0]: must be a matcher such as", ('about="quality"', "3")),
         (7, 11, "rules[0].name: ", ("negative-rate", '"a\\tb"')),
         (8, 21, "rules[0].selector.app[0]: Input should be a valid string", ("[support, shop]", "12")),
-        (8, 24, "rules[0].selector.source: rate of negative is not counted by 'source'", ("app: [", "source: [")),
+        (8, 24, "rules[0].selector.source: rate of negative has no label 'source'", ("app: [", "source: [")),
         (9, 15, "rules[0].by[1]: ", ("topic", "tenant")),
-        (9, 9, "rules[0].by: 'app' stands here twice", ("app, topic", "app, app")),
-        (9, 9, "rules[0].by.source: rate of negative is not counted by 'source'; by: app", ("app, topic", "source")),
+        (9, 9, "rules[0].by: 'app' is listed twice", ("app, topic", "app, app")),
+        (9, 9, "rules[0].by.source: rate of negative has no label 'source'; its labels: app", ("app, topic", "source")),
         (10, 13, "rules[0].signal: unknown rate 'negatif'", ("negative}", "negatif}")),
-        (10, 13, "rules[0].signal: {'rate': 'negative', 'mean': 'sdq'} is no", ("negative}", "negative, mean: sdq}")),
-        (10, 13, "rules[0].signal: 'rate' is no signal", ("{rate: negative}", "rate")),
+        (10, 13, "rules[0].signal: {'rate': 'negative', 'mean': 'sdq'} is not a", ("negative}", "negative, mean: sdq}")),
+        (10, 13, "rules[0].signal: 'rate' is not a signal", ("{rate: negative}", "rate")),
         (10, 13, "rules[0].signal: the method 'threshold' takes dead_letters", ("{rate: negative}", "no_data")),
         (11, 13, "rules[0].method: unknown method 'burn'", ("threshold", "burn")),
         (12, 12, "rules[0].above: must be between 0 and 1", ("0.30", "30")),
         (12, 12, "rules[0].above: must be between 0 and 1", ("0.30", "0")),
-        (12, 12, "rules[0].above: nan is no target", ("0.30", ".nan")),
-        (12, 12, "rules[0].above: 'baseline plus 1' is no target", ("0.30", "baseline plus 1")),
-        (12, 12, "rules[0].above: give either above or below", ("above: 0.30", "above: 0.30\n    below: 0.1")),
+        (12, 12, "rules[0].above: nan is not a target", ("0.30", ".nan")),
+        (12, 12, "rules[0].above: 'baseline plus 1' is not a target", ("0.30", "baseline plus 1")),
+        (12, 12, "rules[0].above: set either above or below", ("above: 0.30", "above: 0.30\n    below: 0.1")),
         (13, 13, "rules[0].window: must be a whole number of minutes", ("5m", "90s")),
-        (13, 13, "rules[0].window: 90 is no duration", ("5m", "1:30")),
+        (13, 13, "rules[0].window: 90 is not a duration", ("5m", "1:30")),
         (14, 18, "rules[0].min_samples: must be 1 or more", ("30\n    conf", "0\n    conf")),
         (15, 16, "rules[0].confident: must be true or false", ("true", "2")),
         (17, 5, "rules[0].fro: unknown key", ("for: 2m", "fro: 2m")),
-        (17, 10, "rules[0].for: '2 min' is no duration", ("2m\n    keep", "2 min\n    keep")),
+        (17, 10, "rules[0].for: '2 min' is not a duration", ("2m\n    keep", "2 min\n    keep")),
         (19, 14, "rules[0].no_data: ", ("alerting", "ok")),
         (20, 12, "rules[0].error: ", ("keep_last", "no_data")),
         (21, 15, "rules[0].severity: ", ("severity: critical", "severity: page")),
-        (22, 13, "rules[0].labels: 'app' is a label that every alert may have", ("team: support", "app: x")),
-        (22, 13, "rules[0].labels: 'my team' cannot name a label", ("team: support", "my team: x")),
-        (23, 28, "rules[0].annotations.summary: holds a character", ("Look at it", "\\0")),
+        (22, 13, "rules[0].labels: 'app' is a label that monitor sets itself", ("team: support", "app: x")),
+        (22, 13, "rules[0].labels: 'my team' is not a label name", ("team: support", "my team: x")),
+        (23, 28, "rules[0].annotations.summary: contains a character", ("Look at it", "\\0")),
         (24, 24, "rules[0].receivers[1]: receiver 'pager' is not configured; configured: con", ("console", "pager")),
         (24, 16, "rules[0].receivers: ", ("[slack, console]", "[]")),
     ],
@@ -202,8 +202,8 @@ def test_an_error_names_file_line_and_column(line, column, said, change):
 @pytest.mark.parametrize(
     ("where", "said", "change"),
     [
-        ("4:12", "above: no baseline is learnt for the lag: give a number", ("300", "baseline")),
-        ("2:5", "confident: the lag is a state of now", ("above: 300", "confident: true\n    above: 300")),
+        ("4:12", "above: no baseline is learnt for the lag: set a number", ("300", "baseline")),
+        ("2:5", "confident: the lag is a momentary state", ("above: 300", "confident: true\n    above: 300")),
         ("4:12", "below: only a mean can be too low", ("above: 300", "below: 300")),
     ],
 )
@@ -224,7 +224,7 @@ def test_what_does_not_suit_a_state_of_now_is_refused(where, said, change):
         ("8:32", "windows[1].factr: unknown key", ("30m, factor", "30m, factr")),
         ("8:9", "windows[1].long: is missing", ("long: 6h, ", "")),
         ("7:9", "windows[0]: must be a mapping", ("{long: 1h, short: 5m, factor: 6}", "page")),
-        ("6:5", "windows: give either windows or preset", ("windows:", "preset: page\n    windows:")),
+        ("6:5", "windows: set either windows or preset", ("windows:", "preset: page\n    windows:")),
     ],
 )
 def test_an_error_in_a_nested_parameter_is_located_too(where, said, change):
@@ -246,7 +246,7 @@ def test_a_missing_field_is_named_where_the_rule_begins():
         "rules.yaml:2:5: rules[0].signal: is missing"
     ]
     assert problems("rules:\n  - {name: x, signal: {rate: refusal}}\n") == [
-        "rules.yaml:2:5: rules[0].above: give either above or below"
+        "rules.yaml:2:5: rules[0].above: set either above or below"
     ]
 
 
@@ -259,7 +259,7 @@ def test_all_errors_are_told_at_once():
 
 def test_a_name_stands_once():
     assert problems("rules:\n" + SHORT % "a" + SHORT % "a") == [
-        "rules.yaml:3:12: rules[1].name: another rule has the name 'a' already"
+        "rules.yaml:3:12: rules[1].name: another rule is already named 'a'"
     ]
 
 
@@ -278,7 +278,7 @@ def test_a_name_stands_once():
         ("", "rules.yaml:1:1: file: must be a mapping"),
         ("- a", "rules.yaml:1:1: file: must be a mapping"),
         ("inhibit: {}\nrules: []", "rules.yaml:1:10: inhibit: "),
-        ("rules: []", "rules.yaml:1:8: rules: has no rule: nobody would be told of anything"),
+        ("rules: []", "rules.yaml:1:8: rules: has no rules, so nobody would ever be alerted"),
     ],
 )
 def test_what_is_no_yaml_of_ours_is_refused_with_its_place(text, said):

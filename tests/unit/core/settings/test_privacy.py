@@ -44,7 +44,7 @@ def test_they_are_read_from_the_file(tmp_path):
     ("name", "given", "said"),
     [
         ("KINDS", "phone, passport", "redaction.kinds.1"),
-        ("REGIONS", "DE, XX", "no country by these two letters: XX"),
+        ("REGIONS", "DE, XX", "not a country code: XX"),
         ("PATTERNS", '{"employee": "("}', r"redaction.patterns: .*employee: '\(' is no regular expression"),
         ("PATTERNS", '{"employee": "a*"}', "employee: 'a\\*' matches an empty text"),
     ],
