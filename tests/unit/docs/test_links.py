@@ -27,6 +27,8 @@ NAMED = re.compile(r"(?<![\w/.-])(?:docs/[\w/-]+\.md|(?:benchmarks|tools)/[\w/-]
 # A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`.
 FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker)/[\w/.-]*\w(?:/|\.\w+)")
 PLACEHOLDERS = ("NAME", "NNNN", "NOUN")
+# A file with names in it, as the walks give them: `monitor/app/stages.py` (`Stages`, `_fetch`).
+STEP = re.compile(r"`(?P<file>monitor/[\w/]+\.py)`\s+\((?P<names>`\w+`(?:, `\w+`)*)\)")
 MADE_BY_USERS = ("docker/events/", "monitor/bin/", "monitor/weekly-report/")
 
 
@@ -91,3 +93,15 @@ def test_the_index_of_each_reader_links_every_page(reader):
     folder = ROOT / "docs" / reader
     linked = {match["target"] for match in LINK.finditer((folder / "README.md").read_text(encoding="utf-8"))}
     assert {page.name for page in folder.glob("*.md")} - {"README.md"} <= linked
+
+
+def test_the_walks_name_what_their_files_hold():
+    steps = list(STEP.finditer((ROOT / "docs/develop/architecture.md").read_text(encoding="utf-8")))
+    gone = [
+        f"{step['file']}: {name}"
+        for step in steps
+        for name in re.findall(r"\w+", step["names"])
+        if not re.search(rf"^\s*(?:async )?(?:def|class) {name}\b", (ROOT / step["file"]).read_text(), re.MULTILINE)
+    ]
+    assert steps
+    assert gone == []
