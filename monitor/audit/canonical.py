@@ -1,7 +1,7 @@
-"""One text for one value: the JSON Canonicalization Scheme of RFC 8785, as UTF-8 bytes.
+"""The JSON Canonicalization Scheme of RFC 8785, which gives each value exactly one form, as UTF-8 bytes.
 
-pydantic-core's encoder writes nearly all there is as the RFC wants it, and several times as fast as the standard
-library's. What has numbers that it writes otherwise goes through that one, whose numbers are put right in one pass.
+pydantic-core's encoder writes nearly all values as the RFC demands, and several times as fast as the standard library.
+Values with numbers that it writes differently go through the standard library's encoder, and one pass corrects them.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from monitor.core.model import Json
 
-LARGEST_INTEGER = 2**53  # beyond it a double, which RFC 8785 has numbers be, does not hold every integer
+LARGEST_INTEGER = 2**53  # numbers are doubles in RFC 8785, which do not hold every integer beyond
 _POSITIONAL = 21  # digits before the point up to which ECMAScript writes no exponent
-_SMALLEST_POSITIONAL = -6  # and the same for zeros behind the point
+_SMALLEST_POSITIONAL = -6  # zeros after the point up to which ECMAScript writes no exponent
 
-# Whatever is written as it should be, and the next number that may not be. It is matched from the end of the last match
-# on, never searched for: it could begin within a text.
+# Everything up to, and with, the next number that may need correction. Matched from the end of the last match, never
+# searched for: a search could begin within a text.
 _NEXT = re.compile(
     r"""(
-        (?: [^"0-9-]++  # what stands between, and the literals
+        (?: [^"0-9-]++  # separators and literals
           | "[^"\\]*+(?:\\.[^"\\]*+)*+"
-          | -?[0-9]{1,15}+(?![0-9])(?:\.(?!0(?![0-9]))[0-9]++)?(?![.e])  # a number that both write the same
+          | -?[0-9]{1,15}+(?![0-9])(?:\.(?!0(?![0-9]))[0-9]++)?(?![.e])  # a number that both encoders write the same
         )*+
     )
     (-?[0-9]++(?:\.[0-9]++)?+(?:e[-+][0-9]++)?+)""",
     re.DOTALL | re.VERBOSE,
 )
-_HIGH = re.compile(rb"[\xee-\xf4]")  # of keys with these, sorting by code points is not that of RFC 8785
+_HIGH = re.compile(rb"[\xee-\xf4]")  # keys with these sort differently by code points than in RFC 8785
 _AS_THEY_ARE = frozenset({str, bool, type(None)})
-_SMALLEST_SAME = 1e-4  # below it the encoder writes exponents where ECMAScript writes zeros
+_SMALLEST_SAME = 1e-4  # below, the encoder writes exponents where ECMAScript writes zeros
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_BEHIND_SURROGATES = re.compile("[\ue000-\uffff]")  # before every astral character, but after it in UTF-16
+_BEHIND_SURROGATES = re.compile(
+    "[\ue000-\uffff]"
+)  # they precede astral characters by code point, and follow them in UTF-16
 
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
@@ -46,16 +48,16 @@ _encode_as_it_is = json.JSONEncoder(
 
 
 class _Otherwise(Exception):
-    """A number that the quick encoder does not write as it should be."""
+    """The value holds a number that the fast encoder writes differently."""
 
 
 def canonical(value: Json) -> bytes:
-    """`value` as RFC 8785 writes it: keys by UTF-16 code units, numbers as ECMAScript's, no white space.
+    """`value` in the form of RFC 8785: keys ordered by UTF-16 code units, ECMAScript numbers, no white space.
 
     Raises:
-        ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate: I-JSON has none of them.
+        ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate, none of which I-JSON allows.
     """
-    if isinstance(value, str):  # this and the next are most of what is committed to
+    if isinstance(value, str):  # this and the next are most of the committed values
         return encode_basestring(value).encode()
     if value is None:
         return b"null"
@@ -71,10 +73,10 @@ def canonical(value: Json) -> bytes:
 
 
 def _ready(value: Json) -> Json:
-    """`value` with its keys in order, and without numbers that the encoder writes otherwise than ECMAScript.
+    """`value` with its keys in order, and with numbers that the fast encoder writes as ECMAScript does.
 
     Raises:
-        _Otherwise: it has numbers that cannot be so.
+        _Otherwise: it has numbers for which that is impossible.
     """
     kind = type(value)
     if kind is dict:
@@ -95,7 +97,7 @@ def _ready(value: Json) -> Json:
 
 
 def _slowly(value: Json) -> bytes:
-    """The same of any value, by the standard library's encoder."""
+    """The canonical form of any value, by the standard library's encoder."""
     text = _encode(value)
     if not text.isascii() and _ASTRAL.search(text) and _BEHIND_SURROGATES.search(text):
         text = _encode_as_it_is(_in_order(value))
@@ -103,7 +105,7 @@ def _slowly(value: Json) -> bytes:
 
 
 def _in_order(value: Json) -> Json:
-    """The same with the keys of every object in the order of their UTF-16 code units."""
+    """`value` with the keys of every object in the order of their UTF-16 code units."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return {name: _in_order(value[name]) for name in names}
@@ -113,7 +115,7 @@ def _in_order(value: Json) -> Json:
 
 
 def _put_right(text: str) -> Iterator[str]:
-    """`text` in pieces, its numbers as ECMAScript writes them."""
+    """`text` in pieces, with numbers as ECMAScript writes them."""
     at = 0
     while found := _NEXT.match(text, at):
         yield found[1]
@@ -125,7 +127,7 @@ def _put_right(text: str) -> Iterator[str]:
 def _number(text: str) -> str:
     if "e" in text:
         return _without_exponent(text)
-    if text.endswith(".0"):  # repr has 16 digits before the point at most
+    if text.endswith(".0"):  # repr has at most 16 digits before the point
         return text[:-2] if text != "-0.0" else "0"
     if "." not in text and abs(int(text)) > LARGEST_INTEGER:
         raise ValueError(f"{text} is beyond 2**53: canonical JSON has no such integer")
@@ -133,12 +135,12 @@ def _number(text: str) -> str:
 
 
 def _without_exponent(text: str) -> str:
-    """Number::toString of ECMA-262 for what Python writes with an exponent; it may keep one."""
+    """Number::toString of ECMA-262 for a number that Python writes with an exponent; the result may have one too."""
     sign = "-" if text[0] == "-" else ""
     mantissa, _, exponent = text.removeprefix("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = whole + fraction
-    point = len(whole) + int(exponent)  # how many of the digits stand before it
+    point = len(whole) + int(exponent)  # how many of the digits are before it
     if len(digits) <= point <= _POSITIONAL:
         return sign + digits + "0" * (point - len(digits))
     if _SMALLEST_POSITIONAL < point <= 0:

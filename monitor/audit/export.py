@@ -1,14 +1,14 @@
-"""The export that an auditor takes away: a ZIP of records with proofs, and what is needed to check and to read it.
+"""Writes the export for an auditor: a ZIP of records with proofs, and all that is needed to check and read them.
 
-    records.jsonl     one record a line: its bytes, its place, the proof, what is disclosed of it
-    checkpoints.txt   signed checkpoints, smallest first; every record is proved against the last
-    consistency.json  that each grew out of the one before
-    profiles.json     the profiles that the verdicts were given under
-    rules.jsonl       the alert rules, one set of them a line
-    index.html        the same for people
-    key.txt           the log's public key, to be compared with one from elsewhere
-    verify.py         checks all of it with Python alone
-    manifest.json     what is in it, with the SHA-256 of each file
+    records.jsonl     one record per line: its bytes, its index, its proof, what is disclosed of it
+    checkpoints.txt   signed checkpoints, smallest first; every record is proved against the last one
+    consistency.json  proofs that each checkpoint grew out of the one before
+    profiles.json     the profiles under which verdicts were given
+    rules.jsonl       the alert rules, one set per line
+    index.html        a page for people
+    key.txt           the public key of the log, to compare with one from elsewhere
+    verify.py         checks the export with Python alone
+    manifest.json     the contents, with the SHA-256 of each file
 
 The same content gives the same bytes.
 """
@@ -35,16 +35,16 @@ from monitor.audit.record import portable
 from monitor.audit.verifier import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
 from monitor.core.model import Json
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a ZIP can hold
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
 _UNIX, _MODE = 3, 0o100644 << 16
 
 
 class Stored(StrEnum):
-    """What the row that a leaf tells of is now."""
+    """What became of the row that a leaf is about."""
 
     SAME = "same"
-    DIFFERS = "differs"  # and nothing that people or the program did accounts for it
-    REVISED = "revised"  # a later leaf tells of it
+    DIFFERS = "differs"  # and no erasure, retention or revision accounts for it
+    REVISED = "revised"  # a later leaf is about its current state
     ERASED = "erased"
     REMOVED = "removed"
 
@@ -53,9 +53,9 @@ class Stored(StrEnum):
 class ExportedRecord:
     """One leaf with its proof against the last checkpoint.
 
-    `body` is the leaf's own text. `disclosed` is what opens its commitments, as `record.disclosed` gives it, and None
-    where nothing is: it was erased, is withheld, or has no commitments. `stored` is the state of its row, None where it
-    tells of none, and `differs` says in sentences how that row is not what was sealed.
+    `body` is the text of the leaf. `disclosed` opens its commitments, in the form of `record.disclosed`; it is None
+    where the texts were erased or are withheld, or where there are no commitments. `stored` is the state of its row,
+    None for an act, and `differs` says in sentences how the row differs from what was sealed.
     """
 
     index: int
@@ -77,7 +77,7 @@ class ConsistencyProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportAbout:
-    """What was asked for, by whom and when. `app` None: every app. The span is [start, end) of `occurred_at`."""
+    """The request: for which app (None: every app) and span [start, end) of `occurred_at`, by whom and when."""
 
     app: str | None
     start: datetime
@@ -89,7 +89,7 @@ class ExportAbout:
 
 @dataclass(slots=True)
 class _Counts:
-    """What went into `records.jsonl`."""
+    """Counts of the records in `records.jsonl`."""
 
     records: int = 0
     disclosed: int = 0
@@ -111,17 +111,18 @@ def write_export(
     rules: Iterable[Mapping[str, Json]],
     about: ExportAbout,
 ) -> Mapping[str, Json]:
-    """Writes the ZIP to `out` and gives its manifest. Records are written as they come and not kept.
+    """Writes the ZIP to `out` and returns its manifest. Records are written as they come, and not kept in memory.
 
-    The manifest has under `differs` the records whose rows are not what was sealed; they are proved all the same.
+    Under `differs` the manifest lists the records whose rows are not what was sealed; the records are proved all the
+    same.
 
-    `records` come by index, the least first; `checkpoints` are signed notes by size, at least one; `consistency` has
-    one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and `definition`; of
-    `rules` each is a set as the trail has it, with `source` and its SHA-256 as `digest`.
+    `records` are in the order of their indices; `checkpoints` are signed notes, at least one, in the order of size;
+    `consistency` has one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and
+    `definition`; each of `rules` is a rule set from the trail, with `source` and its SHA-256 as `digest`.
 
     Raises:
         ValueError: records out of order, or no checkpoint.
-        NotProved: a checkpoint that `about.verifier_key` did not sign.
+        NotProved: `about.verifier_key` did not sign a checkpoint.
     """
     if not checkpoints:
         raise ValueError("an export needs a checkpoint to prove its records against")
@@ -141,7 +142,7 @@ def write_export(
         with writer.file(RECORDS) as file:
             for line in _lines(records, counts):
                 file.write(line)
-        steps: list[Json] = [{"from": g.old, "to": g.new, "proof": _base64(g.proof)} for g in consistency]
+        steps: list[Json] = [{"from": step.old, "to": step.new, "proof": _base64(step.proof)} for step in consistency]
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
         verifier = files("monitor.audit").joinpath("verifier.py").read_bytes()
         summary = Summary(
@@ -190,7 +191,7 @@ def write_export(
 
 
 class _Hashed:
-    """Writes on to a file, and knows what it wrote."""
+    """Writes to a file, and counts and hashes what it writes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -202,12 +203,12 @@ class _Hashed:
         self._digest.update(content)
         self._length += len(content)
 
-    def said(self) -> dict[str, Json]:
+    def manifest_entry(self) -> dict[str, Json]:
         return {"bytes": self._length, "sha256": self._digest.hexdigest()}
 
 
 class _Writer:
-    """The files of a ZIP, without the time and place of their writing."""
+    """Writes the files of a ZIP without time and platform, so that the same content gives the same bytes."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -220,7 +221,7 @@ class _Writer:
         with self._archive.open(info, "w", force_zip64=True) as file:
             hashed = _Hashed(file)
             yield hashed
-        self.written[name] = hashed.said()
+        self.written[name] = hashed.manifest_entry()
 
 
 def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes]:
@@ -229,10 +230,10 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         if record.index <= last:
             raise ValueError(f"leaf {record.index} comes after leaf {last}")
         last = record.index
-        said = json.loads(record.body)
+        leaf = json.loads(record.body)
         counts.records += 1
-        counts.kinds[said["kind"]] += 1
-        committed = said.get("committed") or {}
+        counts.kinds[leaf["kind"]] += 1
+        committed = leaf.get("committed") or {}
         opened_ = len(record.disclosed or {})
         counts.disclosed += 0 < opened_ == len(committed)
         counts.partly += 0 < opened_ < len(committed)
@@ -240,15 +241,15 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         if record.stored is Stored.DIFFERS:
             counts.differs.append(
                 Differing(
-                    index=record.index, kind=said["kind"], app=said["app"], id=said["id"], how=tuple(record.differs)
+                    index=record.index, kind=leaf["kind"], app=leaf["app"], id=leaf["id"], how=tuple(record.differs)
                 )
             )
-        if "verdict" in said:
-            counts.verdicts[said["verdict"]] += 1
+        if "verdict" in leaf:
+            counts.verdicts[leaf["verdict"]] += 1
         if len(counts.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (record.disclosed or {}).items()}
             differs = record.stored is Stored.DIFFERS
-            counts.first.append(Shown(index=record.index, said=said, values=values, differs=differs))
+            counts.first.append(Shown(index=record.index, said=leaf, values=values, differs=differs))
         disclosed: Json = None
         if record.disclosed is not None:
             disclosed = {name: dict(of) for name, of in record.disclosed.items()}

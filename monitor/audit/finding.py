@@ -1,4 +1,4 @@
-"""What a verification finds wrong, named so that somebody can look at it."""
+"""What a verification finds wrong, with the leaf or row to look at."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What sort of thing is wrong."""
+    """The kind of a finding."""
 
-    LEAF = "leaf"  # it is missing, or is not what it was
+    LEAF = "leaf"  # a leaf is missing, or was changed
     TILE = "tile"
     CHECKPOINT = "checkpoint"
     CHANGED = "changed"  # a stored row is not what was sealed
-    MISSING = "missing"  # a sealed row is not stored, and nothing accounts for that
+    MISSING = "missing"  # a sealed row is not stored, and no act accounts for that
     UNSEALED = "unsealed"  # a stored row is in no leaf
-    SECRET = "secret"  # noqa: S105  one is missing, changed, or should not be there
-    ACT = "act"  # what somebody did is not stored as it was sealed
-    WITNESS = "witness"  # a witness was told otherwise
+    SECRET = "secret"  # noqa: S105  a secret is missing, was changed, or should not exist
+    ACT = "act"  # an act is not stored as it was sealed
+    WITNESS = "witness"  # a witness holds another checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong: the leaf or the row that it is about, as far as there is one, in a plain sentence."""
+    """One thing that is wrong, in a plain sentence, with the leaf or the row that it is about, if there is one."""
 
     fault: Fault
     sentence: str

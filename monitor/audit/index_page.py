@@ -1,4 +1,4 @@
-"""The page of an export for people: one file that loads nothing, in which chatbot text is text and never markup."""
+"""Writes the page of an export: one HTML file that loads nothing, with all chatbot text escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from monitor.core.model import Json
 
 SHOWN = 500  # records in the table
-_LONGEST = 600  # characters of a text in it
+_LONGEST = 600  # characters of a text in the table
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
@@ -24,19 +24,19 @@ pre, code { font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap
 """
 
 _HOW = """\
-<h2>How to check it</h2>
-<p>With Python 3.9 or later and nothing else, and the public key from whoever runs the log, not from here:</p>
+<h2>How to check this export</h2>
+<p>You need Python 3.9 or later, and the public key, which must come from the operator of the log and not from here:</p>
 <pre>python verify.py EXPORT.zip --key 'name+hash+base64'</pre>
-<p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. Personal fields stand in the leaf as
+<p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. A leaf holds personal fields as
 commitments; where they are disclosed, the key beside the value opens them. After an erasure nothing opens them any
-more, and the leaf still proves. That no record was left out cannot be shown. This page is for reading; what is proved
-is <code>records.jsonl</code>.</p>
+more, and the leaf is still proved. No export can show that no record was left out. This page is for reading; what is
+proved is <code>records.jsonl</code>.</p>
 <h2>Records</h2>"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """A record whose stored row is not what was sealed, and how: sentences."""
+    """A record whose stored row is not what was sealed; `how` says in sentences how it differs."""
 
     index: int
     kind: str
@@ -47,7 +47,7 @@ class Differing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One record of the table: its place, what its leaf says, the values that are disclosed of it.
+    """One record of the table: its index, what its leaf says, and its disclosed values.
 
     `differs`: the stored row is not what was sealed.
     """
@@ -60,7 +60,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What the page says above its table; `about` and `checkpoint` are those of the manifest."""
+    """The figures above the table; `about` and `checkpoint` are those of the manifest."""
 
     about: Mapping[str, Json]
     checkpoint: Mapping[str, Json]
@@ -74,7 +74,7 @@ class Summary:
 
 
 def index_page(summary: Summary, first: Sequence[Shown]) -> str:
-    """The whole HTML; `first` are the records of its table."""
+    """The whole page in HTML; `first` are the records of its table."""
     about, records = summary.about, sum(summary.kinds.values())
     asked = {
         "App": about["app"] or "every app",
@@ -97,7 +97,7 @@ def index_page(summary: Summary, first: Sequence[Shown]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<title>Audit export</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
-            _table("What this is", ("What", "Value"), asked.items()),
+            _table("About this export", ("What", "Value"), asked.items()),
             *([_table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
             _table("Records by kind", ("Kind", "Records"), sorted(summary.kinds.items())),
             _table("Assessments by verdict", ("Verdict", "Assessments"), sorted(summary.verdicts.items())),

@@ -1,7 +1,7 @@
-"""The Merkle tree of RFC 6962 and RFC 9162 over SHA-256: roots, proofs that a leaf is in it, proofs that it only grew.
+"""The Merkle tree of RFC 6962 and RFC 9162 over SHA-256: roots, inclusion proofs, consistency proofs.
 
 A *node* here is the root of a complete subtree: `node(level, index)` covers the 2**level leaves from
-`index * 2**level` on. `tiles.py` finds nodes among stored hashes.
+`index * 2**level` on. `tiles.py` finds nodes in stored hashes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Node: TypeAlias = Callable[[int, int], bytes]  # of level and index
 
 
 def leaf_hash(body: bytes) -> bytes:
-    """SHA-256 of 0x00 and the body, so that no leaf can pass for a node."""
+    """SHA-256 of 0x00 and the body; the prefix keeps a leaf from passing for a node."""
     return sha256(b"\x00" + body).digest()
 
 
@@ -27,12 +27,12 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Frontier:
-    """What must be kept of a tree to append to it: the roots of the complete subtrees that cover it, largest first.
+    """What is needed to append to a tree: the roots of the complete subtrees that cover it, largest first.
 
-    There is one for each bit that is set in `size`.
+    There is one root for each bit that is set in `size`.
 
     Raises:
-        ValueError: as many hashes as `size` does not have.
+        ValueError: the number of hashes does not fit `size`.
     """
 
     __slots__ = ("_hashes", "_size")
@@ -55,7 +55,7 @@ class Frontier:
 
     @property
     def root(self) -> bytes:
-        """The root of the tree as it stands."""
+        """The root of the tree."""
         if not self._hashes:
             return EMPTY_ROOT
         *others, root = self._hashes
@@ -66,14 +66,14 @@ class Frontier:
     def append(self, leaf: bytes) -> None:
         """Adds the hash of one leaf."""
         size = self._size
-        while size & 1:  # every complete subtree of the same size as the new one is joined to it
+        while size & 1:  # complete subtrees of the same size are joined
             leaf = node_hash(self._hashes.pop(), leaf)
             size >>= 1
         self._hashes.append(leaf)
         self._size += 1
 
     def extend(self, leaves: Iterable[bytes]) -> None:
-        """Adds the hashes of leaves in order."""
+        """Adds the hashes of leaves, in order."""
         for leaf in leaves:
             self.append(leaf)
 
@@ -89,7 +89,7 @@ def frontier_of(size: int, node: Node) -> Frontier:
 
 
 def root_of(hashes: Sequence[bytes]) -> bytes:
-    """The root over the hashes of leaves, level by level: the quickest way to that of many."""
+    """The root over the hashes of leaves, level by level, which is fastest for many leaves."""
     level = list(hashes)
     if not level:
         return EMPTY_ROOT
@@ -121,10 +121,10 @@ def inclusion_proof(index: int, size: int, node: Node) -> list[bytes]:
 
 
 def consistency_proof(old: int, new: int, node: Node) -> list[bytes]:
-    """The hashes that show the first `old` leaves to be the beginning of the first `new`; none for 0 or the same.
+    """The hashes that prove that a tree of `old` leaves grew into one of `new`; empty if `old` is 0 or `new`.
 
     Raises:
-        ValueError: `old` is more than `new`.
+        ValueError: `old` is greater than `new`.
     """
     if not 0 <= old <= new:
         raise ValueError(f"a tree of {new} leaves never had {old}")
@@ -139,13 +139,13 @@ def consistency_proof(old: int, new: int, node: Node) -> list[bytes]:
         else:
             proof.append(_range(start, middle, node))
             start, whole = middle, False
-    if not whole:  # else it is the old root, which the verifier has
+    if not whole:  # otherwise it is the old root, which the verifier has
         proof.append(_range(start, end, node))
     return proof[::-1]
 
 
 def verify_inclusion(index: int, size: int, leaf: bytes, root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether `proof` leads from the leaf's hash to `root` (RFC 9162, 2.1.3.2)."""
+    """Whether `proof` leads from the hash of the leaf to `root` (RFC 9162, 2.1.3.2)."""
     if not 0 <= index < size:
         return False
     at, last, found = index, size - 1, leaf
@@ -163,7 +163,7 @@ def verify_inclusion(index: int, size: int, leaf: bytes, root: bytes, proof: Seq
 
 
 def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether `proof` shows the tree of `new_root` to have grown out of that of `old_root` (RFC 9162, 2.1.4.2)."""
+    """Whether `proof` shows that the tree of `old_root` grew into that of `new_root` (RFC 9162, 2.1.4.2)."""
     if not 0 <= old <= new:
         return False
     if old in {0, new}:
@@ -189,12 +189,12 @@ def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, pro
 
 
 def _left(size: int) -> int:
-    """How many leaves the left part of a tree of `size` has: the largest power of two below it."""
+    """The number of leaves in the left part of a tree of `size`: the largest power of two below it."""
     return 1 << (size - 1).bit_length() - 1
 
 
 def _range(start: int, end: int, node: Node) -> bytes:
-    """The root over leaves [start, end), where the left part always is a complete subtree."""
+    """The root over leaves [start, end); the left part is always a complete subtree."""
     size = end - start
     if size & (size - 1) == 0:
         level = size.bit_length() - 1

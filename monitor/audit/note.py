@@ -1,7 +1,7 @@
-"""Signed notes and checkpoints, as C2SP's signed-note and tlog-checkpoint describe them, with Ed25519.
+"""Signed notes and checkpoints in the form of C2SP's signed-note and tlog-checkpoint, with Ed25519.
 
-A checkpoint says of which log, of how many leaves and with which root: three lines, a blank one, and the lines of those
-who signed. Witnesses may add lines of their own, which stay in place and are not looked at here.
+A checkpoint names the log, its number of leaves and its root: three lines, a blank line, and the signature lines.
+Witnesses may add signature lines, which stay in place and are ignored here.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from monitor.audit.merkle import HASH_BYTES
 from monitor.core.errors import MonitorError, WrongSettings
 
-KEY_BYTES = 32  # of a private key's seed and of a public key
+KEY_BYTES = 32  # of the seed of a private key, and of a public key
 _ED25519 = b"\x01"
 _ID_BYTES = 4
 _PRIVATE = "PRIVATE+KEY+"
 _DASH = "\u2014 "
-_LONGEST = 1 << 20  # characters of a note that is looked at
+_LONGEST = 1 << 20  # characters of a note; longer ones are refused
 
 
 class NotProved(MonitorError):
-    """Something of the audit trail does not prove what it should; the message says what."""
+    """A part of the audit trail does not prove what it should; the message says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What a log said of itself once: its origin, the number of its leaves, and their root of 32 bytes.
+    """The state of a log: its origin, its number of leaves, and their root of 32 bytes.
 
-    `extensions` are further lines, which this program writes none of.
+    `extensions` are further lines; this program writes none.
     """
 
     origin: str
@@ -45,16 +45,16 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The text that is signed."""
         lines = (self.origin, str(self.size), b64encode(self.root).decode(), *self.extensions)
         return "".join(f"{line}\n" for line in lines)
 
 
 class Signer:
-    """An Ed25519 key under a name, which should be the origin of what it signs.
+    """An Ed25519 key with a name, which should be the origin of what it signs.
 
     Raises:
-        WrongSettings: `name` cannot be one, or `seed` is not of 32 bytes.
+        WrongSettings: `name` is not a valid name, or `seed` does not have 32 bytes.
     """
 
     def __init__(self, name: str, seed: bytes) -> None:
@@ -68,15 +68,15 @@ class Signer:
 
     @classmethod
     def generate(cls, name: str, random: Callable[[int], bytes] = secrets.token_bytes) -> Signer:
-        """A new key; `random` gives as many bytes as it is asked for."""
+        """Makes a new key; `random` returns as many bytes as it is asked for."""
         return cls(name, random(KEY_BYTES))
 
     @classmethod
     def load(cls, text: str) -> Signer:
-        """The key of which `text` is the private form, as `private_key` and Go's note.GenerateKey write it.
+        """The key of a text in the private form that `private_key` and Go's note.GenerateKey write.
 
         Raises:
-            WrongSettings: `text` is none; the message does not repeat it.
+            WrongSettings: `text` is malformed; the message does not repeat it.
         """
         wrong = "the audit key must have the form PRIVATE+KEY+name+hash+base64"
         text = text.strip()
@@ -88,17 +88,17 @@ class Signer:
 
     @property
     def id(self) -> bytes:
-        """The four bytes that, with the name, tell this key from others."""
+        """The four bytes that, with the name, identify this key."""
         return _key_id(self.name, self._public)
 
     @property
     def private_key(self) -> str:
-        """The key as text, to be kept secret."""
+        """The private key as text, to be kept secret."""
         return f"{_PRIVATE}{self.name}+{self.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}"
 
     @property
     def verifier_key(self) -> str:
-        """The public key as text, with which anybody can check a note."""
+        """The public key as text, which is enough to check a note."""
         return f"{self.name}+{self.id.hex()}+{b64encode(_ED25519 + self._public).decode()}"
 
     def line(self, text: str) -> str:
@@ -107,16 +107,16 @@ class Signer:
 
 
 def signed(checkpoint: Checkpoint, signer: Signer) -> str:
-    """The checkpoint as a note that `signer` signed; the same bytes each time."""
+    """The checkpoint as a note signed by `signer`; the same bytes each time."""
     return f"{checkpoint.text}\n{signer.line(checkpoint.text)}"
 
 
 def opened(note: str, verifier_key: str) -> Checkpoint:
-    """The checkpoint of a note, once the key's signature under it is found good; other lines are not looked at.
+    """The checkpoint of a note, after checking the signature of the key; other signature lines are ignored.
 
     Raises:
-        NotProved: it is no signed checkpoint, or not signed by this key, or not truly so.
-        WrongSettings: `verifier_key` is none.
+        NotProved: the note is not a signed checkpoint, or the signature of this key is missing or wrong.
+        WrongSettings: `verifier_key` is malformed.
     """
     wrong = "the verifier key must have the form name+hash+base64"
     name, id_, public = _parts(verifier_key.strip(), wrong)
@@ -125,7 +125,7 @@ def opened(note: str, verifier_key: str) -> Checkpoint:
     body, blank, lines = note.rpartition("\n\n")
     text = body + "\n"
     if not blank or not lines.endswith("\n") or len(note) > _LONGEST:
-        raise NotProved("the checkpoint is no signed note")
+        raise NotProved("the checkpoint is not a signed note")
     signature = _signature(lines, name, id_)
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, text.encode())
@@ -135,7 +135,7 @@ def opened(note: str, verifier_key: str) -> Checkpoint:
 
 
 def _signature(lines: str, name: str, id_: bytes) -> bytes:
-    """The first signature of the key. Raises NotProved where there is none, or a line is malformed."""
+    """The first signature of the key; raises NotProved where there is none, or a line is malformed."""
     found = None
     for line in lines.removesuffix("\n").split("\n"):
         signer, _, encoded = line.removeprefix(_DASH).partition(" ")
@@ -159,16 +159,16 @@ def _checkpoint(text: str) -> Checkpoint:
             origin=origin, size=int(size), root=b64decode(root, validate=True), extensions=tuple(extensions)
         )
     except ValueError:
-        raise NotProved("the signed note is no checkpoint") from None
-    # written again it must be the same text: one checkpoint has one form
+        raise NotProved("the signed note is not a checkpoint") from None
+    # a checkpoint has exactly one form, so it must give the same text again
     well_formed = made.text == text and made.size >= 0 and len(made.root) == HASH_BYTES
     if not well_formed or not all((origin, *extensions)):
-        raise NotProved("the signed note is no checkpoint")
+        raise NotProved("the signed note is not a checkpoint")
     return made
 
 
 def _parts(text: str, wrong: str) -> tuple[str, bytes, bytes]:
-    """Name, id and key of `name+hash+base64`; raises WrongSettings with the message `wrong`."""
+    """The name, id and key of `name+hash+base64`; raises WrongSettings with the message `wrong`."""
     try:
         name, id_, encoded = text.split("+", 2)
         number, content = bytes.fromhex(id_), b64decode(encoded, validate=True)
@@ -185,4 +185,6 @@ def _key_id(name: str, public: bytes) -> bytes:
 
 def _check_name(name: str) -> None:
     if not name or "+" in name or any(character.isspace() or not character.isprintable() for character in name):
-        raise WrongSettings(f"{name!r} cannot name the audit log: it must have no space, no + and not be empty")
+        raise WrongSettings(
+            f"{name!r} cannot name the audit log: a name must not be empty, and must not contain a space or a +"
+        )

@@ -1,10 +1,10 @@
-"""What a leaf says of a stored row: public columns in clear, personal ones as commitments.
+"""Makes the record of a stored row, which a leaf holds: public columns in clear, personal ones as commitments.
 
-A row is a mapping by column name of `monitor/store/tables.py`. The record's canonical bytes are the leaf, so each value
-has one form: times are RFC 3339 in UTC with microseconds, REAL columns have no more digits than give the float4 back
-(however the driver read it), and what canonical JSON cannot hold stands as `portable` says.
+A row is a mapping by the column names of `monitor/store/tables/`. The leaf is the canonical bytes of the record, so
+each value has one form: times are RFC 3339 in UTC with microseconds, REAL columns have only the digits that give the
+float4 back (however the driver read it), and `portable` converts what canonical JSON cannot hold.
 
-Each commitment has a key of its own under the interaction's secret: two judgements of one answer share none.
+Each commitment has its own key under the interaction's secret; two judgements of one answer share none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ASSESSMENT_PUBLIC = (
     *("refusal_kind", "refusal_correct", "uncalibrated", "live", "revised_at"),
     *ASSESSMENT_REAL,
 )
-ASSESSMENT_DIGESTS = ("features",)  # long, and in no one's name: their SHA-256 stands for them
+ASSESSMENT_DIGESTS = ("features",)  # long but not personal: the record holds their SHA-256
 ASSESSMENT_PERSONAL = ("support", "evidence", "earlier")
 JUDGEMENT_PUBLIC = (
     *("occurred_at", "metric", "model", "prompt_hash", "mode", "score", "calls", "input_tokens", "output_tokens"),
@@ -46,8 +46,8 @@ JUDGEMENT_PUBLIC = (
 )
 JUDGEMENT_PERSONAL = ("parts", "reason")
 
-# What tells a row from others of its kind about the same interaction. A field stands in one kind only.
-_TOLD_BY = {
+# The columns that identify a row among those of its kind and interaction. A field occurs in one kind only.
+_IDENTIFIED_BY = {
     **dict.fromkeys(INTERACTION_PERSONAL, (INTERACTION, ())),
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
@@ -61,12 +61,12 @@ Record: TypeAlias = dict[str, Json]
 
 
 def interaction_record(row: Row, secret: bytes) -> Record:
-    """What is sealed of a row of `interaction`."""
+    """The record of a row of `interaction`."""
     return _record(INTERACTION, row, INTERACTION_PUBLIC) | _committed(row, secret, INTERACTION_PERSONAL)
 
 
 def assessment_record(row: Row, secret: bytes) -> Record:
-    """What is sealed of a row of `assessment`; `secret` is the interaction's."""
+    """The record of a row of `assessment`; `secret` is that of the interaction."""
     record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC)
     for name in ASSESSMENT_REAL:
         record[name] = _float4(row[name])
@@ -76,22 +76,22 @@ def assessment_record(row: Row, secret: bytes) -> Record:
 
 
 def judgement_record(row: Row, secret: bytes) -> Record:
-    """What is sealed of a row of `judgement`; `secret` is the interaction's."""
+    """The record of a row of `judgement`; `secret` is that of the interaction."""
     return _record(JUDGEMENT, row, JUDGEMENT_PUBLIC) | _committed(row, secret, JUDGEMENT_PERSONAL)
 
 
 def act_record(*, kind: str, app: str, subject: str, body: Mapping[str, Json]) -> Record:
-    """What is sealed of something that somebody did to `subject`; all of it is public."""
+    """The record of an act on `subject`; all of it is public."""
     return {"v": VERSION, "kind": kind, "app": app, "id": subject, "body": portable(dict(body))}
 
 
 def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[str, Json]]:
-    """`{"key": hex, "value": ...}` for each of the personal `fields`: what opens the commitments of this row.
+    """`{"key": hex, "value": ...}` for each of the personal `fields`, which open the commitments of this row.
 
-    A row that was changed after it was sealed opens those of its later record only: ask `opens` of each.
+    A row that was changed after it was sealed opens only the commitments of its later record: check each with `opens`.
 
     Raises:
-        KeyError: a field that is not personal, or not of this row.
+        KeyError: a field is not personal, or not in this row.
     """
     return {
         name: {"key": field_key(secret, _scope(row, name) + name).hex(), "value": portable(row[name])}
@@ -100,7 +100,7 @@ def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[
 
 
 def opens(record: Mapping[str, Json], field: str, key: str, value: Json) -> bool:
-    """Whether `value` is what the record commits to as `field`; `key` is the field's, in hex."""
+    """Whether the record commits to `value` as `field`; `key` is the key of the field, in hex."""
     commitments = record.get("committed")
     held = commitments.get(field) if isinstance(commitments, dict) else None
     if not isinstance(held, str):
@@ -113,10 +113,10 @@ def opens(record: Mapping[str, Json], field: str, key: str, value: Json) -> bool
 
 
 def portable(value: Any) -> Json:
-    """`value` of a column as canonical JSON can hold it.
+    """The `value` of a column in a form that canonical JSON can hold.
 
-    A time becomes text. An integer that a double cannot hold becomes its digits as text, one beyond 2**53 that it can
-    becomes that double; so do the words NaN, Infinity and -Infinity for what is not finite.
+    A time becomes text. An integer beyond 2**53 becomes a double if a double holds it exactly, else its digits as text.
+    A float that is not finite becomes one of the words NaN, Infinity and -Infinity.
     """
     if isinstance(value, dict):
         return {name: portable(item) for name, item in value.items()}
@@ -132,11 +132,11 @@ def portable(value: Any) -> Json:
 
 
 def _record(kind: str, row: Row, public: Iterable[str]) -> Record:
-    said: Record = {"v": VERSION, "kind": kind, "app": row["app"], "id": row["id"]}
+    record: Record = {"v": VERSION, "kind": kind, "app": row["app"], "id": row["id"]}
     for name in public:
         value = row[name]
-        said[name] = value if type(value) in _PORTABLE else portable(value)  # nearly always it is one of these
-    return said
+        record[name] = value if type(value) in _PORTABLE else portable(value)  # nearly all values are portable
+    return record
 
 
 def _committed(row: Row, secret: bytes, fields: tuple[str, ...]) -> Record:
@@ -147,7 +147,7 @@ def _committed(row: Row, secret: bytes, fields: tuple[str, ...]) -> Record:
 def _commitment(key: bytes, value: Any) -> str:
     try:
         return commitment(key, value)
-    except ValueError:  # seldom, so it is quicker than asking first
+    except ValueError:  # rare, so this is faster than checking first
         return commitment(key, portable(value))
 
 
@@ -159,11 +159,11 @@ def _canonical(value: Any) -> bytes:
 
 
 def _scope(row: Row, field: str) -> str:
-    """What the names of a row's fields begin with when their keys are made."""
-    kind, told_by = _TOLD_BY[field]
-    if not told_by:
+    """The prefix of field names from which the keys of a row are made."""
+    kind, columns = _IDENTIFIED_BY[field]
+    if not columns:
         return f'["{kind}"]'
-    return canonical([kind, *(portable(row[name]) for name in told_by)]).decode()
+    return canonical([kind, *(portable(row[name]) for name in columns)]).decode()
 
 
 def _beyond(value: int) -> Json:

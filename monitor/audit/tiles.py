@@ -1,7 +1,7 @@
-"""The tree's hashes in tiles of 256, as C2SP's tlog-tiles has them, and how any node is found in them.
+"""The hashes of the tree in tiles of 256, as in C2SP's tlog-tiles, and the search for any node in them.
 
-Tile `index` of level 0 holds the hashes of leaves `256 * index` on; of level 1 the roots of 256 tiles of level 0; and
-so on. Only complete tiles are kept, which never change.
+Tile `index` of level 0 holds the hashes of the leaves from `256 * index` on, a tile of level 1 the roots of 256 tiles
+of level 0, and so on. Only complete tiles are stored; they never change.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import lru_cache
 from monitor.audit.merkle import HASH_BYTES, root_of
 
 TILE = 256
-TILE_LEVELS = 8  # of the tree, in one tile
-_KEPT = 1024  # tiles in memory: 8 MiB
+TILE_LEVELS = 8  # levels of the tree in one tile
+_CACHED = 1024  # tiles in memory: 8 MiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One row of `audit_tile`: 256 hashes one behind the other."""
+    """One row of `audit_tile`: 256 hashes, concatenated."""
 
     level: int
     index: int
@@ -27,16 +27,16 @@ class Tile:
 
 
 class TileTree:
-    """Finds nodes in stored tiles, and above them and at the right edge in what those give.
+    """Finds nodes in stored tiles, and computes those above them and at the right edge.
 
-    `tile(level, index)` gives 8,192 bytes, or None where that tile is not stored; `leaves(start, end)` the hashes of
-    leaves [start, end) one behind the other, asked for where no tile of level 0 is stored. What was read is kept, so an
-    instance serves one reading; another one sees the tiles that were stored since.
+    `tile(level, index)` returns 8,192 bytes, or None where that tile is not stored; `leaves(start, end)` returns the
+    concatenated hashes of leaves [start, end), where no tile of level 0 is stored. An instance caches what it reads, so
+    it is good for one reading; a new one sees tiles that were stored since.
     """
 
     def __init__(self, tile: Callable[[int, int], bytes | None], leaves: Callable[[int, int], bytes]) -> None:
         self._leaves = leaves
-        self._tile = lru_cache(_KEPT)(tile)
+        self._tile = lru_cache(_CACHED)(tile)
         self._node = lru_cache(TILE * TILE)(self._find)
         self._root = lru_cache(TILE * TILE)(self._root_of_tile)
 
@@ -45,7 +45,7 @@ class TileTree:
         return self._node(level, index)
 
     def tile(self, level: int, index: int) -> bytes:
-        """The 256 hashes of a complete tile, whether it is stored or not."""
+        """The 256 hashes of a complete tile, stored or not."""
         return b"".join(self._slice(level, index, 0, TILE))
 
     def _find(self, level: int, index: int) -> bytes:
@@ -66,9 +66,9 @@ class TileTree:
 
 
 def new_tiles(old: int, new: int, tree: TileTree) -> Iterator[Tile]:
-    """The tiles that are complete in a tree of `new` leaves and were not in one of `old`, lower levels first.
+    """The tiles that are complete in a tree of `new` leaves but not in one of `old`, lower levels first.
 
-    `tree` reads the leaves and tiles as they are stored with those of `new`, without the tiles that this gives.
+    `tree` must read the leaves of `new`, and need not have the tiles that this function returns.
     """
     level, span = 0, TILE
     while new >= span:

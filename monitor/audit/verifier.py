@@ -2,15 +2,15 @@
 
     python verify.py EXPORT.zip --key 'name+hash+base64'
 
-EXPORT is the ZIP, or a folder that it was unpacked to. Take the key, and where it matters this program too, from
-elsewhere than the export: whoever forges the one can put any key into the other.
+EXPORT is the ZIP, or the folder to which it was unpacked. Do not take the key from the export, nor, where it matters,
+this program: whoever forges an export can put any key into it.
 
-It checks that the key signed every checkpoint; that the tree of each grew out of that before; that every record is a
-leaf of the last one's tree, unchanged; that every disclosed field is what its record committed to; that profiles and
-rules are those that the log has; and that the files are those of the manifest. That no record was left out it cannot
-show: an export holds those of one app and span.
+The program checks that the key signed every checkpoint; that each checkpoint's tree grew out of the one before; that
+every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that
+profiles and rules are those of the log; and that the files are those of the manifest. It cannot show that no record was
+left out: an export holds the records of one app and one span of time.
 
-Every fault is named. Exit code: 0 all is proved, 1 something is not, 2 wrong use.
+It names every fault. Exit code: 0 everything is proved, 1 something is not, 2 wrong use.
 
 Sources: RFC 8032 (Ed25519), RFC 8785 (canonical JSON), RFC 9162 (Merkle tree), C2SP signed-note and tlog-checkpoint.
 """
@@ -35,7 +35,7 @@ FORMAT = "monitor-audit-export/1"
 MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.txt"
 CONSISTENCY, PROFILES, RULES = "consistency.json", "profiles.json", "rules.jsonl"
 LARGEST_INTEGER = 2**53
-DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # of the point, up to which ECMAScript writes no exponent
+DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # around the point, up to which ECMAScript writes no exponent
 BLOCK = 1 << 20  # bytes
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)  # RuntimeError: encrypted
@@ -48,10 +48,10 @@ class Fault(Exception):
 
 
 class WrongKey(Fault):
-    """Somebody else signed it."""
+    """Another key signed the checkpoint."""
 
 
-# --- Ed25519 (RFC 8032, section 5.1). Only verified, so nothing is secret and nothing needs constant time.
+# --- Ed25519 (RFC 8032, section 5.1). Only verification: nothing is secret, so nothing needs constant time.
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -70,13 +70,15 @@ def add(p: Point, q: Point) -> Point:
 
 
 def point(encoded: bytes) -> Point | None:
-    """The point that 32 bytes encode, if any."""
+    """The point that 32 bytes encode; None where they encode none."""
     content = int.from_bytes(encoded, "little")
     y, odd = content & ((1 << 255) - 1), content >> 255
     if y >= P:
         return None
     u, v = (y * y - 1) % P, (D * y * y + 1) % P
-    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P  # a root of u / v or of -u / v, if there is one
+    x = (
+        u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
+    )  # a square root of u / v or of -u / v, if there is one
     if (v * x * x + u) % P == 0:
         x = x * ROOT_OF_MINUS_ONE % P
     if (v * x * x - u) % P or (x == 0 and odd):
@@ -90,7 +92,7 @@ BASE = point((4 * pow(5, P - 2, P) % P).to_bytes(KEY_BYTES, "little"))
 
 
 def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether `signature` is that of `message` under the key `public`."""
+    """Whether `signature` is the signature of `message` by the key `public`."""
     if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES or BASE is None:
         return False
     key, r = point(public), point(signature[:KEY_BYTES])
@@ -100,7 +102,7 @@ def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
     k = int.from_bytes(hashlib.sha512(signature[:KEY_BYTES] + public + message).digest(), "little") % ORDER
     minus = (P - key[0], key[1], key[2], P - key[3])
     table = (NEUTRAL, BASE, minus, add(BASE, minus))
-    found = NEUTRAL  # becomes s * BASE - k * key, both products in one pass
+    found = NEUTRAL  # becomes s * BASE - k * key; one pass computes both products
     for bit in reversed(range(SCALAR_BITS)):
         found = add(add(found, found), table[(s >> bit & 1) | (k >> bit & 1) << 1])
     return (found[0] * r[2] - r[0] * found[2]) % P == 0 and (found[1] * r[2] - r[1] * found[2]) % P == 0
@@ -110,7 +112,7 @@ def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def read_json(text: str) -> Any:
-    """The value of a JSON text, its numbers as doubles; refuses keys that stand twice and what is not JSON."""
+    """The value of a JSON text, with numbers as doubles; refuses repeated keys and anything that is not JSON."""
 
     def integer(digits: str) -> float:
         return float(digits) if abs(float(digits)) > LARGEST_INTEGER else int(digits)
@@ -118,7 +120,7 @@ def read_json(text: str) -> Any:
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("a key is repeated")
         return made
 
     def refused(word: str) -> None:
@@ -128,7 +130,7 @@ def read_json(text: str) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """`value` as RFC 8785 writes it."""
+    """`value` in the form of RFC 8785."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
@@ -142,14 +144,14 @@ def canonical(value: Any) -> str:
 def number(value: float) -> str:
     """A double as ECMAScript writes it: its shortest digits, with an exponent from 1e21 on and below 1e-6."""
     if value - value != 0:
-        raise ValueError("a number is beyond what a double holds")
+        raise ValueError("a number is too large for a double")
     if value <= 0:
         return f"-{number(-value)}" if value else "0"
     mantissa, _, exponent = repr(value).partition("e")
     whole, _, fraction = mantissa.partition(".")
     padded = (whole + fraction).lstrip("0")
     digits = padded.rstrip("0")
-    before = len(padded) - len(fraction) + int(exponent or 0)  # how many of the digits stand before the point
+    before = len(padded) - len(fraction) + int(exponent or 0)  # the number of digits before the point
     if len(digits) <= before <= DIGITS_BEFORE:
         return digits + "0" * (before - len(digits))
     if 0 < before <= DIGITS_BEFORE:
@@ -164,12 +166,12 @@ def number(value: float) -> str:
 
 
 def node(left: bytes, right: bytes) -> bytes:
-    """The hash over two nodes."""
+    """The hash of two child nodes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 def included(index: int, size: int, leaf: bytes, root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether `proof` leads from leaf `index` to the root of `size` leaves."""
+    """Whether `proof` leads from the leaf at `index` to the root of `size` leaves."""
     if not 0 <= index < size:
         return False
     at, last, found = index, size - 1, leaf
@@ -187,7 +189,7 @@ def included(index: int, size: int, leaf: bytes, root: bytes, proof: Sequence[by
 
 
 def grew(old: int, new: int, roots: tuple[bytes, bytes], proof: Sequence[bytes]) -> bool:
-    """Whether `proof` shows the first `old` of `new` leaves to have the first of the two roots."""
+    """Whether `proof` shows that a tree of `old` leaves with the first root grew into `new` leaves with the second."""
     if old == 0:
         return not proof and roots[0] == hashlib.sha256(b"").digest()
     path = [roots[0], *proof] if old & (old - 1) == 0 else list(proof)
@@ -214,7 +216,7 @@ def grew(old: int, new: int, roots: tuple[bytes, bytes], proof: Sequence[bytes])
 
 
 class Key:
-    """A verifier key: `name+hash+base64`. Raises ValueError where the text is none."""
+    """A verifier key: `name+hash+base64`. Raises ValueError for any other text."""
 
     def __init__(self, text: str) -> None:
         self.name, id_, encoded = text.strip().split("+", 2)
@@ -222,11 +224,11 @@ class Key:
         self.id, self.public = bytes.fromhex(id_), content[1:]
         expected = hashlib.sha256(self.name.encode() + b"\n" + content).digest()[:4]
         if not self.name or content[:1] != b"\x01" or len(self.public) != KEY_BYTES or self.id != expected:
-            raise ValueError("it is no Ed25519 key, or its hash is another's")
+            raise ValueError("it is not an Ed25519 key, or its hash does not fit")
 
 
 def opened(text: str, lines: str, key: Key) -> tuple[int, bytes]:
-    """Size and root of a checkpoint whose text the key signed in one of `lines`."""
+    """The size and root of a checkpoint whose text the key signed in one of `lines`."""
     signers = []
     for line in lines.split("\n"):
         dash, name, encoded = line.split(" ")
@@ -244,10 +246,10 @@ def opened(text: str, lines: str, key: Key) -> tuple[int, bytes]:
                 or int(size) < 0
                 or len(b64decode(root, validate=True)) != KEY_BYTES
             ):
-                raise Fault("is signed, but is no checkpoint")
+                raise Fault("is signed, but is not a checkpoint")
             return int(size), b64decode(root)
-    by = f"signed by {', '.join(signers)}, you gave {key.name}+{key.id.hex()}"
-    raise WrongKey(f"{by}: the wrong key, or not this log")
+    by = f"is signed by {', '.join(signers)}, not by the given key {key.name}+{key.id.hex()}"
+    raise WrongKey(f"{by}: the key is wrong, or the export is from another log")
 
 
 # --- the export
@@ -265,17 +267,17 @@ class Files:
             self.names = [found.relative_to(path).as_posix() for found in path.rglob("*") if not found.is_dir()]
 
     def open(self, name: str) -> IO[bytes]:
-        """The bytes of one of `names`."""
+        """Opens one of `names`."""
         return self._zip.open(name) if self._zip else (self._folder or Path()).joinpath(name).open("rb")
 
     def text(self, name: str) -> str:
-        """All of a file that is not long."""
+        """The whole text of a short file."""
         with self.open(name) as file:
             return file.read().decode()
 
 
 class Verifier:
-    """One look at an export. `faults` says what was found, `notes` what is left open, `seen` what was counted."""
+    """Checks one export. `faults` says what is wrong, `notes` what stays open, `seen` what was counted."""
 
     def __init__(self, files: Files, key: Key) -> None:
         self.files, self.key = files, key
@@ -285,12 +287,12 @@ class Verifier:
         self.seen: Counter[str] = Counter()
         self.heads: list[tuple[int, bytes]] = []
         self.manifest: dict[str, Any] = {}
-        self.definitions: dict[str, set[str]] = {}  # of profiles, as the log has them
-        self.rules: set[str] = set()  # the digests of sets of rules, as the log has them
+        self.definitions: dict[str, set[str]] = {}  # of profiles, from the log
+        self.rules: set[str] = set()  # the digests of rule sets, from the log
         self.last = -1
 
     def run(self) -> None:
-        """Checks everything; what cannot be read is a fault like others. Without a checkpoint it goes no further."""
+        """Checks everything; what cannot be read is a fault too. Stops early without a checkpoint."""
         for check in (self._read_manifest, self._check_files, self._check_checkpoints):
             with self.about("the export"):
                 check()
@@ -308,7 +310,7 @@ class Verifier:
 
     @contextmanager
     def about(self, what: str) -> Iterator[None]:
-        """Makes a fault of what goes wrong within."""
+        """Records an exception in the block as a fault."""
         try:
             yield
         except Fault as fault:
@@ -319,16 +321,16 @@ class Verifier:
     def _read_manifest(self) -> None:
         self.manifest = read_json(self.files.text(MANIFEST))
         if self.manifest["format"] != FORMAT:
-            raise Fault(f"{MANIFEST} has the format {self.manifest['format']}; this reads {FORMAT}")
+            raise Fault(f"{MANIFEST} has the format {self.manifest['format']}; this program reads {FORMAT}")
 
     def _check_files(self) -> None:
         listed = self.manifest["files"]
         for name, times in Counter(self.files.names).items():
             if times > 1:
-                self.faults.append(f"{name}: stands in the export {times} times")
+                self.faults.append(f"{name}: is in the export {times} times")
             if name not in listed and name != MANIFEST:
                 self.faults.append(f"{name}: the manifest does not name it")
-        for name, said in listed.items():
+        for name, entry in listed.items():
             with self.about(name):
                 if name not in self.files.names:
                     raise Fault("is missing")
@@ -337,31 +339,32 @@ class Verifier:
                     while block := file.read(BLOCK):
                         digest.update(block)
                         length += len(block)
-                if said != {"bytes": length, "sha256": digest.hexdigest()}:
-                    raise Fault("is not the file that the manifest names: its SHA-256 or length is another")
+                if entry != {"bytes": length, "sha256": digest.hexdigest()}:
+                    raise Fault("is not the file that the manifest names: its SHA-256 or its length differs")
 
     def _check_checkpoints(self) -> None:
         parts = self.files.text(CHECKPOINTS).removesuffix("\n").split("\n\n")
         before, others = len(self.faults), []
-        for at, (text, lines) in enumerate(zip(parts[::2], [*parts[1::2], ""])):  # noqa: B905  Python 3.9
-            with self.about(f"{CHECKPOINTS} checkpoint {at + 1}"):
+        for at in range(0, len(parts), 2):
+            text, lines = parts[at], "".join(parts[at + 1 : at + 2])
+            with self.about(f"{CHECKPOINTS} checkpoint {at // 2 + 1}"):
                 try:
                     head = opened(text + "\n", lines, self.key)
                 except WrongKey as other:
                     others.append(other)
                     raise
                 if self.heads and head[0] <= self.heads[-1][0]:
-                    raise Fault("is not larger than the one before")
+                    raise Fault("is not larger than the checkpoint before it")
                 self.heads.append(head)
         if others and len(others) == len(parts) // 2:
-            del self.faults[before:]  # one is enough
+            del self.faults[before:]  # one fault is enough
             raise others[0]
         if not self.heads:
-            raise Fault("no checkpoint is proved, so no record can be")
+            raise Fault("no checkpoint is proved, so no record can be proved")
 
     def _check_growth(self) -> None:
-        proofs = {(said["from"], said["to"]): said["proof"] for said in read_json(self.files.text(CONSISTENCY))}
-        steps = [(old, new) for old, new in zip(self.heads, self.heads[1:])]  # noqa: B905  Python 3.9
+        proofs = {(step["from"], step["to"]): step["proof"] for step in read_json(self.files.text(CONSISTENCY))}
+        steps = [(self.heads[at], self.heads[at + 1]) for at in range(len(self.heads) - 1)]
         if len(proofs) != len(steps):
             self.faults.append(f"{CONSISTENCY}: {len(proofs)} proofs for {len(steps)} steps")
         for (old, old_root), (new, new_root) in steps:
@@ -370,26 +373,26 @@ class Verifier:
                     raise Fault("the larger checkpoint did not grow out of the smaller: the log was rewritten")
 
     def _check_record(self, line: bytes) -> None:
-        said = read_json(line.decode())
-        index, body, disclosed = said["index"], said["body"], said["disclosed"]
+        entry = read_json(line.decode())
+        index, body, disclosed = entry["index"], entry["body"], entry["disclosed"]
         record = read_json(body)
         self.seen["records"] += 1
         self.kinds[record["kind"]] += 1
         of = f"leaf {index} ({record['kind']} {record['id']!r})"
-        if set(said) != {"index", "body", "proof", "disclosed"} or not isinstance(index, int):
-            raise Fault(f"{of} has other parts than a record has")
+        if set(entry) != {"index", "body", "proof", "disclosed"} or not isinstance(index, int):
+            raise Fault(f"{of} does not have the parts of a record")
         if index <= self.last:
-            self.faults.append(f"{of} stands after leaf {self.last}: twice, or in the wrong place")
+            self.faults.append(f"{of} comes after leaf {self.last}: it is repeated, or in the wrong place")
         self.last = index
         if canonical(record) != body:
             self.faults.append(f"{of} is not in canonical form")
         app = self.manifest["about"]["app"]
         if app is not None and record["app"] not in (app, ""):
-            self.faults.append(f"{of} is of the app {record['app']!r}, not of {app!r}")
+            self.faults.append(f"{of} belongs to the app {record['app']!r}, not to {app!r}")
         size, root = self.heads[-1] if self.heads else (0, b"")
         leaf = hashlib.sha256(b"\x00" + body.encode()).digest()
-        if not included(index, size, leaf, root, hashes(said["proof"])):
-            self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is of another log")
+        if not included(index, size, leaf, root, hashes(entry["proof"])):
+            self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is from another log")
         if record["kind"] == "profile":
             self.definitions.setdefault(record["id"], set()).add(record["body"]["definition"])
         if record["kind"] == "rules":
@@ -414,15 +417,15 @@ class Verifier:
             if name not in self.definitions:
                 self.seen["unproved profiles"] += 1
             elif digest not in self.definitions[name]:
-                self.faults.append(f"{PROFILES}: the definition of {name} is not the one that the log has")
+                self.faults.append(f"{PROFILES}: the definition of {name} is not the one in the log")
 
     def _check_rules(self) -> None:
         for at, line in enumerate(self.files.text(RULES).splitlines(), start=1):
             with self.about(f"{RULES} line {at}"):
-                said = read_json(line)
-                if hashlib.sha256(said["source"].encode()).hexdigest() != said["digest"]:
-                    raise Fault("the rules are not those of its digest")
-                self.seen["unproved rules"] += said["digest"] not in self.rules
+                rules = read_json(line)
+                if hashlib.sha256(rules["source"].encode()).hexdigest() != rules["digest"]:
+                    raise Fault("the rules do not have their digest")
+                self.seen["unproved rules"] += rules["digest"] not in self.rules
 
     def _check_counts(self) -> None:
         counted = {
@@ -435,15 +438,15 @@ class Verifier:
         }
         for one in self.manifest["differs"]:
             if not {"index", "kind", "id", "how"} <= set(one):
-                raise Fault(f"{MANIFEST}: it has a malformed entry of what differs")
+                raise Fault(f"{MANIFEST}: an entry under `differs` is malformed")
         if self.manifest["counts"] != counted:
             self.faults.append(f"{MANIFEST}: it counts {self.manifest['counts']}, the files hold {counted}")
         size, root = self.heads[-1] if self.heads else (0, b"")
         if self.manifest["checkpoint"] != {"size": size, "root": b64encode(root).decode()}:
-            self.faults.append(f"{MANIFEST}: it names another checkpoint than the last of {CHECKPOINTS}")
+            self.faults.append(f"{MANIFEST}: its checkpoint is not the last one of {CHECKPOINTS}")
 
     def summary(self) -> list[str]:
-        """What was proved."""
+        """What was proved, and what was not, in lines."""
         app, (size, root) = self.manifest["about"]["app"], self.heads[-1]
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
         seen = self.seen
@@ -456,13 +459,13 @@ class Verifier:
             f"        {texts}",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
             "not proved: that no record was left out; who asked for the export and when",
-            f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} sets of rules without a record",
+            f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"note: {note}" for note in self.notes),
             *(f"note: {note}" for note in self._differing()),
         ]
 
     def _differing(self) -> Iterator[str]:
-        """What the export says itself of rows that were changed after they were sealed."""
+        """What the export itself says about rows that were changed after they were sealed."""
         for one in self.manifest["differs"]:
             of = f"leaf {one['index']} ({one['kind']} {one['id']!r})"
             yield f"{of}: the database does not hold what was sealed: {'; '.join(one['how'])}"
@@ -474,21 +477,23 @@ def hashes(encoded: Sequence[str]) -> list[bytes]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; gives the exit code."""
+    """Runs the command line and returns the exit code."""
     parser = argparse.ArgumentParser(description="Checks an audit export of monitor.")
-    parser.add_argument("export", type=Path, help="the ZIP, or the folder that it was unpacked to")
-    parser.add_argument("--key", required=True, help="the log's public key, name+hash+base64; not out of the export")
+    parser.add_argument("export", type=Path, help="the ZIP, or the folder to which it was unpacked")
+    parser.add_argument(
+        "--key", required=True, help="the public key of the log, name+hash+base64; do not take it from the export"
+    )
     given = parser.parse_args(arguments)
     try:
         key = Key(given.key)
     except ValueError as error:
         parser.error(f"--key is not of the form name+hash+base64: {error}")
     if not given.export.exists():
-        parser.error(f"there is no {given.export}")
+        parser.error(f"{given.export} does not exist")
     try:
         verifier = Verifier(Files(given.export), key)
     except UNREADABLE as error:
-        sys.stdout.write(f"fault: {given.export} is no export: {error}\n")
+        sys.stdout.write(f"fault: {given.export} is not an export: {error}\n")
         return 1
     verifier.run()
     lines = [f"fault: {fault}" for fault in verifier.faults] or verifier.summary()

@@ -42,7 +42,7 @@ def test_an_export_is_proved_and_says_what_it_holds(verify):
     assert "9 disclosed in full, 0 in part, 1 withheld or erased" in said
     assert "note:" not in said
     assert "3 checkpoints" in said
-    assert "0 profiles and 0 sets of rules without a record" in said
+    assert "0 profiles and 0 rule sets without a record" in said
 
 
 def test_the_verifier_of_the_export_runs_alone_on_the_zip_and_the_folder(tmp_path):
@@ -124,4 +124,4 @@ def test_profiles_and_rules_without_their_records_are_counted_as_not_proved(veri
     profiles = {"0123456789abcdef": PROFILE, "fedc": PROFILE}
     code, said = verify(an_export(profiles=profiles, rules=[RULES, *others]))
     assert code == 0
-    assert "1 profiles and 2 sets of rules without a record" in said
+    assert "1 profiles and 2 rule sets without a record" in said

@@ -130,17 +130,17 @@ def _more(lines):
     [
         (_flip_body, "leaf 4 (interaction 'q-2') is not proved"),
         (_drop, "it counts"),
-        (_swap, "stands after leaf 5"),
-        (_twice, "stands after leaf 4"),
+        (_swap, "comes after leaf 5"),
+        (_twice, "comes after leaf 4"),
         (_proof, "leaf 4 (interaction 'q-2') is not proved"),
         (_index, "leaf 12 (assessment 'q-4') is not proved"),
         (_value, "leaf 4 (interaction 'q-2'): its question is not what the record committed to"),
         (_key, "its question is not what"),
         (_exchanged, "its answer is not what"),
         (_of_no_commitment, "its model is not what"),
-        (_other_app, "is of the app 'other-bot'"),
+        (_other_app, "belongs to the app 'other-bot'"),
         (_not_canonical, "is not in canonical form"),
-        (_more, "has other parts than a record has"),
+        (_more, "does not have the parts of a record"),
     ],
 )
 def test_a_record_that_was_changed_is_named_though_the_manifest_was_made_to_fit(verify, change, said):
@@ -199,14 +199,17 @@ def _deep(files):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_resigned, f"you gave {SIGNER.name}+{SIGNER.id.hex()}: the wrong key, or not this log"),
+        (
+            _resigned,
+            f"the given key {SIGNER.name}+{SIGNER.id.hex()}: the key is wrong, or the export is from another log",
+        ),
         (_rewritten, "consistency.json from 4 to 7: the larger checkpoint did not grow out of the smaller"),
-        (_reordered, "is not larger than the one before"),
+        (_reordered, "is not larger than the checkpoint before it"),
         (_fewer, "is not proved"),
         (_none, "no checkpoint is proved"),
         (_no_growth, "0 proofs for 2 steps"),
-        (_threshold, "the definition of 0123456789abcdef is not the one that the log has"),
-        (_source, "rules.jsonl line 1: the rules are not those of its digest"),
+        (_threshold, "the definition of 0123456789abcdef is not the one in the log"),
+        (_source, "rules.jsonl line 1: the rules do not have their digest"),
         (_count, "manifest.json: it counts"),
         (_format, "has the format monitor-audit-export/9"),
         (_deep, "cannot be read (RecursionError"),
@@ -260,7 +263,7 @@ def test_the_same_name_twice_is_found(verify):
         archive.writestr("records.jsonl", b"")
     code, faults = verify(out.getvalue())
     assert code == 1
-    assert "records.jsonl: stands in the export 2 times" in faults
+    assert "records.jsonl: is in the export 2 times" in faults
 
 
 @pytest.mark.parametrize("key", ["", "a+b", Signer("a", bytes(32)).private_key, SIGNER.verifier_key[:-2]])
@@ -276,8 +279,9 @@ def test_another_key_proves_nothing_and_that_is_all_that_is_said(verify):
     code, faults = verify(EXPORT, key=other.verifier_key)
     assert code == 1
     assert faults == (
-        f"fault: the export: signed by {SIGNER.name}+{SIGNER.id.hex()}, you gave {other.name}+{other.id.hex()}: "
-        "the wrong key, or not this log\n"
+        f"fault: the export: is signed by {SIGNER.name}+{SIGNER.id.hex()}, "
+        f"not by the given key {other.name}+{other.id.hex()}: "
+        "the key is wrong, or the export is from another log\n"
     )
 
 
@@ -286,7 +290,7 @@ def test_a_checkpoint_of_another_among_ours_is_one_fault_and_the_rest_is_checked
     notes = [other.note(SIZES[0]), *(LOG.note(size) for size in SIZES[1:])]
     code, faults = verify(packed(files | {"checkpoints.txt": "\n".join(notes).encode()}))
     assert code == 1
-    assert "checkpoints.txt checkpoint 1: signed by other.example" in faults
+    assert "checkpoints.txt checkpoint 1: is signed by other.example" in faults
     assert "consistency.json: 2 proofs for 1 steps" in faults
 
 

@@ -34,7 +34,7 @@ def test_a_key_of_go_signs_as_go_does():
 
 
 def test_a_note_that_is_no_checkpoint_is_told_so_once_its_signature_is_good():
-    with pytest.raises(NotProved, match="no checkpoint"):
+    with pytest.raises(NotProved, match="not a checkpoint"):
         opened(f"{GO_TEXT}\n{GO_LINE}", GO_VERIFIER)
 
 
@@ -70,9 +70,9 @@ def test_a_changed_character_is_found(at, other):
 @pytest.mark.parametrize(
     ("note", "said"),
     [
-        ("", "no signed note"),
-        (NOTE.replace("\n\n", "\n"), "no signed note"),
-        (NOTE.removesuffix("\n"), "no signed note"),
+        ("", "not a signed note"),
+        (NOTE.replace("\n\n", "\n"), "not a signed note"),
+        (NOTE.removesuffix("\n"), "not a signed note"),
         (f"{CHECKPOINT.text}\n{OTHER.line(CHECKPOINT.text)}", "not signed by monitor.example/audit"),
         (f"{CHECKPOINT.text}\n{SIGNER.line('x')}", "is wrong"),
         (f"{CHECKPOINT.text}\n{SIGNER.line('x')}{SIGNER.line(CHECKPOINT.text)}", "is wrong"),
@@ -98,7 +98,7 @@ def test_what_is_not_proved_is_said_plainly(note, said):
     ],
 )
 def test_a_signed_text_of_another_form_is_no_checkpoint(text):
-    with pytest.raises(NotProved, match="no checkpoint"):
+    with pytest.raises(NotProved, match="not a checkpoint"):
         opened(f"{text}\n{SIGNER.line(text)}", KEY)
 
 
