@@ -75,8 +75,9 @@ def test_an_empty_batch_is_nothing(kept):
 
 
 def test_new_interactions_and_dead_letters_are_counted_and_kept(kept):
-    batch = a_batch(an_assessment(id="1", answer="one"), an_assessment(id="2", answer="two"),
-                    dead_letters=(a_dead_letter(b"no"),))  # fmt: skip
+    batch = a_batch(
+        an_assessment(id="1", answer="one"), an_assessment(id="2", answer="two"), dead_letters=(a_dead_letter(b"no"),)
+    )
     tally = kept.store.write(batch)
     assert tally == Tally(received=3, assessed=2, dead=1)
     assert tally.balanced

@@ -116,14 +116,20 @@ def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
     for batch in range(batches):
         its = [
             an_assessment(
-                id=f"q-{batch}-{number}", answer=f"It is kept {number} days.",
-                question=f"How long is {number} kept?", conversation_id=f"c-{number}",
-                occurred_at=OLD if number == 0 else at(batch), verdict=list(Verdict)[number % 3],
-                support=A_STAND_IN if number % 4 == 0 else FROM_THE_SIDECAR, latency_ms=12.5 + number,
-                tags={"topic": "storage"}, model="gpt-test", turn=number,
+                id=f"q-{batch}-{number}",
+                answer=f"It is kept {number} days.",
+                question=f"How long is {number} kept?",
+                conversation_id=f"c-{number}",
+                occurred_at=OLD if number == 0 else at(batch),
+                verdict=list(Verdict)[number % 3],
+                support=A_STAND_IN if number % 4 == 0 else FROM_THE_SIDECAR,
+                latency_ms=12.5 + number,
+                tags={"topic": "storage"},
+                model="gpt-test",
+                turn=number,
             )
             for number in range(size)
-        ]  # fmt: skip
+        ]
         trail.write(*its, follow_ups={Work.SIDECAR, Work.JUDGE} if batch == 0 else set())
         if batch == 1:
             trail.judge()

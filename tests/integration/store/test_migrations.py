@@ -46,8 +46,14 @@ def downgrade(engine, revision):
 
 def tables(engine):
     with engine.connect() as connection:
-        return set(connection.scalars(text("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v')"
-                                           " AND relnamespace = 'public'::regnamespace")))  # fmt: skip
+        return set(
+            connection.scalars(
+                text(
+                    "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v')"
+                    " AND relnamespace = 'public'::regnamespace"
+                )
+            )
+        )
 
 
 def test_an_empty_database_comes_to_this_releases_revision(empty):

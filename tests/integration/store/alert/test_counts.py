@@ -249,8 +249,10 @@ def test_what_is_revised_is_taken_out_of_its_hour(writer, rows):
 def test_an_hour_is_that_of_utc_whatever_zone_the_session_has(database, writer, rows):
     written(writer, (45, {}))
     with psycopg.connect(database, options="-c timezone=Asia/Kathmandu") as connection:  # 5:45 ahead
-        connection.execute("INSERT INTO verdict_minute SELECT (v).* FROM (SELECT v FROM verdict_minute v) x"
-                           " ON CONFLICT (minute, app, environment, model, topic) DO UPDATE SET total = 2")  # fmt: skip
+        connection.execute(
+            "INSERT INTO verdict_minute SELECT (v).* FROM (SELECT v FROM verdict_minute v) x"
+            " ON CONFLICT (minute, app, environment, model, topic) DO UPDATE SET total = 2"
+        )
     assert rows("SELECT hour, total FROM verdict_hour") == [(NOON, 2)]
 
 

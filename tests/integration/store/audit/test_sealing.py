@@ -60,9 +60,11 @@ def test_what_is_stored_becomes_leaves_in_its_order_and_verifies(trail, rows):
     assert trail.turn() == 4
     profile = an_assessment().profile_hash
     assert [row[1:5] for row in rows(LEAVES)] == [
-        ("interaction", APP, "a", ""), ("assessment", APP, "a", profile),
-        ("interaction", APP, "b", ""), ("assessment", APP, "b", profile),
-    ]  # fmt: skip
+        ("interaction", APP, "a", ""),
+        ("assessment", APP, "a", profile),
+        ("interaction", APP, "b", ""),
+        ("assessment", APP, "b", profile),
+    ]
     assert rows("SELECT count(*) FROM audit_queue") == [(0,)]
     found = checked(trail)
     assert (found.findings, found.size, found.signed, found.checkpoints) == ((), 4, 4, 1)
@@ -131,8 +133,12 @@ def test_a_change_that_is_queued_as_if_it_were_a_revision_is_found(trail):
     trail.turn()
     with trail.engine.begin() as connection:
         connection.execute(text("UPDATE assessment SET verdict = 'refusal'"))
-        connection.execute(text("INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
-                                " SELECT 'assessment', app, id, profile_hash, now() FROM assessment"))  # fmt: skip
+        connection.execute(
+            text(
+                "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
+                " SELECT 'assessment', app, id, profile_hash, now() FROM assessment"
+            )
+        )
     assert [fault for fault, _ in findings(trail)] == [Fault.CHANGED]
     trail.turn()
     assert [fault for fault, _ in findings(trail)] == [Fault.CHANGED]

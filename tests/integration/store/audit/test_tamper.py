@@ -40,8 +40,11 @@ class Tampering:
         """Where the row stands, whatever its table is partitioned by."""
         kind = self.kind(row, column)
         value = json.dumps(value) if kind == "jsonb" else value
-        self.ask(f"UPDATE {row['tab']} SET {column} = CAST(:v AS {kind}) WHERE ctid = CAST(:p AS tid)",
-                 v=value, p=row["place"])  # fmt: skip
+        self.ask(
+            f"UPDATE {row['tab']} SET {column} = CAST(:v AS {kind}) WHERE ctid = CAST(:p AS tid)",
+            v=value,
+            p=row["place"],
+        )
 
     def kind(self, row: dict[str, Any], column: str) -> str:
         asked = """SELECT format_type(atttypid, atttypmod) AS kind FROM pg_attribute
@@ -137,18 +140,31 @@ class Tampering:
             "audit_secret": {"id": "forged"},
             "audit_checkpoint": {"size": self._random.choice([0, 1, 100_000])},
         }[table]
-        self.ask(f"INSERT INTO {table} SELECT (jsonb_populate_record(t, CAST(:c AS jsonb))).* FROM {table} t"
-                 " WHERE tableoid = CAST(:t AS regclass) AND ctid = CAST(:p AS tid)",
-                 c=json.dumps(change), t=row["tab"], p=row["place"])  # fmt: skip
+        self.ask(
+            f"INSERT INTO {table} SELECT (jsonb_populate_record(t, CAST(:c AS jsonb))).* FROM {table} t"
+            " WHERE tableoid = CAST(:t AS regclass) AND ctid = CAST(:p AS tid)",
+            c=json.dumps(change),
+            t=row["tab"],
+            p=row["place"],
+        )
         return [*self.names(table, {**row, **change}), "is missing"]
 
     def reorder(self) -> list[str]:
         """Two rows change places, or what they hold."""
-        table, column = self._random.choice([
-            ("audit_leaf", "index"), ("audit_leaf", "body"), ("audit_leaf", "subject"), ("audit_leaf", "hash"),
-            ("audit_secret", "secret"), ("audit_checkpoint", "note"), ("interaction", "answer"),
-            ("interaction", "turn"), ("assessment", "p_grounded"), ("judgement", "parts"),
-        ])  # fmt: skip
+        table, column = self._random.choice(
+            [
+                ("audit_leaf", "index"),
+                ("audit_leaf", "body"),
+                ("audit_leaf", "subject"),
+                ("audit_leaf", "hash"),
+                ("audit_secret", "secret"),
+                ("audit_checkpoint", "note"),
+                ("interaction", "answer"),
+                ("interaction", "turn"),
+                ("assessment", "p_grounded"),
+                ("judgement", "parts"),
+            ]
+        )
         one, other = self.row(table, whole=True), self.row(table, whole=True)
         while one[column] == other[column]:
             one, other = self.row(table, whole=True), self.row(table, whole=True)
@@ -177,8 +193,13 @@ class Tampering:
     def _replace(self, index: int, body: str) -> None:
         new = leaf_hash(body.encode())
         self.ask("UPDATE audit_leaf SET body = :b, hash = :h WHERE index = :i", b=body, h=new, i=index)
-        self.ask("UPDATE audit_tile SET hashes = overlay(hashes PLACING :h FROM CAST(:at AS integer))"
-                 " WHERE level = 0 AND index = :t", h=new, at=index % 256 * 32 + 1, t=index // 256)  # fmt: skip
+        self.ask(
+            "UPDATE audit_tile SET hashes = overlay(hashes PLACING :h FROM CAST(:at AS integer))"
+            " WHERE level = 0 AND index = :t",
+            h=new,
+            at=index % 256 * 32 + 1,
+            t=index // 256,
+        )
 
     def _sign(self, size: int, root: bytes, signer: Signer) -> None:
         note = signed(Checkpoint(origin="monitor", size=size, root=root), signer)
@@ -208,9 +229,17 @@ class Tampering:
 
     @property
     def all(self) -> list[Callable[[], list[str]]]:
-        return [self.flip] * 6 + [self.delete] * 3 + [self.insert] * 3 + [
-            self.reorder, self.rewrite, self.resign, self.truncate,
-        ]  # fmt: skip
+        return (
+            [self.flip] * 6
+            + [self.delete] * 3
+            + [self.insert] * 3
+            + [
+                self.reorder,
+                self.rewrite,
+                self.resign,
+                self.truncate,
+            ]
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

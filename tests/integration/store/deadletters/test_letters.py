@@ -80,8 +80,12 @@ def test_a_purge_counts_the_open_ones_and_only_those(writer, letters, engine, ro
     assert purge(writer, [first, second]) == (2, 1)
     assert purge(writer, [first, second]) == (0, 0)
     assert in_balance(engine)["monitor", TOPIC, 0] == {
-        "received": 3, "assessed": 1, "dead": 2, "purged": 1, "spanned": 3,
-    }  # fmt: skip
+        "received": 3,
+        "assessed": 1,
+        "dead": 2,
+        "purged": 1,
+        "spanned": 3,
+    }
     assert rows("SELECT id FROM dead_letter") == [(third,)]
 
 
@@ -129,9 +133,13 @@ def test_the_ledger_balances_after_every_step_of_any_story(database, writer, let
                 if more := logs[partition][first or 0 :][:most]:
                     own = Writer(database, clock, group=group)
                     reached[group, partition] = consume(
-                        own, more, first=first or 0, expected=first, partition=partition,
+                        own,
+                        more,
+                        first=first or 0,
+                        expected=first,
+                        partition=partition,
                         decoder=TODAY if group == "lenient" else STRICT,
-                    )  # fmt: skip
+                    )
                     own.close()
             case "retry", chosen, decoder:
                 retried(writer, letters, sorted({known[place] for place in chosen if place < len(known)}), decoder)

@@ -32,15 +32,27 @@ from tests.rig.dead_letters import (
 def test_a_retry_stores_what_is_an_interaction_now_and_moves_the_ledger(writer, letters, engine, rows):
     consume(writer, [an_event("1"), mendable("2"), mendable("1"), b"hopeless", mendable("2"), Skip.CONTROL])
     assert in_balance(engine)["monitor", TOPIC, 0] == {
-        "received": 5, "assessed": 1, "dead": 4, "spanned": 6, "control": 1,
-    }  # fmt: skip
+        "received": 5,
+        "assessed": 1,
+        "dead": 4,
+        "spanned": 6,
+        "control": 1,
+    }
     assert retried(writer, letters, ids_of(letters)) == {"assessed": 1, "duplicate": 2, "dead": 1}
     assert in_balance(engine)["monitor", TOPIC, 0] == {
-        "received": 5, "assessed": 2, "duplicate": 2, "dead": 1, "spanned": 6, "control": 1,
-    }  # fmt: skip
+        "received": 5,
+        "assessed": 2,
+        "duplicate": 2,
+        "dead": 1,
+        "spanned": 6,
+        "control": 1,
+    }
     assert rows("SELECT position, outcome, settled_at FROM dead_letter ORDER BY position") == [
-        (1, "assessed", NOON), (2, "duplicate", NOON), (3, None, None), (4, "duplicate", NOON),
-    ]  # fmt: skip
+        (1, "assessed", NOON),
+        (2, "duplicate", NOON),
+        (3, None, None),
+        (4, "duplicate", NOON),
+    ]
     assert rows("SELECT source_topic, source_partition, source_offset FROM interaction WHERE id = '2'") == [
         (TOPIC, 0, 1)
     ]

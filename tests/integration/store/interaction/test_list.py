@@ -56,33 +56,46 @@ def matches(a, filters, labels):
     terms = (filters.words or "").lower().split()
     its = labels.get((it.app, it.id))
     said = {Labelled.NO: its is None, Labelled.YES: its is not None, Labelled.WRONG: its not in {None, a.verdict}}
-    return all((
-        filters.since <= it.occurred_at < filters.until,
-        filters.app in {None, it.app},
-        filters.environment in {None, it.environment},
-        filters.model in {None, it.model},
-        filters.topic in {None, it.tags.get("topic")},
-        not filters.verdicts or a.verdict in filters.verdicts,
-        filters.reason is None or filters.reason in a.reasons,
-        filters.refusal is None or a.refusal.correct is (filters.refusal is RefusalCorrectness.CORRECT),
-        wanted is None or (a.metrics.sdq is not None
-                           and (wanted.low is None or a.metrics.sdq >= wanted.low)
-                           and (wanted.high is None or a.metrics.sdq <= wanted.high)),
-        filters.labelled is None or said[filters.labelled],
-        all(term not in text if term.startswith("-") else term in text for term in terms if not term.startswith("-")),
-        not any(term[1:] in text for term in terms if term.startswith("-")),
-    ))  # fmt: skip
+    return all(
+        (
+            filters.since <= it.occurred_at < filters.until,
+            filters.app in {None, it.app},
+            filters.environment in {None, it.environment},
+            filters.model in {None, it.model},
+            filters.topic in {None, it.tags.get("topic")},
+            not filters.verdicts or a.verdict in filters.verdicts,
+            filters.reason is None or filters.reason in a.reasons,
+            filters.refusal is None or a.refusal.correct is (filters.refusal is RefusalCorrectness.CORRECT),
+            wanted is None
+            or (
+                a.metrics.sdq is not None
+                and (wanted.low is None or a.metrics.sdq >= wanted.low)
+                and (wanted.high is None or a.metrics.sdq <= wanted.high)
+            ),
+            filters.labelled is None or said[filters.labelled],
+            all(
+                term not in text if term.startswith("-") else term in text for term in terms if not term.startswith("-")
+            ),
+            not any(term[1:] in text for term in terms if term.startswith("-")),
+        )
+    )
 
 
 def some_filters(rng):
     choices = {
-        "app": ("support", "shop", "nobody"), "environment": ("staging",), "model": ("small",), "topic": ("billing",),
+        "app": ("support", "shop", "nobody"),
+        "environment": ("staging",),
+        "model": ("small",),
+        "topic": ("billing",),
         "verdicts": (frozenset({Verdict.REFUSAL}), frozenset({Verdict.REFUSAL, Verdict.SELF_GENERATED})),
-        "reason": REASONS, "refusal": tuple(RefusalCorrectness), "labelled": tuple(Labelled),
+        "reason": REASONS,
+        "refusal": tuple(RefusalCorrectness),
+        "labelled": tuple(Labelled),
         "metric": (MetricRange(metric="sdq", low=0.5), MetricRange(metric="sdq", low=0.25, high=0.5)),
         "words": ("refund", "invoice", "über", "100%", "under_score refund", "refund -invoice", "_", "nothing"),
-        "since": (NOON - 10 * DAY,), "until": (NOON - 3 * DAY,),
-    }  # fmt: skip
+        "since": (NOON - 10 * DAY,),
+        "until": (NOON - 3 * DAY,),
+    }
     chosen = rng.sample(sorted(choices), rng.randrange(4))
     return replace(ALL, **{name: rng.choice(choices[name]) for name in chosen})
 
@@ -102,9 +115,15 @@ def stored(writer, engine):
     for a in rng.sample(assessments, 30):
         it = a.interaction
         stood = Standing(
-            app=it.app, id=it.id, occurred_at=it.occurred_at, verdict=a.verdict, rule_verdict=a.rule_verdict,
-            probabilities=PROBABLE[a.verdict], profile_hash=a.profile_hash, drawn=Drawn.CHOSEN,
-        )  # fmt: skip
+            app=it.app,
+            id=it.id,
+            occurred_at=it.occurred_at,
+            verdict=a.verdict,
+            rule_verdict=a.rule_verdict,
+            probabilities=PROBABLE[a.verdict],
+            profile_hash=a.profile_hash,
+            drawn=Drawn.CHOSEN,
+        )
         for label in (Verdict.REFUSAL, rng.choice(list(Verdict))):
             reviews.keep([Label(standing=stood, label=label, by="ada")], NOON)
             labels[it.app, it.id] = label

@@ -74,16 +74,29 @@ def test_every_field_of_an_assessment_comes_back(writer, engine):
     write(writer, written)
     (row,) = AssessmentQueries(engine).with_assessments("q-1")
     expected = {
-        "profile_hash": "0123456789abcdef", "profile_name": "hash", "embedding_model": "hash/64", "verdict": "refusal",
-        "rule_verdict": "self_generated", "reasons": ["refusal_wording", "no_support"], "refusal_kind": "partial",
-        "refusal_correct": True, "p_grounded": 0.125, "p_refusal": 0.75, "p_self_generated": 0.125,
-        "uncalibrated": False, "sdq": 0.5, "sdrd": -0.25, "sda": None, "qrd": 1.0, "qa": 0.0,
+        "profile_hash": "0123456789abcdef",
+        "profile_name": "hash",
+        "embedding_model": "hash/64",
+        "verdict": "refusal",
+        "rule_verdict": "self_generated",
+        "reasons": ["refusal_wording", "no_support"],
+        "refusal_kind": "partial",
+        "refusal_correct": True,
+        "p_grounded": 0.125,
+        "p_refusal": 0.75,
+        "p_self_generated": 0.125,
+        "uncalibrated": False,
+        "sdq": 0.5,
+        "sdrd": -0.25,
+        "sda": None,
+        "qrd": 1.0,
+        "qa": 0.0,
         "features": {
             "joined": {"sdq": 0.5, "sdrd": -0.25, "sda": None, "qrd": 1.0, "qa": 0.0},
             "maximum": {"sdq": 0.75, "sdrd": 0.1, "sda": None, "qrd": 1.0, "qa": 0.0},
             "undefined": {"sda": "no_support"},
         },
-    }  # fmt: skip
+    }
     assert {name: row[name] for name in expected} == expected
 
 
@@ -103,9 +116,13 @@ def test_a_dead_letter_is_known_again_however_it_was_redacted_before(writer, row
 
 def test_every_field_of_a_dead_letter_is_kept(writer, rows):
     message = a_message(
-        b"\x00\xff no \\N JSON", topic="answers.jsonl", offset=2**40, size=2**33, key=b"\x00key",
+        b"\x00\xff no \\N JSON",
+        topic="answers.jsonl",
+        offset=2**40,
+        size=2**33,
+        key=b"\x00key",
         headers=(("ce_id", b"\xff\x00"), ("ce_id", b""), ("x\0y", b"1")),
-    )  # fmt: skip
+    )
     letter = a_dead_letter(message=message, path='tags["a\0\ud800"]', problem="is \udfff wrong")
     write(writer, dead_letters=(letter,))
     ((*found, digest),) = rows(
@@ -113,7 +130,16 @@ def test_every_field_of_a_dead_letter_is_kept(writer, rows):
         " encode(digest, 'hex') FROM dead_letter"
     )
     assert found == [
-        "answers.jsonl", 0, 2**40, NOON, b"\x00key", ["ce_id", "ce_id", "x\ufffdy"], [b"\xff\x00", b"", b"1"],
-        b"\x00\xff no \\N JSON", 2**33, 'tags["a\ufffd\ufffd"]', "is \ufffd wrong",
-    ]  # fmt: skip
+        "answers.jsonl",
+        0,
+        2**40,
+        NOON,
+        b"\x00key",
+        ["ce_id", "ce_id", "x\ufffdy"],
+        [b"\xff\x00", b"", b"1"],
+        b"\x00\xff no \\N JSON",
+        2**33,
+        'tags["a\ufffd\ufffd"]',
+        "is \ufffd wrong",
+    ]
     assert len(digest) == 64

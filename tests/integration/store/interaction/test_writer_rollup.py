@@ -105,7 +105,11 @@ def test_a_label_as_long_as_an_event_may_have_it_is_counted(writer, rows):
         return "".join(chr(chance.randrange(0x20000, 0x2A000)) for _ in range(characters))  # four bytes each
 
     it = an_assessment(
-        id=long(512), app=long(128), environment=long(128), model=long(256), tags={"topic": long(1024)},
-    )  # fmt: skip
+        id=long(512),
+        app=long(128),
+        environment=long(128),
+        model=long(256),
+        tags={"topic": long(1024)},
+    )
     assert write(writer, it).assessed == 1
     assert rows("SELECT sum(total)::bigint FROM verdict_minute") == [(1,)]

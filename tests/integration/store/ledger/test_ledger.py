@@ -24,9 +24,14 @@ def read(writer, topic="answers", partition=0, *, good=2, bad=1, first=0, skippe
     letters = [a_dead_letter(topic=topic, position=at) for at in places[good:]]
     skipped = skipped or {}
     offset = Offset(
-        topic=topic, partition=partition, expected=first or None, begin=first if counts_messages else None,
-        next=first + good + bad + sum(skipped.values()), received=good + bad, skipped=skipped,
-    )  # fmt: skip
+        topic=topic,
+        partition=partition,
+        expected=first or None,
+        begin=first if counts_messages else None,
+        next=first + good + bad + sum(skipped.values()),
+        received=good + bad,
+        skipped=skipped,
+    )
     return writer.write(a_batch(*assessments, dead_letters=tuple(letters), offsets=(offset,)))
 
 
@@ -38,11 +43,19 @@ def test_what_became_of_each_partition_is_there(writer, ledger):
     read(writer, skipped={Skip.TOMBSTONE: 3, Skip.EXPIRED: 4})
     read(writer, partition=1, good=0, bad=2)
     first, second = ledger.read()[0]
-    counts = {"received": 3, "assessed": 2, "duplicate": 0, "dead": 1, "pending": 0, "spanned": 10, "tombstone": 3,
-              "control": 0, "expired": 4, "purged": 0}  # fmt: skip
-    assert first == LedgerRow(
-        group="monitor", topic="answers", partition=0, live=True, next_offset=10, counts=counts
-    )  # fmt: skip
+    counts = {
+        "received": 3,
+        "assessed": 2,
+        "duplicate": 0,
+        "dead": 1,
+        "pending": 0,
+        "spanned": 10,
+        "tombstone": 3,
+        "control": 0,
+        "expired": 4,
+        "purged": 0,
+    }
+    assert first == LedgerRow(group="monitor", topic="answers", partition=0, live=True, next_offset=10, counts=counts)
     assert (second.partition, second.counts["dead"], second.counts["assessed"]) == (1, 2, 0)
     assert first.balanced
     assert second.balanced

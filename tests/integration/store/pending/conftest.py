@@ -52,9 +52,7 @@ def rescore(database):
             an_interaction(id=id_, position=Position(topic=TOPIC, partition=0, offset=n)) for n, id_ in enumerate(ids_)
         ]
         found = [an_assessment(interaction=it, profile_hash=profile_hash) for it in its]
-        offset = Offset(
-            topic=TOPIC, partition=0, expected=None, begin=0, next=len(ids_), received=len(ids_)
-        )  # fmt: skip
+        offset = Offset(topic=TOPIC, partition=0, expected=None, begin=0, next=len(ids_), received=len(ids_))
         with closing(Writer(database, clock, group=f"rescore {profile_hash}", rescore=profile_hash)) as writer:
             return writer.write(a_batch(*found, offsets=(offset,)))
 

@@ -108,11 +108,25 @@ def test_the_counts_say_what_waits_what_is_at_work_and_what_was_given_up(writer,
     queue.failed([by_id["c"]], "another error", NOON)
     counts = {c.kind: c for c in queue.counts(NOON)}
     assert counts[Work.ASSESS] == PendingCount(
-        kind=Work.ASSESS, waiting=4, due=1, claimed=2, failed=2, given_up=1, oldest=NOON, last_error="another error",
-    )  # fmt: skip
+        kind=Work.ASSESS,
+        waiting=4,
+        due=1,
+        claimed=2,
+        failed=2,
+        given_up=1,
+        oldest=NOON,
+        last_error="another error",
+    )
     assert counts[Work.JUDGE] == PendingCount(
-        kind=Work.JUDGE, waiting=1, due=1, claimed=0, failed=0, given_up=0, oldest=NOON, last_error=None,
-    )  # fmt: skip
+        kind=Work.JUDGE,
+        waiting=1,
+        due=1,
+        claimed=0,
+        failed=0,
+        given_up=0,
+        oldest=NOON,
+        last_error=None,
+    )
     assert list(counts) == [Work.ASSESS, Work.JUDGE]
     assert queue.counts(LATER)[0].due == 4  # a claim that has lapsed is due
 

@@ -56,15 +56,19 @@ def test_each_is_moved_in_the_ledger_of_its_group_and_partition(database, writer
         Reader(other).write(pending=["a", "e"])
         Reader(other, topic="questions").write(pending=["f"])
     assert in_balance(engine) == {
-        ("monitor", TOPIC, 0): (2, 0, 0, 0, 2), ("monitor", TOPIC, 1): (2, 1, 0, 0, 1),
-        ("other", TOPIC, 0): (2, 0, 1, 0, 1), ("other", "questions", 0): (1, 0, 0, 0, 1),
-    }  # fmt: skip
+        ("monitor", TOPIC, 0): (2, 0, 0, 0, 2),
+        ("monitor", TOPIC, 1): (2, 1, 0, 0, 1),
+        ("other", TOPIC, 0): (2, 0, 1, 0, 1),
+        ("other", "questions", 0): (1, 0, 0, 0, 1),
+    }
     with closing(Writer(database, clock, group="whoever works")) as worker:
         assert finish_assessed(worker, assessed(c for c in claim(queue, Work.ASSESS) if c.interaction.id != "b")) == 4
     assert in_balance(engine) == {
-        ("monitor", TOPIC, 0): (2, 1, 0, 0, 1), ("monitor", TOPIC, 1): (2, 2, 0, 0, 0),
-        ("other", TOPIC, 0): (2, 1, 1, 0, 0), ("other", "questions", 0): (1, 1, 0, 0, 0),
-    }  # fmt: skip
+        ("monitor", TOPIC, 0): (2, 1, 0, 0, 1),
+        ("monitor", TOPIC, 1): (2, 2, 0, 0, 0),
+        ("other", TOPIC, 0): (2, 1, 1, 0, 0),
+        ("other", "questions", 0): (1, 1, 0, 0, 0),
+    }
 
 
 def test_what_has_no_ledger_is_assessed_without_one(writer, queue, engine, rows):

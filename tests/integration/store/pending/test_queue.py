@@ -138,10 +138,13 @@ def test_what_another_transaction_holds_is_left_out(database, writer, queue):
 
 def test_a_claim_of_an_answer_that_is_worded_as_a_refusal_says_so(writer, queue, rows):
     full = Refusal(kind=RefusalKind.FULL)
-    writer.write(a_batch(
-        an_assessment(id="refusal", verdict=Verdict.REFUSAL, refusal=full), an_assessment(id="grounded"),
-        an_assessment(id="rescored"),
-    ))  # fmt: skip
+    writer.write(
+        a_batch(
+            an_assessment(id="refusal", verdict=Verdict.REFUSAL, refusal=full),
+            an_assessment(id="grounded"),
+            an_assessment(id="rescored"),
+        )
+    )
     rows(
         "INSERT INTO assessment SELECT app, 'rescored', 'another', occurred_at, profile_name, embedding_model, verdict,"
         " rule_verdict, reasons, refusal_kind, refusal_correct, p_grounded, p_refusal, p_self_generated, uncalibrated,"

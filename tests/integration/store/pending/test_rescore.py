@@ -16,8 +16,9 @@ def test_what_a_rescore_keeps_pending_is_no_matter_of_the_recount(writer, engine
     Reader(writer).write(assessed=["a"])
     assert rescore("another", "a", "not stored") == Tally(received=2, assessed=1, pending=1)
     assert in_balance(engine) == {
-        ("monitor", TOPIC, 0): (1, 1, 0, 0, 0), ("rescore another", TOPIC, 0): (2, 1, 0, 0, 1),
-    }  # fmt: skip
+        ("monitor", TOPIC, 0): (1, 1, 0, 0, 0),
+        ("rescore another", TOPIC, 0): (2, 1, 0, 0, 1),
+    }
 
 
 @pytest.mark.parametrize("profile_hash", ["another", an_assessment().profile_hash], ids=["another", "the live one"])

@@ -58,10 +58,13 @@ COUNTED = 5 + 1 + len(Verdict) + len(Reason) + len(METRICS)  # columns of ROLLUP
 def rollup(rows):
     """Exact, but for the last digits of the sums."""
     return [
-        (*row[:COUNTED], *(pytest.approx(value, abs=1e-9) for value in row[COUNTED : COUNTED + len(METRICS)]),
-         *row[COUNTED + len(METRICS) :])
+        (
+            *row[:COUNTED],
+            *(pytest.approx(value, abs=1e-9) for value in row[COUNTED : COUNTED + len(METRICS)]),
+            *row[COUNTED + len(METRICS) :],
+        )
         for row in rows(ROLLUP)
-    ]  # fmt: skip
+    ]
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])

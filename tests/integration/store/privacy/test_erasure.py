@@ -147,7 +147,9 @@ def quoted(question):
 
 
 def told_of(id_, question, answer):
-    return ExampleAnswer(id=id_, app=APP, question=question, answer=answer, verdict="refusal", reasons=(), probability=0.9)
+    return ExampleAnswer(
+        id=id_, app=APP, question=question, answer=answer, verdict="refusal", reasons=(), probability=0.9
+    )
 
 
 def put(database, table, column, content, **over):
@@ -165,9 +167,17 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
     example = an_example(id="q-1", question=SECRET, answer=SECRET)
     notification = a_notification(changes=tuple(said.sentences()), examples=(example,)).to_json()
     put(
-        database, "notification", "payload", notification, receiver="slack", group_key="g", episode="e", number=0,
-        news="firing", made_at=NOON,
-    )  # fmt: skip
+        database,
+        "notification",
+        "payload",
+        notification,
+        receiver="slack",
+        group_key="g",
+        episode="e",
+        number=0,
+        news="firing",
+        made_at=NOON,
+    )
     erase(erasure)
     ((stored,),) = rows("SELECT explanation FROM alert_explanation")
     left = Explanation.from_json(stored)
@@ -193,13 +203,28 @@ def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, r
 def test_a_quotation_goes_whole_however_short_and_whatever_signs_it_has(database, writer, erasure, rows, question):
     writer.write(a_batch(told("q-1", NOON, question=question)))
     said = quoted(question)
-    put(database, "alert_explanation", "explanation", said.to_json() | {"telling": []}, episode="e", fingerprint="f",
-        made_at=NOON)  # fmt: skip
+    put(
+        database,
+        "alert_explanation",
+        "explanation",
+        said.to_json() | {"telling": []},
+        episode="e",
+        fingerprint="f",
+        made_at=NOON,
+    )
     notification = a_notification(changes=tuple(said.sentences())).to_json()
     put(
-        database, "notification", "payload", notification, receiver="slack", group_key="g", episode="e", number=0,
-        news="firing", made_at=NOON,
-    )  # fmt: skip
+        database,
+        "notification",
+        "payload",
+        notification,
+        receiver="slack",
+        group_key="g",
+        episode="e",
+        number=0,
+        news="firing",
+        made_at=NOON,
+    )
     erase(erasure)
     left = str(rows("SELECT explanation FROM alert_explanation") + rows("SELECT payload FROM notification"))
     assert "Jane" not in left
@@ -225,8 +250,12 @@ def test_dead_letters_that_name_it_are_found(writer, erasure, rows):
     writer.write(a_batch(dead_letters=(*dead, keyed, headed)))
     found = erasure.dead_letters(OF_CONVERSATION, erasure.find(OF_CONVERSATION))
     assert rows("SELECT position FROM dead_letter WHERE id = ANY(%s) ORDER BY 1", found) == [
-        (10,), (11,), (12,), (20,), (21,),
-    ]  # fmt: skip
+        (10,),
+        (11,),
+        (12,),
+        (20,),
+        (21,),
+    ]
 
 
 def test_an_erased_interaction_can_be_explained(writer, erasure, engine):

@@ -67,10 +67,14 @@ def test_a_month_goes_as_a_whole_with_all_that_belongs_to_it(database, writer, r
 
 
 def test_what_a_longer_rule_keeps_stays_and_the_others_go_row_by_row(database, writer, retention, rows):
-    writer.write(a_batch(
-        told("q-1", AUGUST), told("q-2", AUGUST, verdict=Verdict.SELF_GENERATED), told("q-3", AUGUST, app="audited"),
-        told("q-4", NOVEMBER),
-    ))  # fmt: skip
+    writer.write(
+        a_batch(
+            told("q-1", AUGUST),
+            told("q-2", AUGUST, verdict=Verdict.SELF_GENERATED),
+            told("q-3", AUGUST, app="audited"),
+            told("q-4", NOVEMBER),
+        )
+    )
     surround(database, "q-1", AUGUST)
     policy = Policy(
         others=Keeping(keep=30 * DAY, by_verdict={Verdict.SELF_GENERATED: 400 * DAY}), by_app={"audited": Keeping()}
@@ -100,8 +104,10 @@ def test_the_act_says_what_is_missing_and_why(writer, retention, rows):
     (act,) = rows("SELECT app, subject, body FROM audit_queue WHERE kind = 'retention'")
     before = (NOON - 75 * DAY).isoformat()
     assert act == (
-        APP, "2025-08", {"by": "eve", "at": NOON.isoformat(), "verdict": None, "before": before, "rows": 2},
-    )  # fmt: skip
+        APP,
+        "2025-08",
+        {"by": "eve", "at": NOON.isoformat(), "verdict": None, "before": before, "rows": 2},
+    )
 
 
 def test_a_month_that_is_partly_due_loses_what_is_due(writer, retention, rows):
@@ -174,8 +180,9 @@ def test_a_month_from_before_there_were_judgements_goes_too(writer, retention, r
     for month in ("2025_08", "2025_09"):
         rows(f"DROP TABLE judgement_{month}")
     assert removed(retention, MONTHS) == {
-        (APP, Verdict.GROUNDED, date(2025, 8, 1)): 1, (APP, Verdict.GROUNDED, date(2025, 9, 1)): 1,
-    }  # fmt: skip
+        (APP, Verdict.GROUNDED, date(2025, 8, 1)): 1,
+        (APP, Verdict.GROUNDED, date(2025, 9, 1)): 1,
+    }
     assert ids(rows) == ["q-3"]
 
 
@@ -207,8 +214,9 @@ def test_a_dropped_month_is_closed_to_the_apps_that_had_anything_in_it_only(writ
     removed(retention, by_rows)  # of this one the key is left
     removed(retention, MONTHS)
     assert rows("SELECT app, month FROM retention_month ORDER BY 1") == [
-        ("old", date(2025, 8, 1)), (APP, date(2025, 8, 1)),
-    ]  # fmt: skip
+        ("old", date(2025, 8, 1)),
+        (APP, date(2025, 8, 1)),
+    ]
     tally = writer.write(a_batch(*(told("q-1", AUGUST, app=app) for app in ("new", "old", APP))))
     assert (tally.assessed, tally.duplicate) == (1, 2)
     assert rows("SELECT app FROM interaction") == [("new",)]
@@ -230,10 +238,15 @@ def test_an_event_that_comes_again_while_its_month_is_dropped_is_no_new_one(data
 
 def test_the_recount_knows_what_was_removed(writer, retention, engine):
     first = Offset(topic="answers", partition=0, expected=None, next=9, begin=0, received=4)
-    writer.write(a_batch(
-        told("q-1", AUGUST), told("q-2", AUGUST), told("q-3", datetime(2025, 9, 2, tzinfo=UTC)), told("q-4", NOVEMBER),
-        offsets=(first,),
-    ))  # fmt: skip
+    writer.write(
+        a_batch(
+            told("q-1", AUGUST),
+            told("q-2", AUGUST),
+            told("q-3", datetime(2025, 9, 2, tzinfo=UTC)),
+            told("q-4", NOVEMBER),
+            offsets=(first,),
+        )
+    )
     ledger = Ledger(engine)
     removed(retention, MONTHS)
     _, (recount,) = ledger.read(recount=True)
