@@ -1,1 +1,4 @@
-"""From counts to pages: rules over the minute rollup, the state of each alert, and who is told."""
+"""Alerting: counts of stored answers come in; notifications to Slack, mail, PagerDuty and others go out.
+
+`rules` says what to watch, `evaluation` and `methods` judge it, `notify` and `receivers` reach people.
+"""

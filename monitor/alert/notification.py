@@ -1,4 +1,4 @@
-"""What a receiver is handed: everything it needs to say, so that it asks nobody."""
+"""A notification as receivers get it: complete, so that a receiver reads nothing else."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from monitor.core.model import Json
 Severity: TypeAlias = Literal["critical", "warning", "info"]
 Unit: TypeAlias = Literal["share", "number", "seconds"]
 Status: TypeAlias = Literal["firing", "no_data", "error", "resolved"]
-# Why receivers are told: an episode begins, alerts joined or left it, it goes on, somebody acted on it, it is over.
+# Why a notification is sent: an episode begins, its alerts changed, it goes on, a person acted on it, it is over.
 News: TypeAlias = Literal["firing", "changed", "repeated", "acknowledged", "silenced", "resolved"]
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")  # from worst to least
 MAX_EXAMPLES = 3
-MAX_EXAMPLE_CHARS = 4_000  # a receiver shows less; an answer of a megabyte has no business in the outbox
+MAX_EXAMPLE_CHARS = 4_000  # receivers show less; an answer of a megabyte would only fill the outbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One bad answer, with the verdict on it. `id` is the interaction's; `url` leads to it."""
+    """One bad answer with its verdict. `id` is the interaction's; `url` leads to it."""
 
     id: str
     question: str
@@ -36,11 +36,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifiedAlert:
-    """One alert as a notification tells of it.
+    """One alert as it stands when a notification is made.
 
-    `value`, `lower`, `upper` and `bound` (the line it is held against) are in `unit`: a share in [0, 1], a number as it
-    is, or seconds; the bounds are None where nothing bounds it. `below`: it fires under the line, not above it.
-    `samples` is what was counted in `window`.
+    `value`, `lower`, `upper` and `bound` (the threshold) are in `unit`: a share in [0, 1], a plain number, or seconds.
+    `lower` and `upper` are None if nothing bounds the value. `below`: the alert fires below the threshold, not above
+    it. `samples` is the number of answers or messages counted in `window`.
     """
 
     fingerprint: str
@@ -66,12 +66,12 @@ class NotifiedAlert:
     resolved_at: datetime | None = None
     acknowledged_by: str | None = None
     silenced_until: datetime | None = None
-    note: str | None = None  # why it ended, where that is not plain
+    note: str | None = None  # why it ended, if that is not obvious
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What was counted from `at` on, up to the next point."""
+    """The value and the number of answers from `at` up to the next point."""
 
     at: datetime
     value: float | None
@@ -80,7 +80,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How the signal went before and while the alert fired, for a chart."""
+    """The signal before and while the alert fired, for a chart."""
 
     points: tuple[Point, ...]
     bound: float
@@ -90,7 +90,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What is known of an episode beside its figures: what changed, a sentence each, the most telling first."""
+    """What explains an episode beyond its figures; `changes` has one sentence each, the most telling first."""
 
     changes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
@@ -101,12 +101,12 @@ class Description:
 class Notification:
     """One message to one receiver about one episode of a group of alerts; most groups hold one alert.
 
-    `episode` names the run of the group from the first alert that was told to when all are over: one Slack thread, one
-    PagerDuty incident. `number` counts its notifications to this receiver from 0. `alerts` are all of the group that
-    are not over and those that ended since the notification before, the worst first; never empty. Times are aware.
+    `episode` names one run of the group, from the first notification until all alerts are over: one Slack thread.
+    `number` counts its notifications to this receiver from 0. `alerts` has all alerts of the group that are not over
+    and those that ended since the last notification, the worst first; it is never empty. Times are aware.
 
-    `id`, `attempts`, `in_doubt` and `previous` belong to the outbox row. `in_doubt`: an attempt may have arrived though
-    nothing is known of it. `previous` is the last receipt that this receiver gave for this episode.
+    `id`, `attempts`, `in_doubt` and `previous` belong to the outbox row. `in_doubt`: an earlier attempt may have
+    arrived. `previous` is the last receipt of this receiver for this episode.
     """
 
     receiver: str
@@ -117,10 +117,10 @@ class Notification:
     group_labels: Mapping[str, str]
     alerts: tuple[NotifiedAlert, ...]
     at: datetime
-    pages: bool = False  # somebody is called: it begins, goes on unheard, or something joined that nobody knows of
-    by: str | None = None  # who acted, for `acknowledged` and `silenced`
-    instead_of: str | None = None  # the receiver that should have been told, and why it could not be
-    changes: tuple[str, ...] = ()  # what changed, a sentence each, the most telling first
+    pages: bool = False  # calls somebody: the episode begins, goes on unacknowledged, or something new joined
+    by: str | None = None  # the person who acted, for `acknowledged` and `silenced`
+    instead_of: str | None = None  # the receiver that failed, and why
+    changes: tuple[str, ...] = ()  # one sentence each, the most telling first
     examples: tuple[Example, ...] = ()
     course: Course | None = None
     url: str | None = None
@@ -136,35 +136,35 @@ class Notification:
 
     @property
     def over(self) -> bool:
-        """Whether nothing of the group fires any more."""
+        """Whether all alerts of the group are resolved."""
         return all(alert.status == "resolved" for alert in self.alerts)
 
     @property
     def resent(self) -> bool:
-        """Whether it only tells again, and calls nobody: for receivers that forget."""
+        """Whether it only repeats and pages nobody: for receivers that forget."""
         return self.news == "repeated" and not self.pages
 
     @property
     def severity(self) -> Severity:
-        """The worst of what is not over, of all once everything is."""
+        """The worst severity of the alerts that are not over, or of all alerts once all are over."""
         burning = [a.severity for a in self.alerts if a.status != "resolved"] or [a.severity for a in self.alerts]
         return min(burning, key=SEVERITIES.index)
 
     @property
     def started_at(self) -> datetime:
-        """When the first of its breaches began."""
+        """When the earliest breach began."""
         return min(alert.started_at for alert in self.alerts)
 
     def to_json(self) -> dict[str, Json]:
         """The payload of an outbox row."""
-        payload: dict[str, Json] = _NOTIFICATION.dump_python(self, mode="json", exclude=set(_OF_THE_ROW))
+        payload: dict[str, Json] = _NOTIFICATION.dump_python(self, mode="json", exclude=set(_ROW_FIELDS))
         return payload
 
     @classmethod
-    def from_json(cls, payload: Mapping[str, Any], **of_the_row: Any) -> Notification:
-        """The reverse, with what the outbox row adds."""
-        return _NOTIFICATION.validate_python({**payload, **of_the_row})
+    def from_json(cls, payload: Mapping[str, Any], **row_fields: Any) -> Notification:
+        """Reads what `to_json` returns; `row_fields` are the fields that the outbox row adds."""
+        return _NOTIFICATION.validate_python({**payload, **row_fields})
 
 
-_OF_THE_ROW = ("id", "attempts", "in_doubt", "previous")
+_ROW_FIELDS = ("id", "attempts", "in_doubt", "previous")
 _NOTIFICATION = TypeAdapter(Notification)

@@ -1,4 +1,4 @@
-"""What a rule is: frozen, and independent of the file it came from (`rules_file.py`)."""
+"""An alert rule, the grouping of alerts, and the set of both that a rules file defines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monitor.alert.notification import Severity, Unit
 from monitor.alert.signal import Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition
 
-# What an alert becomes where there is no data, or the rule cannot be evaluated; Grafana's words.
+# What an alert becomes without data, or when the rule cannot be evaluated; Grafana's words.
 WhenNoData: TypeAlias = Literal["keep_last", "normal", "alerting", "no_data"]
 WhenError: TypeAlias = Literal["keep_last", "normal", "alerting", "error"]
 
@@ -23,10 +23,10 @@ LATENESS = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """When to tell whom: what `method` makes of `signal`, per combination of the `by` labels.
+    """When to alert whom: `method` judges `signal` for each combination of the `by` labels.
 
-    `selector` says which answers count: those with one of the values of every label in it. A window closes `lateness`
-    after its end. `receivers` None is every receiver that is configured.
+    `selector` selects the answers that count: for every label in it, the answer has one of the values. A window closes
+    `lateness` after its end. `receivers` None means every configured receiver.
     """
 
     name: str
@@ -46,10 +46,10 @@ class Rule:
 
     @property
     def digest(self) -> str:
-        """Identity of what is measured: name, selector, grouping, signal and method, 16 hex digits.
+        """Identity of the measurement: name, selector, grouping, signal and method, as 16 hex digits.
 
-        An alert belongs to the digest, so one whose rule came to measure something else is resolved, not carried over.
-        The method's parameters, severity and receivers may be tuned without losing the alerts.
+        An alert belongs to a digest: when the rule changes what it measures, the alert is resolved, not carried over.
+        Tuning the method's parameters, severity or receivers keeps the alerts.
         """
         selector = {label: list(values) for label, values in self.selector.items()}
         measured = [self.name, selector, self.by, str(self.signal), self.method.name]
@@ -57,7 +57,7 @@ class Rule:
 
     @property
     def unit(self) -> Unit:
-        """Of its figures."""
+        """The unit of the rule's figures."""
         if self.signal.is_share:
             return "share"
         return "seconds" if self.signal.kind is SignalKind.LAG else "number"
@@ -65,10 +65,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Which alerts are told of together, and when; the words and defaults are Alertmanager's, shorter.
+    """Which alerts share a notification, and when it is sent; the words are Alertmanager's, the defaults are shorter.
 
-    Alerts with the same values of `by` make one group: one Slack thread. It is told `wait` after its first alert fired,
-    of changes no sooner than `interval` after the last time, and again after `repeat` while nobody acknowledged it.
+    Alerts with the same values of `by` form one group: one Slack thread. The first notification comes `wait` after the
+    first alert fired, changes follow no sooner than `interval` after the last notification, and while nobody
+    acknowledges it, the notification is repeated after `repeat`.
     """
 
     by: tuple[str, ...] = ("app", "environment")
@@ -79,7 +80,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSet:
-    """A rules file: its rules, how their alerts are grouped, and which alerts inhibit which."""
+    """The content of a rules file: rules, grouping and inhibitions."""
 
     rules: tuple[Rule, ...]
     grouping: Grouping = Grouping()

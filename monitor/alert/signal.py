@@ -1,4 +1,4 @@
-"""What a rule measures, and which labels it can be told apart by."""
+"""The signals that a rule can measure, and the labels that each signal has."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from monitor.core.model import Reason, Verdict
 
 Label: TypeAlias = Literal["app", "environment", "model", "topic", "source"]
 
-ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")  # those of the answers
+ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")
 INGEST_LABELS: tuple[Label, ...] = ("source",)  # a Kafka topic, or a file
 RATES = ("negative", *(verdict.value for verdict in Verdict), *(reason.value for reason in Reason))
 MEANS = ("sdq", "sdrd", "sda", "qrd", "qa")
 
 
 class SignalKind(StrEnum):
-    """Kinds of signals, by where their figures come from."""
+    """Kinds of signals, by the source of their figures."""
 
-    RATE = "rate"  # share of the answers that have a verdict or a reason
+    RATE = "rate"  # share of the answers with a given verdict or reason
     MEAN = "mean"  # mean of a similarity over the answers that have it
-    NO_DATA = "no_data"  # answers, of which there should be some
+    NO_DATA = "no_data"  # number of answers, of which there should be some
     DEAD_LETTERS = "dead_letters"  # share of the messages that became dead letters
-    LAG = "lag"  # seconds that reading is behind, now
-    LEDGER = "ledger_imbalance"  # partitions whose ledger does not add up, now
+    LAG = "lag"  # seconds that reading is behind now
+    LEDGER = "ledger_imbalance"  # partitions whose ledger does not balance now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """What is measured. `name` says which rate (one of `RATES`) or mean (one of `MEANS`), else it is empty."""
+    """A measured quantity. `name` is one of `RATES` for a rate, one of `MEANS` for a mean, and empty otherwise."""
 
     kind: SignalKind
     name: str = ""
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """By which it can be selected and told apart."""
+        """The labels by which it can be selected and grouped."""
         of_answers = self.kind in (SignalKind.RATE, SignalKind.MEAN, SignalKind.NO_DATA)
         return ANSWER_LABELS if of_answers else INGEST_LABELS
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share of things counted: a rate between 0 and 1."""
+        """Whether it is a rate between 0 and 1."""
         return self.kind in (SignalKind.RATE, SignalKind.DEAD_LETTERS)
 
     @property
     def is_momentary(self) -> bool:
-        """Whether it is a state of now, which no window is counted for."""
+        """Whether it is a momentary state, without a window."""
         return self.kind in (SignalKind.LAG, SignalKind.LEDGER)
 
     def __str__(self) -> str:

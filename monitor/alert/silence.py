@@ -20,13 +20,13 @@ _MATCHER = re.compile(rf"\s*({_LABEL}?)\s*(=~|!~|!=|=)\s*(.*?)\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """`app="shop"`, `severity!="info"`, `topic=~"refund.*"`, `topic!~"…"`; a pattern has to match the whole value.
+    """`app="shop"`, `severity!="info"`, `topic=~"refund.*"`, `topic!~"…"`; a pattern must match the whole value.
 
-    A label that an alert does not have counts as empty. Patterns are in RE2's syntax, as Alertmanager's: without look-
-    around and back references, so that matching takes time in proportion to the value, whatever the pattern.
+    A missing label counts as empty. Patterns use RE2's syntax, as in Alertmanager: they have no look-around and no
+    back references, so that matching takes linear time for every pattern.
 
     Raises:
-        ValueError: the label cannot be written in a matcher; the pattern is no regular expression, or too long.
+        ValueError: a matcher cannot hold the label, or the pattern is too long or not a regular expression.
     """
 
     label: str
@@ -35,20 +35,19 @@ class Matcher:
 
     def __post_init__(self) -> None:
         if re.fullmatch(_LABEL, self.label) is None:
-            raise ValueError(f"{self.label!r} cannot name a label: no white space, quotes, =, ! or ~")
+            raise ValueError(f"{self.label!r} is not a label name: white space, quotes, =, ! and ~ are not allowed")
         if self.operator not in get_args(Operator):
-            raise ValueError(f"{self.operator!r} is no operator; known: {', '.join(get_args(Operator))}")
+            raise ValueError(f"{self.operator!r} is not an operator; known: {', '.join(get_args(Operator))}")
         if self.operator in ("=~", "!~"):
             if len(self.value) > LONGEST_PATTERN:
-                raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
+                raise ValueError(f"the pattern is longer than {LONGEST_PATTERN} characters")
             try:
                 _pattern(self.value)
             except SchemaError as error:
                 problem = str(error).rpartition("rror: ")[2]
-                raise ValueError(f"{self.value!r} is no regular expression: {problem}") from None
+                raise ValueError(f"{self.value!r} is not a regular expression: {problem}") from None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether `labels` has it so."""
         value = labels.get(self.label, "")
         if self.operator in ("=", "!="):
             return (value == self.value) is (self.operator == "=")
@@ -61,7 +60,7 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """Alerts that all `matchers` match are told of to nobody from `starts_at` until `ends_at`."""
+    """Suppresses notifications of alerts that all `matchers` match, from `starts_at` until before `ends_at`."""
 
     id: str
     matchers: tuple[Matcher, ...]
@@ -77,10 +76,10 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inhibition:
-    """While an alert that `source` matches fires, those that `target` matches are not told of.
+    """While an alert that `source` matches fires, alerts that `target` matches cause no notification.
 
-    Only where both have the same values of the `equal` labels; a label that one of them lacks counts as the same, since
-    an alert about reading has no app. Alerts that both sides match do not inhibit one another, or none would be told.
+    Both must have the same values of the `equal` labels; a label that one of them lacks counts as the same, since an
+    alert about ingestion has no app. Alerts that match both sides do not inhibit each other, or nobody would be paged.
     """
 
     source: tuple[Matcher, ...]
@@ -88,7 +87,7 @@ class Inhibition:
     equal: tuple[str, ...] = ()
 
     def holds(self, source: Mapping[str, str], target: Mapping[str, str]) -> bool:
-        """Whether an alert with labels `source` that fires inhibits one with labels `target`."""
+        """Whether a firing alert with labels `source` inhibits an alert with labels `target`."""
         if not (all_match(self.source, source) and all_match(self.target, target)):
             return False
         if all_match(self.source, target) and all_match(self.target, source):
@@ -97,37 +96,39 @@ class Inhibition:
 
 
 def parse_matcher(text: str) -> Matcher:
-    """Reads one matcher; the value may stand in double quotes, with a backslash before a quote or backslash in it.
+    """Reads one matcher; the value may be in double quotes, with a backslash before each quote or backslash in it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: `text` is not a matcher.
     """
     match = _MATCHER.fullmatch(text)
     if match is None:
-        raise ValueError(f'{text!r} is no matcher: write it as app="shop", app!="shop", app=~"shop.*" or app!~"shop.*"')
+        raise ValueError(
+            f'{text!r} is not a matcher: write it as app="shop", app!="shop", app=~"shop.*" or app!~"shop.*"'
+        )
     label, operator, value = match.groups()
     if (value[:1] == '"') is not (value[1:][-1:] == '"'):
-        raise ValueError(f"{text!r}: one of its quotes has no counterpart")
+        raise ValueError(f"{text!r}: a quote is not closed")
     if len(value) > 1 and value[0] == value[-1] == '"':
         value = re.sub(r"\\([\\\"])", r"\1", value[1:-1])
     return Matcher(label=label, operator=cast("Operator", operator), value=value)
 
 
 def all_match(matchers: Iterable[Matcher], labels: Mapping[str, str]) -> bool:
-    """Whether every one of them matches."""
+    """Whether every matcher matches `labels`."""
     return all(matcher.matches(labels) for matcher in matchers)
 
 
 def silencing(silences: Sequence[Silence], labels: Mapping[str, str], now: datetime) -> Silence | None:
-    """Of the silences that hold now for an alert with `labels`, the one that ends last; None where none does."""
+    """The silence that holds for an alert with `labels` at `now` and ends last; None if there is none."""
     holding = [silence for silence in silences if silence.holds(labels, now)]
     return max(holding, key=lambda silence: silence.ends_at, default=None)
 
 
 @lru_cache(maxsize=1_000)
 def _pattern(text: str) -> SchemaValidator:
-    """Accepts what `text` matches as a whole, by the engine of pydantic, which never backtracks."""
-    _compiled(text)  # by itself first: `a)|(b` would escape from the anchors
+    """Matches whole values with pydantic's engine, which never backtracks."""
+    _compiled(text)  # alone first: `a)|(b` would escape from the anchors
     return _compiled(f"^(?s:{text})$")
 
 

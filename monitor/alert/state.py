@@ -1,7 +1,7 @@
 """The life of an alert: inactive → pending → firing → resolved (Prometheus), with Grafana's `no_data` and `error`.
 
-Everything here is pure: the same rule, alert, observation and time give the same transition, so a round that was
-killed before it was saved can be evaluated again.
+Everything here is pure: the same rule, alert, observation and time give the same transition. A round that was killed
+before it was saved can therefore be evaluated again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monitor.alert.window import Observation, Outcome, gone_by
 
 
 class State(StrEnum):
-    """Where an alert stands. `inactive` is also the state of an alert that never was."""
+    """The state of an alert. An alert that never existed counts as `inactive`."""
 
     INACTIVE = "inactive"
     PENDING = "pending"
@@ -30,7 +30,7 @@ class State(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether it is told of."""
+        """Whether people are notified of it."""
         return self in (State.FIRING, State.NO_DATA, State.ERROR)
 
 
@@ -39,11 +39,11 @@ _ACTIVE = {Outcome.BREACHING: State.FIRING, Outcome.NO_DATA: State.NO_DATA, Outc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One combination of labels under one rule, as of its last evaluation that saw it.
+    """One combination of labels under one rule, as of the last evaluation that saw it.
 
-    `fingerprint` stays over all its episodes; `episode` names one run of pending and firing. `labels` are those of the
-    answers and the rule's own. `receivers` are the names told when it fired, so that the same are told when it ends.
-    `normal_since`: it fires on for a while though nothing breaches (`keep_firing_for`).
+    `fingerprint` is the same in all episodes; `episode` names one run of pending and firing. `labels` are the labels of
+    the answers and of the rule. `receivers` are the names notified when it fired, so that they also hear of its end.
+    `normal_since`: nothing breaches any more, but the alert goes on firing for `keep_firing_for`.
     """
 
     fingerprint: str
@@ -90,57 +90,57 @@ class Transition:
 
     @property
     def changed(self) -> bool:
-        """Whether the state did, and not only the figures."""
+        """Whether the state changed, not only the figures."""
         return self.before is not self.alert.state
 
     @property
     def before(self) -> State:
-        """The state that it had."""
+        """The state before the evaluation."""
         return self.previous.state if self.previous else State.INACTIVE
 
 
 def fingerprint(rule: Rule, labels: Mapping[str, str]) -> str:
-    """Identity of the alert that `rule` raises for answers with `labels`; 32 hex digits."""
+    """Identity of the alert of `rule` for answers with `labels`, as 32 hex digits."""
     return digest_of([rule.digest, dict(labels)])
 
 
 def episode_of(alert_fingerprint: str, since: datetime) -> str:
-    """Identity of one episode. It follows from its beginning, so evaluating twice cannot make two; 32 hex digits."""
+    """Identity of one episode, as 32 hex digits. It follows from the start, so evaluating twice cannot make two."""
     return digest_of([alert_fingerprint, since.astimezone(UTC).isoformat()])
 
 
 def transition(rule: Rule, previous: Alert | None, observation: Observation, now: datetime) -> Transition | None:
-    """What `observation` makes of `previous` (None: never seen); None where there is nothing to keep.
+    """The alert after `observation`, given the `previous` one (None: never seen); None if there is nothing to keep.
 
     An alert fires once it has been breaching for `rule.for_` at every observation, goes on for `rule.keep_firing_for`
-    after it was last breaching, and begins a new episode when it breaches after it was resolved. What is `unsure` ends
-    a pending alert, which is not known to breach any more, and leaves a firing one, which is not known to have ended.
-    On `stale` counts nothing begins and nothing ends. An `error` is one at once: who observes waits until it lasts.
+    after the last breach, and begins a new episode when it breaches after it was resolved. `unsure` ends a pending
+    alert, which may no longer breach, and leaves a firing alert alone, which may not have ended. `stale` begins and
+    ends nothing. `error` takes effect at once: the caller reports it only once it has lasted.
     """
-    outcome = _meant(rule, observation.outcome)
+    outcome = _effective(rule, observation.outcome)
     state = previous.state if previous else State.INACTIVE
     if outcome is Outcome.STALE:
         return None
     if state in (State.INACTIVE, State.RESOLVED) or previous is None:
         if outcome not in _ACTIVE:
             return None
-        after = _activated(_begun(rule, observation, now), rule, observation, now)
+        after = _activated(_new_alert(rule, observation, now), rule, observation, now)
     elif state is State.PENDING:
-        alert = _seen(previous, rule, observation)
+        alert = _updated(previous, rule, observation)
         if outcome not in _ACTIVE:
             after = replace(alert, state=State.INACTIVE)
         else:
-            same = outcome is _meant(rule, Outcome.NO_DATA if previous.value is None else Outcome.BREACHING)
+            same = outcome is _effective(rule, Outcome.NO_DATA if previous.value is None else Outcome.BREACHING)
             after = _activated(alert if same else replace(alert, active_since=now), rule, observation, now)
     else:
-        after = _active(_seen(previous, rule, observation), rule, outcome, now)
+        after = _active(_updated(previous, rule, observation), rule, outcome, now)
     return Transition(previous=previous, alert=after, at=now)
 
 
 def _activated(alert: Alert, rule: Rule, observation: Observation, now: datetime) -> Alert:
     if observation.outcome is not Outcome.ERROR and gone_by(alert.active_since, now) < rule.for_:
         return alert
-    state = _ACTIVE[_meant(rule, observation.outcome)]
+    state = _ACTIVE[_effective(rule, observation.outcome)]
     return replace(alert, state=state, fired_at=now, receivers=rule.receivers or ())
 
 
@@ -161,11 +161,11 @@ def _active(alert: Alert, rule: Rule, outcome: Outcome, now: datetime) -> Alert:
 
 
 def abandoned(previous: Alert, now: datetime, *, note: str | None = None) -> Transition | None:
-    """The end of an alert that is not looked after any more, None where it had ended.
+    """The end of an alert that is no longer evaluated; None if it had already ended.
 
-    `note` says why; without one, its rule was removed or came to measure something else.
+    `note` says why. The default: its rule was removed or now measures something else.
     """
-    note = note or f"the rule {previous.rule!r} was removed or measures something else now"
+    note = note or f"the rule {previous.rule!r} was removed or now measures something else"
     if previous.state.active:
         alert = replace(previous, state=State.RESOLVED, resolved_at=now, normal_since=None, note=note)
     elif previous.state is State.PENDING:
@@ -175,8 +175,8 @@ def abandoned(previous: Alert, now: datetime, *, note: str | None = None) -> Tra
     return Transition(previous=previous, alert=alert, at=now)
 
 
-def _meant(rule: Rule, outcome: Outcome) -> Outcome:
-    """The outcome, with what the rule wants no data and errors to count as."""
+def _effective(rule: Rule, outcome: Outcome) -> Outcome:
+    """The outcome after the rule's `no_data` and `error` settings."""
     if outcome is Outcome.NO_DATA:
         return {"keep_last": Outcome.UNSURE, "normal": Outcome.NORMAL, "alerting": Outcome.BREACHING}.get(
             rule.no_data, outcome
@@ -188,7 +188,7 @@ def _meant(rule: Rule, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _begun(rule: Rule, observation: Observation, now: datetime) -> Alert:
+def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
     identity = fingerprint(rule, observation.labels)
     return Alert(
         fingerprint=identity,
@@ -215,10 +215,10 @@ def _begun(rule: Rule, observation: Observation, now: datetime) -> Alert:
     )
 
 
-def _seen(alert: Alert, rule: Rule, observation: Observation) -> Alert:
-    """The alert with the figures of now, and with what may have been tuned in its rule meanwhile.
+def _updated(alert: Alert, rule: Rule, observation: Observation) -> Alert:
+    """The alert with the current figures and the current settings of its rule.
 
-    Where nothing could be counted the figures of before stay: they are the last that are known.
+    After an error the old figures stay, since they are the last known ones.
     """
     tuned = replace(
         alert,
@@ -226,7 +226,7 @@ def _seen(alert: Alert, rule: Rule, observation: Observation) -> Alert:
         severity=rule.severity,
         window=rule.method.window,
         annotations=rule.annotations,
-        # whoever was told hears the end, and who was added since is told too
+        # notified receivers also hear of the end; receivers added since are notified too
         receivers=tuple(dict.fromkeys((*alert.receivers, *(rule.receivers or ())))) if alert.state.active else (),
         detail=observation.detail,
     )
@@ -243,5 +243,5 @@ def _seen(alert: Alert, rule: Rule, observation: Observation) -> Alert:
 
 
 def digest_of(parts: list[object]) -> str:
-    """32 hex digits that stand for `parts`."""
+    """A hash of `parts`, as 32 hex digits."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

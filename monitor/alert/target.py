@@ -1,4 +1,4 @@
-"""The line that a signal is held against: a number, or what is usual plus a margin."""
+"""The target of a rule: a fixed number, or the learnt baseline plus a margin."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from monitor.core.model import Json
 from monitor.core.proportions import CONFIDENCE, wilson
 
 LEARNT_OVER = timedelta(days=28)
-LEAST_HOURS = 24  # with fewer hours of answers, or fewer answers, nothing is learnt
+LEAST_HOURS = 24  # with fewer hours of answers, or with fewer answers, nothing is learnt
 LEAST_SAMPLES = 200
-LOWEST, HIGHEST = 0.001, 0.999  # a learnt line stays between them: a past without any bad answer promises none
+LOWEST, HIGHEST = 0.001, 0.999  # limits of a learnt line: a past without bad answers does not promise a future without
 _BASELINE = re.compile(r"baseline(?:\s*([+-])\s*([0-9]{1,2}(?:\.[0-9]{1,4})?)\s*pp)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What is usual: the rate over `hours` hours with answers, and its interval at `window.CONFIDENCE`."""
+    """The usual rate over `hours` hours with answers, and its interval at `CONFIDENCE`."""
 
     rate: float
     lower: float
@@ -32,7 +32,7 @@ class Baseline:
     learnt_at: datetime
 
     def to_json(self) -> dict[str, Json]:
-        """As it is stored; `from_json` turns it back."""
+        """The stored form, which `from_json` reads."""
         return {
             "rate": self.rate,
             "lower": self.lower,
@@ -44,10 +44,10 @@ class Baseline:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Json]) -> Baseline:
-        """What `to_json` gave.
+        """Reads what `to_json` returns.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: `stored` is not a baseline.
         """
         try:
             return cls(
@@ -59,12 +59,12 @@ class Baseline:
                 learnt_at=datetime.fromisoformat(str(stored["learnt_at"])),
             )
         except KeyError as missing:
-            raise ValueError(f"a baseline without {missing}") from None
+            raise ValueError(f"the baseline lacks {missing}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HourSums:
-    """What a baseline is learnt from: over the hours with answers, of n answers that sum to k in one hour each."""
+    """Sums for learning a baseline over the hours with answers; an hour has n answers, whose values sum to k."""
 
     labels: Mapping[str, str]
     hours: int
@@ -76,7 +76,7 @@ class HourSums:
 
     @classmethod
     def of(cls, labels: Mapping[str, str], counts: Iterable[Count]) -> HourSums:
-        """The sums of the counts of single hours."""
+        """Adds up the counts of single hours."""
         hours = [count for count in counts if count.total]
         return cls(
             labels=labels,
@@ -91,18 +91,18 @@ class HourSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`value` as it is, or, where that is None, the baseline's upper bound plus `margin` (a share: 0.01 is 1 pp)."""
+    """A fixed `value`, or if that is None, the baseline's upper bound plus `margin` (a share: 0.01 is 1 pp)."""
 
     value: float | None = None
     margin: float = 0.0
 
     @property
     def is_learnt(self) -> bool:
-        """Whether it takes a baseline."""
+        """Whether the target needs a baseline."""
         return self.value is None
 
     def bound(self, baseline: Baseline | None) -> float | None:
-        """The line itself; None where it is to be learnt and there is no baseline yet."""
+        """The number to compare with; None if the target needs a baseline and there is none yet."""
         if self.value is not None:
             return self.value
         if baseline is None:
@@ -110,36 +110,36 @@ class Target:
         return min(max(baseline.upper + self.margin, LOWEST), HIGHEST)
 
     def __str__(self) -> str:
-        """As a rule writes it: `0.06`, `baseline`, `baseline + 1pp`."""
+        """The target as a rule writes it: `0.06`, `baseline`, `baseline + 1pp`."""
         if self.value is not None:
             return f"{self.value:g}"
         return "baseline" + (f" {'+' if self.margin > 0 else '-'} {abs(self.margin) * 100:g}pp" if self.margin else "")
 
 
 def parse_target(text: str | float) -> Target:
-    """The target that a rule's value names: a number, `baseline`, or `baseline + 1pp` (percentage points).
+    """Reads a target: a number, `baseline`, or `baseline + 1pp` (percentage points).
 
     Raises:
-        ValueError: it is neither.
+        ValueError: `text` is none of them.
     """
     if isinstance(text, str):
         match = _BASELINE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text!r} is no target: write a number, or baseline + 1pp")
+            raise ValueError(f"{text!r} is not a target: write a number, or baseline + 1pp")
         sign, points = match.groups()
         return Target(margin=float(f"{sign}{points}") / 100 if sign else 0.0)
     if isinstance(text, bool) or not isfinite(text):
-        raise ValueError(f"{text!r} is no target: write a number, or baseline + 1pp")
+        raise ValueError(f"{text!r} is not a target: write a number, or baseline + 1pp")
     return Target(value=float(text))
 
 
 def learn(sums: HourSums, now: datetime) -> Baseline | None:
-    """The usual rate from the sums over the hours up to `now`; None of too little.
+    """The usual rate from the sums over the hours up to `now`; None with too few hours or answers.
 
-    The rate is the ratio r = Σk/Σn over the hours with answers. Hours differ by more than chance, so the interval is
-    the wider one, on each side, of Wilson's and r ± z·√v with the ratio estimator's variance between m hours,
+    The rate is the ratio r = Σk/Σn over the hours with answers. Hours differ by more than chance, so each side of the
+    interval is the wider one of Wilson's and r ± z·√v with the ratio estimator's variance between m hours,
     v = m/(m − 1) · Σ(kᵢ − r·nᵢ)² / (Σn)². Source: W. G. Cochran, Sampling Techniques, 3rd edition, 1977, §6.3. Hours
-    are taken as independent: a bad spell of many hours makes the interval too narrow.
+    count as independent: a bad spell of many hours makes the interval too narrow.
     """
     if sums.hours < LEAST_HOURS or sums.total < LEAST_SAMPLES:
         return None

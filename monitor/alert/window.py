@@ -1,4 +1,4 @@
-"""Spans of time, what was counted in them, and how sure a rate or a mean is."""
+"""Time spans, the counts in them, and the confidence interval of a rate or a mean."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from monitor.core.proportions import CONFIDENCE, wilson
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
+_FEWEST_FOR_SPREAD = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +25,18 @@ class Span:
 
     @property
     def length(self) -> timedelta:
-        """From start to end."""
         return self.end - self.start
 
     def back(self, by: timedelta) -> Span:
-        """The same span, earlier."""
+        """The span moved `by` into the past."""
         return Span(start=self.start - by, end=self.end - by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """What was counted in one span: `total` things whose values add up to `sum`, and their squares to `squares`.
+    """The count of one span: `total` items, the `sum` of their values, and the sum of the `squares` of their values.
 
-    For a rate the values are 0 and 1, so `sum` and `squares` are the number of things that show the signal.
+    For a rate the values are 0 and 1, so `sum` and `squares` are the number of items that show the signal.
     """
 
     total: int = 0
@@ -45,36 +45,38 @@ class Count:
 
     @property
     def mean(self) -> float | None:
-        """The rate or mean; None of nothing."""
+        """The rate or mean; None without items."""
         return self.sum / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What was counted under one set of labels, one `Count` for each span that was asked for, in order."""
+    """The counts of one set of labels, one `Count` for each requested span, in order."""
 
     labels: Mapping[str, str]
     counts: tuple[Count, ...]
 
 
 class Outcome(StrEnum):
-    """What a method makes of its counts."""
+    """What a method concludes from its counts."""
 
     BREACHING = "breaching"
     NORMAL = "normal"
-    UNSURE = "unsure"  # too few answers, or neither clearly bad nor clearly good: what fires goes on, what pends ends
-    NO_DATA = "no_data"  # nothing was counted where there was something before
-    STALE = "stale"  # reading is behind, so half of the answers may be missing: nothing changes
+    UNSURE = (
+        "unsure"  # too few answers, or neither clearly bad nor clearly good: a firing alert goes on, a pending ends
+    )
+    NO_DATA = "no_data"  # nothing was counted for labels that had something before
+    STALE = "stale"  # reading is behind, so answers may be missing: nothing changes
     ERROR = "error"  # the rule could not be evaluated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one evaluation of a rule found for one set of labels.
+    """The result of one evaluation of a rule for one set of labels.
 
-    `value` is the rate, mean or state, None without any sample; `lower` and `upper` bound it at `CONFIDENCE` (both
-    equal `value` for a state of now). `bound` is the line that it is held against, in the same unit. `detail` says in
-    a few words what the figures do not: the burn rates, the evidence.
+    `value` is the rate, mean or state, None without samples; `lower` and `upper` bound it at `CONFIDENCE` (both equal
+    `value` for a momentary state). `bound` is the threshold, in the same unit. `detail` adds in a few words what the
+    figures do not say: the burn rates, the evidence.
     """
 
     labels: Mapping[str, str]
@@ -88,14 +90,14 @@ class Observation:
 
 
 def gone_by(since: datetime, now: datetime) -> timedelta:
-    """From `since` to `now`; a time of the future, of a clock that was set back, counts as long ago."""
+    """The time from `since` to `now`; a future `since` (the clock was set back) counts as long ago."""
     return now - since if since <= now else timedelta.max
 
 
 def window_at(now: datetime, length: timedelta, lateness: timedelta) -> Span:
-    """The last span of `length` that is closed at `now`: it ends with the last whole minute before `now - lateness`.
+    """The last closed span of `length` at `now`: it ends with the last whole minute before `now - lateness`.
 
-    With a `lateness` of zero the running minute is in it: the end is `now` rounded up.
+    With a `lateness` of zero it includes the running minute: the end is `now` rounded up.
     """
     at = now.astimezone(UTC) - lateness
     floor = at.replace(second=0, microsecond=0)
@@ -106,11 +108,11 @@ def window_at(now: datetime, length: timedelta, lateness: timedelta) -> Span:
 def interval(count: Count, *, share: bool, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Bounds of the rate (Wilson) or of the mean (normal, from the sum of squares) at `confidence`.
 
-    Without any sample (0, 1) for a rate, and (-inf, inf) for a mean, where it takes two.
+    (0, 1) for a rate without samples, and (-inf, inf) for a mean with fewer than two.
     """
     if share:
         return wilson(round(count.sum), count.total, confidence)
-    if count.total < 2:  # noqa: PLR2004  a spread takes two
+    if count.total < _FEWEST_FOR_SPREAD:
         return float("-inf"), float("inf")
     mean = count.sum / count.total
     variance = max(count.squares / count.total - mean * mean, 0.0) * count.total / (count.total - 1)

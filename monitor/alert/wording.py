@@ -1,7 +1,7 @@
-"""How an alert is put into words, the same for every receiver, and how text from outside is made harmless.
+"""Words an alert in the same way for every receiver, and makes text from outside harmless.
 
-Questions, answers, names and labels come from whoever writes to the chatbot: none of it may steer a terminal, change
-the direction of reading, or grow without end.
+Questions, answers, names and labels come from anybody who writes to the chatbot. None of them may steer a terminal,
+change the reading direction, or grow without limit.
 """
 
 from __future__ import annotations
@@ -19,22 +19,17 @@ _HTTP_URL = re.compile(r"https?://[^\s<>|\"\\^`{}]+")
 
 
 def http_url(text: str | None) -> str | None:
-    """`text` if it is an http or https URL of which all is seen and that no markup can break out of; else None."""
+    """`text` if it is an http or https URL that is fully visible and cannot break out of markup; else None."""
     known = text and len(text) <= MAX_URL and _HTTP_URL.fullmatch(text) and plain(text) == text
     return text if known else None
 
 
-_WHOSE = (
-    "source",
-    "app",
-    "model",
-    "topic",
-)  # labels that name whose an alert is; the environment stands in the figures
+_NAMING_LABELS = ("source", "app", "model", "topic")  # the environment is among the figures
 
 
-def name_of(told: NotifiedAlert) -> str:
-    """`negative-rate, support-bot, refunds`: the rule and whose alert it is; not yet made harmless."""
-    return ", ".join([told.rule, *(told.labels[label] for label in _WHOSE if told.labels.get(label))])
+def name_of(alert: NotifiedAlert) -> str:
+    """`negative-rate, support-bot, refunds`: the rule and what it fires for; not yet made harmless."""
+    return ", ".join([alert.rule, *(alert.labels[label] for label in _NAMING_LABELS if alert.labels.get(label))])
 
 
 def title(notification: Notification) -> str:
@@ -46,7 +41,7 @@ def title(notification: Notification) -> str:
 
 
 def news_line(notification: Notification) -> str:
-    """One sentence that says why this notification is sent, for a thread or a log; not yet made harmless."""
+    """One sentence that says why the notification is sent, for a thread or a log; not yet made harmless."""
     lasted = format_duration(_end(notification) - notification.started_at)
     status = _STATUSES[notification.leading.status]
     match notification.news:
@@ -67,14 +62,14 @@ def news_line(notification: Notification) -> str:
 
 
 def _changed(notification: Notification) -> str:
-    """Who left is known by its status, who joined by having fired last: after the first, and after anyone left."""
+    """Resolved alerts left; the alerts that fired last joined, if after the first one and after any that left."""
     left = [alert for alert in notification.alerts if alert.status == "resolved"]
     first = min(alert.fired_at for alert in notification.alerts)
     burning = [alert for alert in notification.alerts if alert.status != "resolved" and alert.fired_at > first]
     last = max((alert.fired_at for alert in burning), default=first)
     ended = min((alert.resolved_at for alert in left if alert.resolved_at), default=first)
     joined = [alert for alert in burning if alert.fired_at == last >= ended]
-    parts = [f"{_list(those)} {verb}" for those, verb in ((joined, "joined"), (left, "resolved")) if those]
+    parts = [f"{_list(alerts)} {verb}" for alerts, verb in ((joined, "joined"), (left, "resolved")) if alerts]
     return "; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed"
 
 
@@ -84,42 +79,44 @@ def _list(alerts: Sequence[NotifiedAlert]) -> str:
     return " and ".join(named) + (f" and {more} more" if more else "")
 
 
-def figure(told: NotifiedAlert) -> str:
-    """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase, in our own words and digits."""
-    measured = signal_words(told.signal)
-    said = f"{measured[:1].lower()}{measured[1:]} {_value(told)}"
-    return said if told.status == "error" else f"{said}, threshold {amount(told.bound, told.unit)}"
+def figure(alert: NotifiedAlert) -> str:
+    """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase without text from outside."""
+    measured = signal_words(alert.signal)
+    phrase = f"{measured[:1].lower()}{measured[1:]} {_value(alert)}"
+    return phrase if alert.status == "error" else f"{phrase}, threshold {amount(alert.bound, alert.unit)}"
 
 
-def facts(told: NotifiedAlert) -> list[tuple[str, str]]:
-    """What is known in figures, as name and value; harmless, each on one line."""
-    failed = told.status == "error"  # then there is nothing to compare
-    lines = [(signal_words(told.signal), _value(told) + _interval(told))]
+def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
+    """The figures of the alert as name and value; harmless, each on one line."""
+    failed = alert.status == "error"  # then there is no value to compare
+    lines = [(signal_words(alert.signal), _value(alert) + _interval(alert))]
     if not failed:
-        lines.append(("Threshold", _line(told)))
-    if told.detail:
-        lines.append(("Detail" if failed else _DETAILS.get(told.method, "Detail"), shortened(told.detail, _MAX_DETAIL)))
-    if told.window:
-        counted = "Messages counted" if told.signal == "dead_letters" else "Answers counted"
-        lines += [("Window", format_duration(told.window)), (counted, f"{told.samples:,}")]
-    lines.append(("Since", moment(told.started_at)))
-    if told.resolved_at is not None:
-        lasted = format_duration(told.resolved_at - told.started_at)
-        lines.append(("Resolved", f"{moment(told.resolved_at)}, after {lasted}"))
+        lines.append(("Threshold", _line(alert)))
+    if alert.detail:
+        lines.append(
+            ("Detail" if failed else _DETAILS.get(alert.method, "Detail"), shortened(alert.detail, _MAX_DETAIL))
+        )
+    if alert.window:
+        counted = "Messages counted" if alert.signal == "dead_letters" else "Answers counted"
+        lines += [("Window", format_duration(alert.window)), (counted, f"{alert.samples:,}")]
+    lines.append(("Since", moment(alert.started_at)))
+    if alert.resolved_at is not None:
+        lasted = format_duration(alert.resolved_at - alert.started_at)
+        lines.append(("Resolved", f"{moment(alert.resolved_at)}, after {lasted}"))
     return lines
 
 
-def remarks(told: NotifiedAlert) -> list[tuple[str, str]]:
-    """What people did about the alert, and why it ended, as name and value; the values are not yet made harmless."""
-    found = [("Acknowledged by", told.acknowledged_by), ("Note", told.note)]
-    if told.silenced_until is not None:
-        found.insert(1, ("Silenced until", moment(told.silenced_until)))
+def remarks(alert: NotifiedAlert) -> list[tuple[str, str]]:
+    """What people did about the alert and why it ended, as name and value; the values are not yet made harmless."""
+    found = [("Acknowledged by", alert.acknowledged_by), ("Note", alert.note)]
+    if alert.silenced_until is not None:
+        found.insert(1, ("Silenced until", moment(alert.silenced_until)))
     return [(name, value) for name, value in found if value]
 
 
-def labels_of(told: NotifiedAlert) -> Mapping[str, str]:
-    """The labels worth showing: those that have a value. Not yet made harmless."""
-    return {name: value for name, value in told.labels.items() if value}
+def labels_of(alert: NotifiedAlert) -> Mapping[str, str]:
+    """The labels that have a value; not yet made harmless."""
+    return {name: value for name, value in alert.labels.items() if value}
 
 
 def why(example: Example) -> str:
@@ -130,7 +127,7 @@ def why(example: Example) -> str:
 
 
 def signal_words(signal: str) -> str:
-    """A signal as `str(Signal)` says it, for people: `rate of negative` → `Rate of negative answers`."""
+    """The text of `str(Signal)` for people: `rate of negative` → `Rate of negative answers`."""
     kind, _, name = signal.partition(" of ")
     if kind == "rate" and name:
         return f"Rate of {words(name)}"
@@ -145,7 +142,7 @@ def words(identifier: str) -> str:
 
 
 def amount(value: float, unit: Unit) -> str:
-    """`value` as its unit reads: `38.2 %`, `0.612`, `1h30m`."""
+    """`value` with its unit: `38.2 %`, `0.612`, `1h30m`."""
     match unit:
         case "share":
             return percent(value)
@@ -155,19 +152,19 @@ def amount(value: float, unit: Unit) -> str:
             return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def _value(told: NotifiedAlert) -> str:
-    return "unknown" if told.value is None else amount(told.value, told.unit)
+def _value(alert: NotifiedAlert) -> str:
+    return "unknown" if alert.value is None else amount(alert.value, alert.unit)
 
 
-def _interval(told: NotifiedAlert) -> str:
-    """Empty for what is exact, or not known."""
-    if told.value is None or told.lower is None or told.upper is None or told.lower == told.upper:
+def _interval(alert: NotifiedAlert) -> str:
+    """Empty for an exact or unknown value."""
+    if alert.value is None or alert.lower is None or alert.upper is None or alert.lower == alert.upper:
         return ""
-    return f" (95 % interval {amount(told.lower, told.unit)} to {amount(told.upper, told.unit)})"
+    return f" (95 % interval {amount(alert.lower, alert.unit)} to {amount(alert.upper, alert.unit)})"
 
 
-def _line(told: NotifiedAlert) -> str:
-    return f"{'below' if told.below else 'above'} {amount(told.bound, told.unit)}"
+def _line(alert: NotifiedAlert) -> str:
+    return f"{'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
 
 
 def _end(notification: Notification) -> datetime:
@@ -188,7 +185,7 @@ _SIGNALS = {
 _STATES = {
     "no_data": "Answers",
     "dead_letters": "Rate of dead letters",
-    "lag": "Reading is behind by",
-    "ledger_imbalance": "Partitions out of balance",
+    "lag": "Consumer lag",
+    "ledger_imbalance": "Partitions whose ledger does not balance",
 }
-UNWATCHED = timedelta(minutes=5)  # without an evaluation, and the list is of the past
+UNWATCHED = timedelta(minutes=5)  # this long without an evaluation, and the list of alerts is out of date

@@ -151,7 +151,7 @@ def alert_loop(
 
     def describer(rules: Any) -> Any:
         describe = Describer(
-            rules=rules, counting=store, changed=ExplanationRows(engine), kept=Explanations(engine), embed=None,
+            rules=rules, signals=store, answers=ExplanationRows(engine), explanations=Explanations(engine), embed=None,
             link=lambda _app, _id: None,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What a rule would have done: the evaluation of `evaluate.py`, minute by minute, on counts that lie in memory."""
+"""Replays a rule on past counts: `evaluate_rule`, minute by minute, on counts held in memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from monitor.alert.evaluation.evaluate import evaluate_rule
 from monitor.alert.evaluation.memory import RuleMemory
+from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State
@@ -18,10 +20,11 @@ from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span
 
 
-class MinuteHistory:
+class MinuteHistory(SignalReader):
     """Answers a rule's questions from counts per minute, from `start` on, held in memory.
 
-    `minutes` maps label values, in the order of the rule's `by`, to shape (minutes, 3): total, sum, squares.
+    The counts are of one rule's signal, selector and `by`; other signals are not distinguished. `minutes` maps label
+    values, in the order of `by`, to an array of shape (minutes, 3): total, sum, squares.
     """
 
     def __init__(
@@ -29,68 +32,64 @@ class MinuteHistory:
     ) -> None:
         self._start = start.astimezone(UTC)
         self._by = tuple(by)
-        # sums up to each minute, so that a span is one difference
-        self._upto = {
-            labels: np.concatenate([np.zeros((1, 3)), np.cumsum(its, axis=0)]) for labels, its in minutes.items()
+        # running sums, so that the counts of a span are one difference
+        self._running = {
+            labels: np.concatenate([np.zeros((1, 3)), np.cumsum(array, axis=0)]) for labels, array in minutes.items()
         }
 
+    @override
     def counts(
-        self,
-        signal: Signal,  # noqa: ARG002  it holds one signal's counts only
-        selector: Mapping[str, tuple[str, ...]],
-        by: Sequence[str],
-        spans: Sequence[Span],
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
     ) -> list[Counts]:
-        """As the port says, for the rule it was made for."""
         if tuple(by) != self._by:
             raise ValueError(f"counted by {self._by}, not by {tuple(by)}")
         first = np.array([(span.start - self._start) // MINUTE for span in spans])
         last = np.array([(span.end - self._start) // MINUTE for span in spans])
         found = []
-        for values, upto in self._upto.items():
+        for values, running in self._running.items():
             labels = dict(zip(self._by, values, strict=True))
             if any(labels[name] not in allowed for name, allowed in selector.items() if name in labels and allowed):
                 continue
-            most = len(upto) - 1
-            sums = upto[np.clip(last, 0, most)] - upto[np.clip(first, 0, most)]
+            most = len(running) - 1
+            sums = running[np.clip(last, 0, most)] - running[np.clip(first, 0, most)]
             if not by or sums[:, 0].any():
                 counts = tuple(Count(total=int(n), sum=s, squares=q) for n, s, q in sums.tolist())
                 found.append(Counts(labels=labels, counts=counts))
         return found
 
+    @override
     def hour_sums(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
     ) -> list[HourSums]:
-        """As the port says, for the rule it was made for."""
         hours = [Span(start=span.start + HOUR * i, end=span.start + HOUR * (i + 1)) for i in range(span.length // HOUR)]
-        sums = [HourSums.of(its.labels, its.counts) for its in self.counts(signal, selector, by, hours)]
-        return [its for its in sums if its.hours]
+        sums = [HourSums.of(counted.labels, counted.counts) for counted in self.counts(signal, selector, by, hours)]
+        return [hour_sums for hour_sums in sums if hour_sums.hours]
 
+    @override
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
-        """Nothing: a state of now leaves no history."""
-        del signal, now
+        """Nothing: a momentary state leaves no history."""
         return []
 
+    @override
     def active_spans(self, rule_digest: str, since: datetime) -> Mapping[str, Sequence[Span]]:
-        """Nothing: baselines are learnt from all that was counted."""
-        del rule_digest, since
+        """Nothing: baselines are learnt from all counts."""
         return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One time that the rule would have fired; `resolved_at` None: it still does at the end."""
+    """One time that the rule would have fired; `resolved_at` None: it still fires at the end."""
 
     labels: Mapping[str, str]
     fired_at: datetime
     resolved_at: datetime | None
-    worst: float | None  # value while it fired: the highest, of a rule that fires below its line the lowest
+    worst: float | None  # the highest value while it fired; the lowest for a rule that fires below its line
 
 
 def rehearse(rule: Rule, history: MinuteHistory, span: Span, *, step: timedelta = MINUTE) -> list[Episode]:
-    """When `rule` would have fired in `span`, evaluated every `step`, in the order in which it fired.
+    """The episodes in which `rule` would have fired in `span`, evaluated every `step`, in order of firing.
 
-    What arrived late counts as if it had come in time, and reading is taken never to be behind.
+    Late answers count as if they had arrived in time, and reading counts as never behind.
     """
     memory = RuleMemory()
     known: dict[str, Alert] = {}

@@ -1,4 +1,4 @@
-"""One round over all rules: count, observe, change states, save. Who is told of it stands in `dispatch.py`."""
+"""Evaluates all rules once: count, observe, change states, save. `notify/dispatch.py` decides who is notified."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from monitor.core.errors import Fatal, MonitorError, Retriable
 
 log = logging.getLogger(__name__)
 
-# How far reading may be behind before windows count as incomplete: its progress is told every few seconds.
+# How far reading may be behind before windows count as incomplete; progress is reported every few seconds.
 BEHIND = timedelta(seconds=60)
 LEARN_AGAIN = timedelta(hours=1)
-# An evaluation that fails once is no news; one that goes on failing means that nobody is watching.
+# One failed evaluation means little; a rule that keeps failing means that nobody is watching.
 ERROR_FOR = timedelta(minutes=5)
 FORGET_AFTER = timedelta(days=1)
-# A rule that nobody evaluated for so long is gone: replicas get a new rules file at different times.
+# A rule that no replica evaluated for this long is gone: replicas get a new rules file at different times.
 ABANDON_AFTER = timedelta(minutes=5)
-SEEN_AGAIN = timedelta(minutes=5)  # how exactly `seen_at` is kept, so that not every round writes every row
+SEEN_AGAIN = timedelta(minutes=5)  # the precision of `seen_at`, so that not every round writes every row
 
 
 def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers: Collection[str]) -> list[Transition]:
     """Evaluates every rule at `now` and returns the changes of state; the caller holds the evaluator's lock.
 
-    What one rule came to is saved in one transaction. A round killed at any point may be evaluated again. A rule that
-    fails, also because it takes the store too long, is tried again in the next round and counts as `error` once it has
-    failed for `ERROR_FOR`, or for the rule's `for` where that is longer; the others go on. `receivers` are the names
-    configured.
+    The result of each rule is saved in one transaction, so a round that was killed can be evaluated again. A rule that
+    fails, for example because its query takes too long, is tried again in the next round, and the others go on. It
+    counts as `error` once it has failed for `ERROR_FOR`, or for the rule's `for` if that is longer. `receivers` are the
+    names of the configured receivers.
 
     Raises:
-        Retriable, Fatal: no rule at all could be kept: the store is out of reach.
+        Retriable, Fatal: no rule could be saved: the store is out of reach.
     """
     alerts = store.alerts()
     watermark = store.watermark(now)
@@ -47,14 +47,14 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
     failures: list[MonitorError] = []
     measured = {rule.digest: rule for rule in rules}
     for digest, rule in measured.items():
-        told = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
+        addressed = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
         known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == digest}
         try:
-            done = _round(told, store, known, watermark, now)
+            done = _round(addressed, store, known, watermark, now)
             store.save(done)
             changes += [change for change in done.transitions if change.changed]
         except (Retriable, Fatal) as error:
-            log.error("alert rule %r could not be kept: %s", rule.name, error)  # noqa: TRY400  no defect of ours
+            log.error("alert rule %r: the result could not be saved: %s", rule.name, error)  # noqa: TRY400  not a defect
             failures.append(error)
     if failures and len(failures) == len(measured):
         raise failures[0]
@@ -64,7 +64,7 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
 def _end_abandoned(
     store: AlertStore, alerts: Sequence[Alert], measured: Collection[str], now: datetime
 ) -> list[Transition]:
-    """Ends the alerts of rules that nobody evaluates any more, and forgets those rules."""
+    """Ends the alerts of rules that no replica evaluates any more, and forgets those rules."""
     evaluated = store.evaluated()
     gone = [d for d, at in evaluated.items() if d not in measured and gone_by(at, now) >= ABANDON_AFTER]
     unknown = {*measured, *evaluated}
@@ -82,21 +82,21 @@ def _round(
         if not rule.signal.is_momentary and watermark is not None and watermark < now - max(rule.lateness, BEHIND):
             return Round(rule=rule.name, rule_digest=rule.digest, at=now, memory=memory, stale=True)
         return evaluate_rule(rule, store, memory, known, now)
-    except (Retriable, Fatal) as error:  # where all of the store is out of reach, saving this raises it again
-        log.warning("alert rule %r: %s; it is tried again in the next round", rule.name, error)
+    except (Retriable, Fatal) as error:  # if the whole store is out of reach, saving the result raises again
+        log.warning("alert rule %r failed: %s; the next round tries again", rule.name, error)
         return _failed(rule, memory, known, str(error), now)
     except Exception as error:  # one rule's failure must not silence the others
-        log.exception("alert rule %r failed; it is tried again in the next round", rule.name)
+        log.exception("alert rule %r failed because of a defect; the next round tries again", rule.name)
         return _failed(rule, memory, known, type(error).__name__, now)
 
 
 def evaluate_rule(
-    rule: Rule, counting: SignalReader, memory: RuleMemory, known: Mapping[str, Alert], now: datetime
+    rule: Rule, signals: SignalReader, memory: RuleMemory, known: Mapping[str, Alert], now: datetime
 ) -> Round:
-    """What one rule comes to at `now`, from its memory and the alerts `known` of it; saves nothing."""
+    """The result of one rule at `now`, from its memory and its `known` alerts, by fingerprint; saves nothing."""
     stored = memory.by_fingerprint
-    memory = _learnt(rule, counting, memory, now)
-    counted, spans = _counts(rule, counting, memory, now)
+    memory = _learnt(rule, signals, memory, now)
+    counted, spans = _counts(rule, signals, memory, now)
     remembered: dict[str, SeriesMemory] = {}
     transitions: list[Transition] = []
     for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
@@ -106,21 +106,21 @@ def evaluate_rule(
         alert = known.get(identity)
         change = transition(rule, alert, observation, now)
         if change is not None and _is_gone(rule, counts, before, now):
-            change = abandoned(change.alert, now, note=f"nothing was counted for {format_duration(FORGET_AFTER)}")
+            change = abandoned(change.alert, now, note=f"no answers or messages for {format_duration(FORGET_AFTER)}")
             change = change and replace(change, previous=alert)
         if change is not None:
             transitions.append(change)
         after = _remembered(counts, before, kept, now)
         if after != stored.get(identity):
             remembered[identity] = after
-    if (mended := _mended(rule, known, now)) is not None:
-        transitions.append(mended)
-    # what is usual is kept for as long as it is learnt from, or nothing would be known on a Monday
+    if (recovery := _recovery(rule, known, now)) is not None:
+        transitions.append(recovery)
+    # a baseline is kept as long as the period it is learnt from, or nothing would be known on a Monday
     kept_for = LEARNT_OVER if rule.method.target.is_learnt else FORGET_AFTER
     forgotten = [
         identity
-        for identity, its in memory.by_fingerprint.items()
-        if its.seen_at < now - kept_for and not (identity in known and _goes_on(known[identity]))
+        for identity, series in memory.by_fingerprint.items()
+        if series.seen_at < now - kept_for and not (identity in known and _goes_on(known[identity]))
     ]
     return Round(
         rule=rule.name,
@@ -128,21 +128,21 @@ def evaluate_rule(
         at=now,
         memory=replace(memory, until=now),
         transitions=tuple(transitions),
-        remembered={identity: its for identity, its in remembered.items() if identity not in forgotten},
+        remembered={identity: series for identity, series in remembered.items() if identity not in forgotten},
         forgotten=tuple(forgotten),
     )
 
 
-def _counts(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
-    """What is counted, and how many counts each has."""
+def _counts(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
+    """The counts of the rule, and how many counts each set of labels has."""
     if rule.signal.is_momentary:
-        return _worst(counting.momentary(rule.signal, now), rule), 1
+        return _worst(signals.momentary(rule.signal, now), rule), 1
     spans = rule.method.spans(now, lateness=rule.lateness, until=memory.until)
-    return counting.counts(rule.signal, rule.selector, rule.by, spans), len(spans)
+    return signals.counts(rule.signal, rule.selector, rule.by, spans), len(spans)
 
 
 def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:
-    """Those that the rule selects, the largest of each combination of its labels."""
+    """The counts that the rule selects, the largest one for each combination of its labels."""
     worst: dict[tuple[str, ...], Count] = {}
     for counted in counts:
         if all(counted.labels.get(label, "") in values for label, values in rule.selector.items()):
@@ -154,14 +154,14 @@ def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:
 def _silent(
     rule: Rule, counted: Sequence[Counts], spans: int, memory: RuleMemory, known: Mapping[str, Alert]
 ) -> list[Counts]:
-    """Counts of nothing, for labels that had something before."""
+    """Empty counts for labels that had something before."""
     seen = {fingerprint(rule, counts.labels) for counts in counted}
-    labels = {identity: its.labels for identity, its in memory.by_fingerprint.items()}
+    labels = {identity: series.labels for identity, series in memory.by_fingerprint.items()}
     for identity, alert in known.items():
-        if _goes_on(alert) and not _stands_in(alert, rule):
-            labels[identity] = _own(alert, rule)
+        if _goes_on(alert) and not _is_substitute(alert, rule):
+            labels[identity] = _answer_labels(alert, rule)
     nothing = (Count(),) * spans
-    return [Counts(labels=its, counts=nothing) for identity, its in labels.items() if identity not in seen]
+    return [Counts(labels=own, counts=nothing) for identity, own in labels.items() if identity not in seen]
 
 
 def _observed(
@@ -170,12 +170,12 @@ def _observed(
     memory = before.memory if before else None
     bound = rule.method.target.bound(before.baseline if before else None)
     if bound is None:
-        return _unsure(counts, "what is usual is not learnt yet"), memory
+        return _unsure(counts, "the baseline is not learnt yet"), memory
     return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
 
 
 def _is_gone(rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime) -> bool:
-    """Whether there has been nothing for so long that it will not come back: an app that was switched off."""
+    """Whether nothing was counted for so long that nothing will come, as for an app that was switched off."""
     nothing = not any(count.total for count in counts.counts)
     return nothing and rule.no_data == "keep_last" and before is not None and before.seen_at < now - FORGET_AFTER
 
@@ -188,10 +188,10 @@ def _remembered(counts: Counts, before: SeriesMemory | None, memory: Memory | No
     return replace(before, memory=memory, seen_at=now if again else before.seen_at)
 
 
-def _learnt(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetime) -> RuleMemory:
-    """With baselines learnt anew, where the rule's line depends on them and the last time is a while ago.
+def _learnt(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> RuleMemory:
+    """The memory with new baselines, if the rule's target needs them and the old ones are older than `LEARN_AGAIN`.
 
-    Hours in which the alert was active are left out: an incident is not what is usual.
+    Hours in which the alert was active are left out: an incident is not usual.
     """
     if not rule.method.target.is_learnt:
         return memory
@@ -199,13 +199,13 @@ def _learnt(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetim
         return memory
     end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     span = Span(start=end - LEARNT_OVER, end=end)
-    active = counting.active_spans(rule.digest, span.start)
+    active = signals.active_spans(rule.digest, span.start)
     by_fingerprint = dict(memory.by_fingerprint)
     all_sums = {
-        fingerprint(rule, its.labels): its for its in counting.hour_sums(rule.signal, rule.selector, rule.by, span)
+        fingerprint(rule, sums.labels): sums for sums in signals.hour_sums(rule.signal, rule.selector, rule.by, span)
     }
     all_sums |= _without_incidents(
-        rule, counting, span, {i: all_sums[i].labels for i in active if i in all_sums}, active
+        rule, signals, span, {i: all_sums[i].labels for i in active if i in all_sums}, active
     )
     for identity, sums in all_sums.items():
         baseline: Baseline | None = learn(sums, now)
@@ -216,24 +216,24 @@ def _learnt(rule: Rule, counting: SignalReader, memory: RuleMemory, now: datetim
 
 def _without_incidents(
     rule: Rule,
-    counting: SignalReader,
+    signals: SignalReader,
     span: Span,
     labels: Mapping[str, Mapping[str, str]],
     active: Mapping[str, Sequence[Span]],
 ) -> dict[str, HourSums]:
-    """The sums over the hours in which the alerts with these `labels`, by fingerprint, were not `active`."""
+    """The sums over the hours in which the alerts with these `labels` were not `active`; all by fingerprint."""
     if not labels:
         return {}
     narrowed: dict[str, tuple[str, ...]] = {
-        label: tuple(sorted({its[label] for its in labels.values()})) for label in rule.by
+        label: tuple(sorted({own[label] for own in labels.values()})) for label in rule.by
     }
     hours = [Span(start=at, end=at + HOUR) for at in (span.start + HOUR * i for i in range(span.length // HOUR))]
     found = {}
-    for counts in counting.counts(rule.signal, {**rule.selector, **narrowed}, rule.by, hours):
+    for counts in signals.counts(rule.signal, {**rule.selector, **narrowed}, rule.by, hours):
         identity = fingerprint(rule, counts.labels)
         if identity in labels:
             pairs = zip(hours, counts.counts, strict=True)
-            usual = [count for hour, count in pairs if not any(_overlap(hour, its) for its in active[identity])]
+            usual = [count for hour, count in pairs if not any(_overlap(hour, span) for span in active[identity])]
             found[identity] = HourSums.of(counts.labels, usual)
     return found
 
@@ -243,13 +243,13 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:
-    """Every alert of the rule that pends or is active is in error, or one without labels stands in for them."""
+    """Puts the rule's pending and active alerts into error, plus one without labels as a substitute for all others."""
     found: list[Observation] = []
     if now - (memory.failing_since or now) >= max(ERROR_FOR, rule.for_):
         detail = f"the rule cannot be evaluated: {error}"
-        labels = [_own(alert, rule) for alert in known.values() if _goes_on(alert)]
-        # what fires says nothing of the others, which nobody watches now: one without labels stands in for them
-        found = [_nothing(its, Outcome.ERROR, detail) for its in ([*labels, {}] if {} not in labels else labels)]
+        labels = [_answer_labels(alert, rule) for alert in known.values() if _goes_on(alert)]
+        # nobody watches the labels that do not fire: an alert without labels stands for them
+        found = [_nothing(own, Outcome.ERROR, detail) for own in ([*labels, {}] if {} not in labels else labels)]
     changes = [transition(rule, known.get(fingerprint(rule, o.labels)), o, now) for o in found]
     return Round(
         rule=rule.name,
@@ -261,11 +261,11 @@ def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: s
     )
 
 
-def _mended(rule: Rule, known: Mapping[str, Alert], now: datetime) -> Transition | None:
-    """The end of the alert that stood in for all while the rule failed."""
+def _recovery(rule: Rule, known: Mapping[str, Alert], now: datetime) -> Transition | None:
+    """The end of the substitute alert that was raised while the rule failed."""
     for alert in known.values():
-        if _goes_on(alert) and _stands_in(alert, rule):
-            return transition(rule, alert, _nothing(_own(alert, rule), Outcome.NORMAL), now)
+        if _goes_on(alert) and _is_substitute(alert, rule):
+            return transition(rule, alert, _nothing(_answer_labels(alert, rule), Outcome.NORMAL), now)
     return None
 
 
@@ -273,13 +273,13 @@ def _goes_on(alert: Alert) -> bool:
     return alert.state.active or alert.state is State.PENDING
 
 
-def _stands_in(alert: Alert, rule: Rule) -> bool:
-    """Whether it is of no labels in particular, though the rule tells by labels."""
-    return bool(rule.by) and not _own(alert, rule)
+def _is_substitute(alert: Alert, rule: Rule) -> bool:
+    """Whether the alert has no labels of answers although the rule groups by labels."""
+    return bool(rule.by) and not _answer_labels(alert, rule)
 
 
-def _own(alert: Alert, rule: Rule) -> dict[str, str]:
-    """The labels of the answers, without the rule's own."""
+def _answer_labels(alert: Alert, rule: Rule) -> dict[str, str]:
+    """The labels of the answers, without the rule's own labels."""
     return {label: alert.labels[label] for label in rule.by if label in alert.labels}
 
 

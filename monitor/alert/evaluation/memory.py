@@ -1,4 +1,4 @@
-"""What one evaluation of a rule leaves for the next, beside the alerts themselves."""
+"""The memory of a rule between two evaluations, and the result of one evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.alert.target import Baseline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesMemory:
-    """Of one set of labels: when answers were last counted for it, what the method keeps, what is usual."""
+    """The memory of one set of labels: the last time with answers, the memory of the method, the baseline."""
 
     labels: Mapping[str, str]
     seen_at: datetime
@@ -23,9 +23,9 @@ class SeriesMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleMemory:
-    """Of one rule: the evaluation before, when baselines were learnt, and what is remembered by fingerprint.
+    """The memory of one rule. `until` is the time of the last evaluation.
 
-    `failing_since`: from then on every evaluation has failed; the store keeps it by the rounds' `error`.
+    `failing_since`: every evaluation since then has failed; the store derives it from `Round.error`.
     """
 
     until: datetime | None = None
@@ -36,10 +36,10 @@ class RuleMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One evaluation of one rule, to be saved in one transaction.
+    """The result of one evaluation of one rule, saved in one transaction.
 
-    `stale`: reading was behind, so nothing was evaluated. `error` says why it could not be. `remembered` are the
-    changed ones only, `forgotten` fingerprints that have shown nothing for long.
+    `stale`: reading was behind, so nothing was evaluated. `error` says why the evaluation failed. `remembered` has only
+    the changed entries, `forgotten` the fingerprints that have had no answers for a long time.
     """
 
     rule: str

@@ -1,5 +1,4 @@
-"""What changed: which values go with the bad answers of an alert, what those were about, and three of them.
+"""What changed: rows of an alert's window and baseline come in; findings, clusters of questions and examples go out.
 
-`explain.explain` reads like the flow: rows sorted by values, values compared, questions grouped, answers chosen. All of
-it is pure; `store.changed` reads the rows.
+`explain.explain` shows the flow. Everything here is pure; `store/alert/explanations.py` reads the rows.
 """

@@ -1,4 +1,4 @@
-"""One stored answer as far as an explanation looks at it."""
+"""A stored answer, with the fields that an explanation uses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from monitor.core.model import Probabilities
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """An interaction with its live assessment; `matches` says whether it shows the signal that is alerted on.
+    """An interaction with its live assessment; `matches` says whether it shows the signal of the alert.
 
-    `documents` are the ids of those retrieved, and `topic` is the tag of that name, which `tags` is without. `question`
-    is None for answers of the baseline that do not match, `answer` for all but the matching ones of the window.
+    `documents` are the ids of the retrieved documents. `topic` is the tag of that name, which `tags` lacks. `question`
+    is None for answers of the baseline that do not match; `answer` is None except for matching answers of the window.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Questions that are alike, by their vectors. Deterministic: the same questions give the same groups."""
+"""Groups similar questions by their vectors. Deterministic: the same questions give the same groups."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from monitor.privacy.masking import redact
 MOST = 4
 FEWEST = 3  # questions of a cluster
 FEWEST_SHARE = 0.05  # of the matching questions
-FEWEST_BEFORE = 10  # matching questions of the baseline, for a share of them to be told
-_ABOVE = 0.25  # of the way from what any two questions have in common to being the same question
+FEWEST_BEFORE = 10  # matching questions of the baseline; with fewer, their share is not given
+_ABOVE = 0.25  # of the way from the usual similarity of two questions to the same question
 _LONGEST_EXAMPLE = 200  # characters
 
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A cluster with the places of its questions among those that were grouped."""
+class ClusterMembers:
+    """A cluster with the indexes of its questions among those that were grouped."""
 
     cluster: Cluster
     members: tuple[int, ...]
@@ -32,12 +32,12 @@ class Found:
 
 def clusters(
     failing: Sequence[str], vectors: Vectors, *, others: Vectors, before: Vectors, background: Sequence[str]
-) -> list[Found]:
+) -> list[ClusterMembers]:
     """The largest groups of `failing` questions, whose unit vectors are `vectors`, shape (n, d).
 
-    `others` are vectors of questions whose answers do not match: how near any two questions are decides what counts as
-    alike, since that differs from model to model. `before` are those of matching answers of the baseline, and
-    `background` all other questions of the window, which words are told against.
+    `others` are vectors of questions whose answers do not match: the usual similarity of two questions decides what
+    counts as similar, since it differs between models. `before` are vectors of matching answers of the baseline.
+    `background` has all other questions of the window, with which words are compared.
     """
     if len(failing) < FEWEST:
         return []
@@ -45,7 +45,7 @@ def clusters(
     threshold = _threshold(vectors, others)
     known = [words(question) for question in failing]
     elsewhere = [words(question) for question in background]
-    found: list[Found] = []
+    found: list[ClusterMembers] = []
     for members in _groups(vectors, threshold):
         if len(members) < max(FEWEST, FEWEST_SHARE * len(failing)) or len(found) == MOST:
             break
@@ -61,12 +61,12 @@ def clusters(
             before_share=float(alike.mean()) if len(before) >= FEWEST_BEFORE else None,
             example=redact(failing[nearest])[:_LONGEST_EXAMPLE],
         )
-        found.append(Found(cluster=cluster, members=tuple(members)))
+        found.append(ClusterMembers(cluster=cluster, members=tuple(members)))
     return found
 
 
 def _units(vectors: Vectors) -> Vectors:
-    """Of length 1; what is no number counts as 0."""
+    """The vectors scaled to length 1; NaN and infinity count as 0."""
     clean = np.nan_to_num(vectors, posinf=0.0, neginf=0.0).astype(np.float32)
     lengths = np.linalg.norm(clean, axis=1, keepdims=True)
     units: Vectors = np.divide(clean, lengths, out=np.zeros_like(clean), where=lengths > 0)
@@ -74,9 +74,9 @@ def _units(vectors: Vectors) -> Vectors:
 
 
 def _threshold(vectors: Vectors, others: Vectors) -> float:
-    """The cosine from which on questions are alike: well above what two questions have in common, one of them good.
+    """The cosine from which on questions are similar: well above the median of a failing and a good question.
 
-    Without good ones, above what two failing ones have in common.
+    Without good questions, above the median of two failing ones.
     """
     pairs = others @ vectors.T if len(others) else (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
     usual = float(np.median(pairs))
@@ -84,9 +84,9 @@ def _threshold(vectors: Vectors, others: Vectors) -> float:
 
 
 def _groups(vectors: Vectors, threshold: float) -> list[list[int]]:
-    """Agglomerative with average linkage: the two groups nearest by mean cosine join until none reaches `threshold`.
+    """Agglomerative clustering with average linkage: the two nearest groups join while their cosine is `threshold`.
 
-    Largest first, members in order. For unit vectors the mean cosine of two groups is the product of their means.
+    Largest group first, members in order. For unit vectors the mean cosine of two groups is the product of their means.
     """
     groups: list[list[int]] = [[place] for place in range(len(vectors))]
     sums = vectors.astype(np.float64)

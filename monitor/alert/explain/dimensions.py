@@ -1,4 +1,4 @@
-"""Rows sorted by the values of every dimension that may tell bad answers from good ones."""
+"""Sorts rows by the values of every dimension that may set bad answers apart from good ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.answer import AnswerRow
 
-MOST_VALUES = 200  # of a dimension, those with the most answers in the window
-MOST_TAGS = 30  # by the answers that have one
-DISTINCT = 0.5  # more values than this share of the answers, and the dimension names answers rather than groups them
+MOST_VALUES = 200  # per dimension: the values with the most answers in the window
+MOST_TAGS = 30  # the tags that the most answers have
+DISTINCT = 0.5  # with more values than this share of the answers, a dimension names answers instead of grouping them
 DOCUMENT = "document"
-DOCUMENTS, UNSEEN = "documents", "not retrieved before"  # several new documents are one thing, as after a new index
+DOCUMENTS, UNSEEN = (
+    "documents",
+    "not retrieved before",
+)  # several new documents count as one value, as after a new index
 
 Rows = NDArray[np.intp]
 _NONE = np.empty(0, np.intp)
@@ -23,9 +26,9 @@ _NONE = np.empty(0, np.intp)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """The rows that have each value: places in the window and, `before`, in the baseline.
+    """The rows that have each value: indexes into the window and, in `before`, into the baseline.
 
-    `single`: no row has two values of it.
+    `single`: no row has two values of the dimension.
     """
 
     name: str
@@ -34,7 +37,7 @@ class Dimension:
     before: dict[str, Rows]
 
     def earlier(self, value: str) -> Rows:
-        """The baseline's rows with `value`."""
+        """The rows of the baseline with `value`."""
         return self.before.get(value, _NONE)
 
 
@@ -64,13 +67,13 @@ def dimensions(window: Sequence[AnswerRow], baseline: Sequence[AnswerRow]) -> li
 
 
 def _unseen(now: dict[str, list[int]], before: dict[str, list[int]]) -> list[int]:
-    """The window's rows with one of several documents that none of the baseline's rows has."""
+    """The rows of the window with any of several documents that no row of the baseline has."""
     new = [places for document, places in now.items() if document and document not in before]
     return sorted({place for places in new for place in places}) if before and len(new) > 1 else []
 
 
 def _names_answers(values: dict[str, list[int]]) -> bool:
-    """Whether nearly each answer has a value of its own, as with a session's or a user's id."""
+    """Whether nearly every answer has its own value, as for the id of a session or a user."""
     sizes = Counter({value: len(rows) for value, rows in values.items() if value})
     return len(sizes) > 1 and len(sizes) > DISTINCT * sizes.total()
 

@@ -1,4 +1,4 @@
-"""The few bad answers that show what the others are like."""
+"""Chooses the few bad answers that represent the others."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _READ = 4 * LONGEST  # characters that are redacted before the text is cut
 def telling(window: Sequence[AnswerRow], groups: Sequence[Iterable[int]]) -> list[ExampleAnswer]:
     """At most `MOST` matching answers of the window: the best of each group in turn, then the best of all.
 
-    `groups` are places in `window`, the most important group first; overlapping ones are meant. The best is readable
-    at one glance, then the most certain of its verdict. No answer's wording is shown twice.
+    `groups` are indexes into `window`, the most important group first; groups may overlap. The best answer is readable
+    at a glance and has the most certain verdict. No wording is shown twice.
     """
     ranked = sorted((place for place, row in enumerate(window) if row.matches), key=lambda at: _rank(window[at]))
     shown: list[ExampleAnswer] = []
-    said: set[str] = set()
+    wordings: set[str] = set()
     for place in _in_turn(ranked, groups):
         row = window[place]
         wording = " ".join((row.answer or "").casefold().split())
-        if wording not in said:
-            said.add(wording)
+        if wording not in wordings:
+            wordings.add(wording)
             shown.append(_shown(row))
         if len(shown) == MOST:
             break
@@ -52,7 +52,7 @@ def _rank(row: AnswerRow) -> tuple[bool, float, str]:
 
 
 def _certainty(row: AnswerRow) -> float:
-    """Probability of its verdict; of one that is unknown, 0."""
+    """The probability of the row's verdict; 0 for an unknown verdict."""
     return float(getattr(row.probabilities, row.verdict, 0.0))
 
 

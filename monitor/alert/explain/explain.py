@@ -1,4 +1,4 @@
-"""From the rows of an alert's window and of its baseline to what changed."""
+"""Explains what changed, from the rows of an alert's window and of its baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monitor.core.errors import Fatal, Retriable
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors, shape (n, d)
 
-# Questions that are embedded, 300 in all: an embedder on the CPU takes a second for them.
+# Questions that are embedded: 300 in all, which take an embedder on the CPU one second.
 MOST_FAILING = 200
 MOST_OTHERS = 50
 MOST_BEFORE = 50
@@ -30,17 +30,17 @@ MOST_BEFORE = 50
 def explain(
     window: Sequence[AnswerRow], baseline: Sequence[AnswerRow], *, signal: str = "negative", embed: Embed | None = None
 ) -> Explanation:
-    """What goes with the matching answers of `window`, and how that was in `baseline`.
+    """What the matching answers of `window` have in common, compared with `baseline`.
 
-    The same rows give the same explanation, in whatever order a side was read. Without `embed`, or while it is out of
-    reach, there are no clusters. Nothing in the rows makes it raise.
+    The same rows give the same explanation, whatever their order. Without `embed`, or while it is out of reach, there
+    are no clusters. No content of the rows makes it raise.
     """
     window, baseline = sorted(window, key=_place), sorted(baseline, key=_place)
     matches, before = (np.array([row.matches for row in rows], bool) for rows in (window, baseline))
     compared = lifts(matches, before, dimensions(window, baseline))
     found = _clusters(window, baseline, embed)
     groups = [
-        *(one.rows.tolist() for one in compared.found if one.finding.kind is not Kind.AS_BEFORE),
+        *(each.rows.tolist() for each in compared.found if each.finding.kind is not Kind.AS_BEFORE),
         *(places for _, places in found),
     ]
     return Explanation(
@@ -50,7 +50,7 @@ def explain(
         before_answers=len(baseline),
         before_matching=int(before.sum()),
         looked_at=compared.looked_at,
-        findings=tuple(one.finding for one in compared.found),
+        findings=tuple(each.finding for each in compared.found),
         parts=compared.parts,
         clusters=tuple(cluster for cluster, _ in found),
         telling=tuple(telling(window, groups)),
@@ -58,14 +58,14 @@ def explain(
 
 
 def _place(row: AnswerRow) -> tuple[int, str, str]:
-    """An order of chance that is the same for every process: each beginning of it is an even sample."""
+    """A pseudo-random order that is the same in every process: every prefix of it is an even sample."""
     return crc32(row.id.encode(errors="surrogatepass")), row.app, row.id
 
 
 def _clusters(
     window: Sequence[AnswerRow], baseline: Sequence[AnswerRow], embed: Embed | None
 ) -> list[tuple[Cluster, list[int]]]:
-    """Each with the places of its answers in the window."""
+    """The clusters, each with the indexes of its answers in the window."""
     failing = [place for place, row in enumerate(window) if row.matches and _asked(row)]
     if embed is None or len(failing) < clusters.FEWEST:
         return []
@@ -77,7 +77,7 @@ def _clusters(
     try:
         vectors = embed(texts)
     except (Retriable, Fatal):
-        return []  # the findings are worth telling without
+        return []  # the findings are useful without clusters
     others = len(asked) + len(good[:MOST_OTHERS])
     found = clusters.clusters(
         asked,
@@ -86,7 +86,7 @@ def _clusters(
         before=vectors[others:],
         background=[*good, *(_asked(window[place]) for place in rest)],
     )
-    return [(one.cluster, [chosen[member] for member in one.members]) for one in found]
+    return [(each.cluster, [chosen[member] for member in each.members]) for each in found]
 
 
 def _asked(row: AnswerRow) -> str:

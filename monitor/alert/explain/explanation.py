@@ -1,4 +1,4 @@
-"""What changed, as a message, the dashboard and the report are given it."""
+"""The explanation of an alert, as messages, the pages and the report use it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Part
-from monitor.alert.explain.sentences import tell
+from monitor.alert.explain.sentences import sentences_of
 from monitor.core.model import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What goes with the answers of the window that match `signal`, most telling first in every tuple.
+    """What the answers of the window that match `signal` have in common; every tuple has the most telling entry first.
 
-    The counts are of the rows that were read, which may be samples of window and baseline. `looked_at` is how many
-    values were compared. Dimensions, values and words come from outside: whoever shows them escapes them.
+    The counts are of the rows that were read, which may be samples of window and baseline. `looked_at` is the number of
+    values compared. Dimensions, values and words come from outside: the caller escapes them.
     """
 
     signal: str
@@ -34,17 +34,17 @@ class Explanation:
 
     @property
     def rate(self) -> float | None:
-        """Share of the window's answers that match; None without any answer."""
+        """Share of the window's answers that match; None without answers."""
         return self.matching / self.answers if self.answers else None
 
     @property
     def before(self) -> float | None:
-        """The same of the baseline."""
+        """Share of the baseline's answers that match; None without answers."""
         return self.before_matching / self.before_answers if self.before_answers else None
 
     def sentences(self) -> list[str]:
-        """At most five, each on one line and under 200 characters, most telling first; not escaped."""
-        return tell(
+        """At most five sentences of one line and under 200 characters, most telling first; not escaped."""
+        return sentences_of(
             signal=self.signal,
             rate=self.rate,
             before=self.before,
@@ -54,16 +54,15 @@ class Explanation:
         )
 
     def to_json(self) -> dict[str, Json]:
-        """As JSON."""
         dumped: dict[str, Json] = _ADAPTER.dump_python(self, mode="json")
         return dumped
 
     @classmethod
     def from_json(cls, payload: Mapping[str, Any]) -> Explanation:
-        """The reverse of `to_json`. Keys it does not know are ignored.
+        """Reads what `to_json` returns; unknown keys are ignored.
 
         Raises:
-            ValueError: it is no explanation.
+            ValueError: `payload` is not an explanation.
         """
         return _ADAPTER.validate_python(payload)
 

@@ -1,4 +1,4 @@
-"""What an explanation consists of."""
+"""The parts of an explanation: findings, parts of the rise, clusters of questions, and examples."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Why a value goes with more bad answers than the others do, by what the baseline says of it."""
+    """Why a value has more bad answers than the other values, judged by the baseline."""
 
-    NEW = "new"  # it was hardly there before
+    NEW = "new"  # the value hardly occurred before
     WORSE = "worse"  # its answers became worse, compared with the others
-    MIX = "mix"  # its answers were worse before, and now there are more of them
-    AS_BEFORE = "as_before"  # its answers were worse before, and as many: it explains no rise
-    UNCOMPARED = "uncompared"  # the baseline has too few answers to say
+    MIX = "mix"  # its answers were worse already, and now there are more of them
+    AS_BEFORE = "as_before"  # its answers were as bad and as many before, so it explains no rise
+    UNCOMPARED = "uncompared"  # the baseline has too few answers to tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     """A value of a dimension: `app`, `model`, `prompt_version`, `topic`, `document`, `documents`, `tag NAME` and so on.
 
-    The empty document stands for answers without any retrieved document; `documents` has one value, for those with any
-    of several that were not retrieved before.
+    The empty document stands for answers without retrieved documents. `documents` has a single value, for answers with
+    any of several documents that were not retrieved before.
     """
 
     dimension: str
@@ -30,11 +30,11 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A value whose answers match the signal more often than the others', with all values that coincide with it.
+    """A value whose answers match the signal more often than other answers, with all values that coincide with it.
 
-    Rates and shares are in [0, 1]. `lift` is rate / elsewhere, None where that is 0. The cost of a value is what it
-    adds to the rate, rate(all) - rate(not v) = share · (rate - elsewhere); `owed` is its cost now less its cost in the
-    baseline, in points of the rate. `p` is of the two-proportion test, `q` the same adjusted for all values looked at.
+    Rates and shares are in [0, 1]. `lift` is rate / elsewhere, None if `elsewhere` is 0. The cost of a value is what it
+    adds to the rate, rate(all) - rate(not v) = share · (rate - elsewhere); `owed` is its cost now minus its cost in the
+    baseline, as a share. `p` is from the two-proportion test, `q` is `p` adjusted for all compared values.
     """
 
     values: tuple[Value, ...]
@@ -57,7 +57,7 @@ class Finding:
 class Part:
     """The rise of the rate from baseline to window, split by one dimension into three addends.
 
-    `new` is owing to values that were not there before, `within` to changed rates of those that were, and `mix` to
+    `new` comes from values that did not occur before, `within` from changed rates of the other values, and `mix` from
     their changed shares.
     """
 
@@ -69,9 +69,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Matching answers whose questions are alike, named by the words that tell them from the window's other questions.
+    """Matching answers with similar questions, named by the words that set them apart from other questions of the window.
 
-    `share` is of the window's matching answers, `before_share` of the baseline's, None where that has too few.
+    `share` is of the window's matching answers, `before_share` of the baseline's, None if the baseline has too few.
     """
 
     words: tuple[str, ...]
@@ -83,7 +83,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleAnswer:
-    """One bad answer that shows what the others are like. Texts are redacted; `probability` is of its verdict."""
+    """A bad answer that represents others. Texts are redacted; `probability` is the one of its verdict."""
 
     id: str
     app: str

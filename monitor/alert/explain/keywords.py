@@ -1,4 +1,4 @@
-"""Words that tell some questions from others, in scripts with spaces between words and without."""
+"""Finds the words that set some questions apart from others, in scripts with and without spaces between words."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from unicodedata import normalize
 from monitor.core.text.words import STEM
 
 MOST_WORDS = 4
-LONGEST_QUESTION = 500  # characters that are read
-_UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # Hangul too: its particles are glued on
+LONGEST_QUESTION = 500  # characters of a question that are read
+_UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # Hangul too: its particles are attached to words
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 _FIRST_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_GRAMS = (2, 3, 4)  # characters that make up a word there
-_PRIOR = 100.0  # questions that the prior weighs
+_GRAMS = (2, 3, 4)  # characters of a word in such a script
+_PRIOR = 100.0  # the weight of the prior, in questions
 _CLEAR = 1.96  # standard errors
-_FEW = 0.15  # of the questions; a word that fewer have does not name them
+_FEW = 0.15  # of the questions; a rarer word does not name them
 
 
 def telling_words(some: Sequence[Counter[str]], others: Sequence[Counter[str]]) -> tuple[str, ...]:
-    """The words that `some` questions have much more often than the `others`, most telling first; words as `words`.
+    """The words that `some` questions contain much more often than the `others`, most telling first.
 
-    By the log-odds ratio with an informative Dirichlet prior, in standard errors. B. Monroe, M. Colaresi and K. Quinn,
-    Fightin' words, Political Analysis 16 (2008), 372-403, equations 16 and 22: δ = log (y + α)/(n + α₀ - y - α) of the
-    one less that of the other, variance 1/(y + α) + 1/(y' + α), the prior being the words of both. A question counts a
-    word once, so that none can name a group by saying it often. Stop words are in both, and fall out.
+    Both are word counts as `words` returns them. The score is the log-odds ratio with an informative Dirichlet prior,
+    in standard errors: δ = log (y + α)/(n + α₀ - y - α) of one side minus that of the other, with the variance
+    1/(y + α) + 1/(y' + α) and the words of both sides as the prior. Each question counts a word once, so that no single
+    question can name a group by repeating a word. Stop words occur on both sides and drop out. Source: B. Monroe,
+    M. Colaresi and K. Quinn, Fightin' words, Political Analysis 16 (2008), 372-403, equations 16 and 22.
     """
     here, there = _questions_with(some), _questions_with(others)
     both = here + there
@@ -49,7 +50,7 @@ def telling_words(some: Sequence[Counter[str]], others: Sequence[Counter[str]]) 
 
 
 def words(question: str) -> Counter[str]:
-    """The words of a question in small letters; two to four characters in a row where a script has no spaces."""
+    """The words of a question in lower case; in scripts without spaces, every run of two to four characters."""
     found: Counter[str] = Counter()
     for word in _WORD.findall(normalize("NFC", question[:LONGEST_QUESTION]).casefold()):
         if _FIRST_UNSPACED.match(word):
@@ -60,7 +61,7 @@ def words(question: str) -> Counter[str]:
 
 
 def _stem(word: str) -> str:
-    """First letters stand for a word's inflections; no `_GRAMS` is longer."""
+    """The first letters, which stand for all inflections of a word; no gram is longer."""
     return word[:STEM]
 
 
@@ -69,7 +70,7 @@ def _questions_with(questions: Sequence[Counter[str]]) -> Counter[str]:
 
 
 def _forms(questions: Sequence[Counter[str]]) -> dict[str, str]:
-    """The commonest form of each stem."""
+    """The most common form of each stem."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for question in questions:
         for word in question:
@@ -78,7 +79,7 @@ def _forms(questions: Sequence[Counter[str]]) -> dict[str, str]:
 
 
 def _apart(found: dict[str, float]) -> list[str]:
-    """The best `MOST_WORDS`; of those cut from one run of characters the best, and of equals the longest."""
+    """The best `MOST_WORDS` words; of overlapping grams only the best, and of equal ones the longest."""
     kept: list[str] = []
     for word in sorted(found, key=lambda word: (-round(found[word], 2), -len(word), word)):
         if not (_FIRST_UNSPACED.match(word) and any(_touch(word, other) for other in kept)):
@@ -87,7 +88,7 @@ def _apart(found: dict[str, float]) -> list[str]:
 
 
 def _touch(one: str, other: str) -> bool:
-    """Whether one is in the other or begins as it ends, as two pieces of one run of characters do."""
+    """Whether one contains the other, or the end of one is the start of the other, as for pieces of one text."""
     within = one in other or other in one
     return within or any(
         one.endswith(other[:n]) or other.endswith(one[:n]) for n in range(1, min(len(one), len(other)))

@@ -1,7 +1,7 @@
-"""Which values go with the bad answers, and whether that is new (metrics.md §6).
+"""Finds the values that bad answers have in common, and whether that is new (metrics.md §6).
 
-Every value with enough answers is compared with all other answers of the window; what passes the false discovery rate
-is then held against the baseline, and what another finding explains already is left out.
+Every value with enough answers is compared with all other answers of the window. Values that pass the false discovery
+rate are then compared with the baseline; values that another finding already explains are left out.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from monitor.alert.explain.dimensions import Dimension, Rows
 from monitor.alert.explain.finding import Finding, Kind, Part, Value
 from monitor.core.proportions import Share, adjusted, greater, split_rise, z
 
-FALSE_DISCOVERIES = 0.05  # the rate of them among findings
-FEWEST = 10  # answers with a value, and without it, for it to be looked at
-FEWEST_SHARE = 0.01  # of the window's answers
+FALSE_DISCOVERIES = 0.05  # the accepted share of false findings
+FEWEST = 10  # answers with a value, and without it; with fewer it is not compared
+FEWEST_SHARE = 0.01  # of the window's answers; a rarer value is not compared
 MOST_FINDINGS = 5
-NEW = 0.1  # of its share in the window: with no more than that in the baseline a value is new
-_MORE = 1.25  # times its share before; with less a value has no more traffic worth telling
+NEW = 0.1  # of its share in the window: with no larger share in the baseline a value is new
+_MORE = 1.25  # times its share before: with less growth the traffic of a value has not shifted
 _CLEAR = 1.645  # standard errors: 5 % one-sided
-_COINCIDE = 0.95  # Jaccard index of the rows of two values that are one finding
-_RIVALS = 0.8  # of the largest cost: what costs that much is weighed by kind and rate instead
-_MATTERS = 0.05  # of the rise; what explains less is no finding
+_COINCIDE = 0.95  # Jaccard index from which on the rows of two values make one finding
+_RIVALS = 0.8  # of the largest cost: values that cost this much are ranked by kind and rate instead
+_MATTERS = 0.05  # of the rise; a value that explains less is no finding
 _MOST_CANDIDATES = 60
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A finding with the window's rows that have its value."""
+class Candidate:
+    """A finding with the rows of the window that have its value."""
 
     finding: Finding
     rows: Rows
@@ -41,15 +41,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifts:
-    """All that comparing values gives; `looked_at` is how many were compared."""
+    """The result of comparing values; `looked_at` is the number of compared values."""
 
-    found: tuple[Found, ...]
+    found: tuple[Candidate, ...]
     parts: tuple[Part, ...]
     looked_at: int
 
 
 def lifts(matches: Bools, before: Bools, dimensions: Sequence[Dimension]) -> Lifts:
-    """Findings, most telling first; `matches` and `before` are shape (rows of the window), (rows of the baseline)."""
+    """Findings, most telling first; `matches` has one entry per row of the window, `before` per row of the baseline."""
     whole, was = _share(matches), _share(before)
     compared = [
         (Value(dimension=d.name, value=value), rows, d.earlier(value))
@@ -65,7 +65,7 @@ def lifts(matches: Bools, before: Bools, dimensions: Sequence[Dimension]) -> Lif
         value, rows, earlier = compared[i]
         part, part_was = _share(matches[rows]), _share(before[earlier])
         finding = _finding(value, part, part_was, whole=whole, was=was, p=p[i], q=float(q[i]))
-        candidates.append(Found(finding=finding, rows=rows))
+        candidates.append(Candidate(finding=finding, rows=rows))
     rise = whole.rate - was.rate if was.total else 0.0
     return Lifts(
         found=tuple(_telling(_merged(candidates), matches, rise)),
@@ -106,9 +106,9 @@ def _finding(value: Value, part: Share, earlier: Share, *, whole: Share, was: Sh
 
 
 def _kind(part: Share, rest: Share, earlier: Share, rest_before: Share) -> Kind:
-    """By what changed in share · (rate - elsewhere): the difference (WORSE) or the share (MIX), if either clearly did.
+    """The kind by what changed in share · (rate - elsewhere): the difference (WORSE) or the share (MIX), if clearly.
 
-    The change of the product is exactly s̄ Δd + d̄ Δs, with the means over both times.
+    The change of the product is exactly s̄ Δd + d̄ Δs, with the means over both periods.
     """
     total, total_before = part.total + rest.total, earlier.total + rest_before.total
     if total_before < FEWEST:
@@ -131,28 +131,28 @@ def _kind(part: Share, rest: Share, earlier: Share, rest_before: Share) -> Kind:
 
 
 def _expected(size: Share, total_before: int) -> bool:
-    """Whether so small a share before is none by chance: with the share of now there would have been some answers."""
+    """Whether the absence before is not due to chance: with today's share there would have been some answers."""
     return size.rate * total_before >= FEWEST / 2
 
 
-def _merged(found: Iterable[Found]) -> list[Found]:
-    """Values that go with the same rows are one finding, named by all of them."""
-    merged: list[Found] = []
-    for one in found:
+def _merged(found: Iterable[Candidate]) -> list[Candidate]:
+    """Merges values with the same rows into one finding, named by all of them."""
+    merged: list[Candidate] = []
+    for candidate in found:
         for place, other in enumerate(merged):
-            both = len(np.intersect1d(one.rows, other.rows, assume_unique=True))
-            if both >= _COINCIDE * (len(one.rows) + len(other.rows) - both):
-                first, second = sorted((other.finding, one.finding), key=lambda f: f.kind is not Kind.NEW)
+            both = len(np.intersect1d(candidate.rows, other.rows, assume_unique=True))
+            if both >= _COINCIDE * (len(candidate.rows) + len(other.rows) - both):
+                first, second = sorted((other.finding, candidate.finding), key=lambda f: f.kind is not Kind.NEW)
                 values = (*first.values, *second.values)
                 merged[place] = replace(other, finding=replace(first, values=values))
                 break
         else:
-            merged.append(one)
+            merged.append(candidate)
     return merged
 
 
-def _telling(candidates: Sequence[Found], matches: Bools, rise: float) -> Iterator[Found]:
-    """One after the other, each of what those before it do not explain; what is as before comes last."""
+def _telling(candidates: Sequence[Candidate], matches: Bools, rise: float) -> Iterator[Candidate]:
+    """Yields findings that each explain answers which the earlier ones do not; unchanged values come last."""
     left = np.ones(len(matches), bool)
     changed = [c for c in candidates if c.finding.kind is not Kind.AS_BEFORE and _matters(c.finding, rise)]
     same = [c for c in candidates if c.finding.kind is Kind.AS_BEFORE]
@@ -170,20 +170,20 @@ def _matters(finding: Finding, rise: float) -> bool:
     return finding.owed > 0 and (rise <= 0 or finding.owed >= _MATTERS * rise)
 
 
-def _best(rivals: Sequence[Found]) -> Found:
-    """Of those that the rate owes most to the new one, and of several the one whose answers are worst."""
+def _best(rivals: Sequence[Candidate]) -> Candidate:
+    """Among the values with the largest cost, a new value, and of several the one with the worst answers."""
     weights = [_weight(c.finding) for c in rivals]
     close = [c for c, weight in zip(rivals, weights, strict=True) if weight >= _RIVALS * max(weights)]
     return max(close, key=lambda c: (c.finding.kind is Kind.NEW, c.finding.rate - c.finding.elsewhere))
 
 
 def _weight(f: Finding) -> float:
-    """What is owed to it, or costs as before; positive."""
+    """The part of the rise that the value explains, or for an unchanged value its cost; positive."""
     return f.share * (f.rate - f.elsewhere) if f.kind is Kind.AS_BEFORE else f.owed
 
 
-def _still(candidate: Found, matches: Bools, left: Bools) -> bool:
-    """Whether it goes with bad answers also among those that no finding has yet."""
+def _still(candidate: Candidate, matches: Bools, left: Bools) -> bool:
+    """Whether the value still has more bad answers among those that no finding explains yet."""
     inside = np.zeros(len(matches), bool)
     inside[candidate.rows] = True
     part, rest = _share(matches[left & inside]), _share(matches[left & ~inside])
@@ -192,7 +192,7 @@ def _still(candidate: Found, matches: Bools, left: Bools) -> bool:
 
 
 def _parts(matches: Bools, before: Bools, dimensions: Sequence[Dimension]) -> Iterator[Part]:
-    """For each dimension with two groups at least; values with few answers, and none, make up one group together."""
+    """Splits the rise by each dimension with at least two groups; rare values and no value form one group."""
     for dimension in dimensions:
         if not dimension.single:
             continue

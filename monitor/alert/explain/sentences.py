@@ -1,7 +1,7 @@
-"""An explanation in a few plain sentences, the same for the console, an e-mail and Slack.
+"""Words an explanation in a few plain sentences, the same for the console, mail and Slack.
 
-Values, words and questions come from outside: they are put on one line and cut, and personal data is taken out; the
-caller escapes.
+Values, words and questions come from outside: each is reduced to one line, cut, and cleared of personal data. The
+caller escapes them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from monitor.privacy.masking import redact
 
 MOST = 5
 LONGEST = 199  # characters of a sentence
-MOST_CLUSTERS = 2  # that are said
-_VALUE = 36  # characters of a value; of two that coincide they still leave room for the figures
+MOST_CLUSTERS = 2  # clusters that get a sentence
+_VALUE = 36  # characters of a value; with two values that coincide, there is still room for the figures
 _EXAMPLE = 80
 _SIGNALS = {
     "negative": "negative",
@@ -24,10 +24,11 @@ _SIGNALS = {
     "refusal": "refused",
     "self_generated": "self-generated",
 }
-_WHOLE = 0.95  # a share of the rise from which on it is all of it
+_WHOLE = 0.95  # from this share of the rise on, a value explains the whole rise
+_TENTHS_BELOW = 0.0995  # smaller shares are shown with one decimal
 
 
-def tell(
+def sentences_of(
     *,
     signal: str,
     rate: float | None,
@@ -36,57 +37,57 @@ def tell(
     findings: Sequence[Finding],
     clusters: Sequence[Cluster],
 ) -> list[str]:
-    """At most `MOST`, most telling first: findings, then what the questions are about."""
+    """At most `MOST` sentences: the findings, most telling first, then the clusters of questions."""
     shown = _SIGNALS.get(signal, f"with {signal.replace('_', ' ')}")
     rise = None if rate is None or before is None else rate - before
     telling = [f for f in findings if f.kind is not Kind.AS_BEFORE]
-    said = [_finding(finding, shown, rise) for finding in telling]
+    sentences = [_finding(finding, shown, rise) for finding in telling]
     if not telling:
-        said.append(_nothing(rate, before, looked_at, shown, found=bool(findings)))
-        said += [_finding(finding, shown, rise) for finding in findings[:1]]
+        sentences.append(_nothing(rate, before, looked_at, shown, found=bool(findings)))
+        sentences += [_finding(finding, shown, rise) for finding in findings[:1]]
     about = [_cluster(cluster) for cluster in clusters[:MOST_CLUSTERS]]
-    return [_cut(sentence, LONGEST) for sentence in (*said[: MOST - len(about)], *about)]
+    return [_cut(sentence, LONGEST) for sentence in (*sentences[: MOST - len(about)], *about)]
 
 
 def _finding(finding: Finding, shown: str, rise: float | None) -> str:
     named = " = ".join(map(_value, finding.values[:2]))
     more = len(finding.values) - 2
     named += f" (and {more} more that coincide)" if more > 0 else ""
-    return f"{named}: {_percent(finding.rate)} {shown} {_compared(finding)}{_owed(finding, rise)}."
+    return f"{named}: {_percent(finding.rate)} {shown}{_compared(finding)}{_owed(finding, rise)}."
 
 
 def _compared(f: Finding) -> str:
-    against = f"against {_percent(f.elsewhere)} elsewhere"
+    elsewhere = f", {_percent(f.elsewhere)} elsewhere"
     share = f"{_percent(f.share)} of the answers"
     if f.kind is Kind.NEW:
-        return f"{against}; new, {share}"
+        return f"{elsewhere}; new, {share}"
     if f.before_rate is None or f.before_elsewhere is None or f.before_share is None:
-        return f"{against}, {share}"
+        return f"{elsewhere}; {share}"
     if f.kind is Kind.MIX:
-        more = f"{share} instead of {_percent(f.before_share)}"
-        return f"({_percent(f.before_rate)} before) {against}, and now {more}: a shift of traffic"
+        shift = f"{share} now, {_percent(f.before_share)} before"
+        return f" ({_percent(f.before_rate)} before){elsewhere}; traffic has shifted: {shift}"
     if f.kind is Kind.AS_BEFORE:
-        return f"{against}, as before ({_percent(f.before_rate)} against {_percent(f.before_elsewhere)})"
-    return f"{against}, it was {_percent(f.before_rate)} before"
+        return f"{elsewhere}; as before ({_percent(f.before_rate)} and {_percent(f.before_elsewhere)})"
+    return f" ({_percent(f.before_rate)} before){elsewhere}"
 
 
 def _owed(finding: Finding, rise: float | None) -> str:
     if finding.kind in (Kind.AS_BEFORE, Kind.UNCOMPARED) or rise is None or rise <= 0:
         return ""
     if finding.owed >= _WHOLE * rise:
-        return "; it explains the whole rise"
-    return f"; it explains {_percent(finding.owed / rise)} of the rise"
+        return "; this explains the whole rise"
+    return f"; this explains {_percent(finding.owed / rise)} of the rise"
 
 
 def _nothing(rate: float | None, before: float | None, looked_at: int, shown: str, *, found: bool) -> str:
     dimensions = "app, model, prompt version, topic, document or tag"
     if rate is None:
-        return "Nothing can be compared: there are no answers in the window."
+        return "Nothing can be compared: the window has no answers."
     if not looked_at:
-        return f"Nothing can be compared: no {dimensions} has answers enough beside the others."
-    was = "" if before is None else f" ({_percent(before)} before)"
-    stands = "explains the change" if found else "stands out"
-    return f"No {dimensions} {stands}, of {looked_at} values looked at: {_percent(rate)} {shown}{was} in all."
+        return f"Nothing can be compared: too few answers to tell one {dimensions} from another."
+    earlier = "" if before is None else f" ({_percent(before)} before)"
+    verb = "explains the change" if found else "stands out"
+    return f"No {dimensions} {verb} among {looked_at} compared values: {_percent(rate)} {shown}{earlier} overall."
 
 
 def _cluster(cluster: Cluster) -> str:
@@ -106,7 +107,7 @@ def _value(value: Value) -> str:
 
 
 def plain(text: str) -> str:
-    """On one line, without control, bidi and other invisible characters."""
+    """`text` on one line, without control, bidi and other invisible characters."""
     seen = "".join(character for character in " ".join(text.split()) if category(character)[0] != "C")
     return " ".join(seen.split()) or "(empty)"
 
@@ -116,5 +117,5 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """Whole percents, but one decimal below 10 %."""
-    return f"{share * 100:.1f} %" if 0 < share < 0.0995 else f"{share * 100:.0f} %"  # noqa: PLR2004
+    """Whole percents, with one decimal below 10 %."""
+    return f"{share * 100:.1f} %" if 0 < share < _TENTHS_BELOW else f"{share * 100:.0f} %"

@@ -1,4 +1,7 @@
-"""How counts become an observation. Adding a method is one file and one line in `METHODS`."""
+"""Alert methods: counts come in, an observation goes out.
+
+A new method takes one file and one line in `METHODS`.
+"""
 
 from __future__ import annotations
 

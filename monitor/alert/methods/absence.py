@@ -1,4 +1,4 @@
-"""No answers where there should be some."""
+"""Fires when no answers arrive although history says that there should be some."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from datetime import datetime, timedelta
 from math import exp
 from typing import ClassVar
 
-from monitor.alert.methods.method import Memory, require_chance, require_least, require_window
+from typing_extensions import override
+
+from monitor.alert.methods.method import Memory, Method, require_chance, require_least, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, window_at
 
-BEFORE = timedelta(hours=3)  # the hours before the window say how much of the usual traffic there is today
+BEFORE = timedelta(hours=3)  # the hours before the window show how today's traffic compares with the usual traffic
 _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Absence:
-    """Breaching when nothing came in `window` though at least `expected` answers were to be expected.
+class Absence(Method):
+    """Breaching when nothing came in `window` though at least `expected` answers were expected.
 
-    They are expected when both say so: the same window of the last `weeks` weeks, on average, and today's three hours
-    before it, times what the window had of those hours in the past. By Poisson's law none of them then comes with a
-    chance below `alpha`. A silence that is not expected to be broken neither fires nor resolves.
+    Two forecasts must both reach `expected`: the average of the same window in the last `weeks` weeks, and today's
+    three hours before the window, scaled by the past ratio of window to those hours. The Poisson probability of no
+    answer at all must then be below `alpha`. When too few answers are expected, the alert neither fires nor resolves.
     """
 
     name: ClassVar[str] = "absence"
@@ -40,34 +42,22 @@ class Absence:
         require_chance("alpha", self.alpha)
 
     @property
+    @override
     def target(self) -> Target:
-        """So many answers at least."""
         return Target(value=float(self.expected))
 
-    @property
-    def fires_below(self) -> bool:
-        """Never."""
-        return False
-
-    def check(self, signal: Signal) -> None:
-        """There is one signal only."""
-
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
-        """The window and the hours before it, this week and in each of the weeks before."""
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
+        """The window and the hours before it, this week and in each past week."""
         window = window_at(now, self.window, lateness)
         before = Span(start=window.start - BEFORE, end=window.start)
         return tuple(span.back(week * _WEEK) for week in range(self.weeks + 1) for span in (window, before))
 
+    @override
     def observe(
-        self,
-        counts: Counts,
-        *,
-        signal: Signal,  # noqa: ARG002
-        bound: float,
-        memory: Memory | None,
-        now: datetime,  # noqa: ARG002
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """`value` is the number of answers, `bound` the number that was to be expected. Nothing is remembered."""
+        """`value` is the number of answers, `bound` the expected number. Leaves the memory as it is."""
         came = counts.counts[0].total
         expected = _forecast(counts.counts)
         if came:
@@ -84,13 +74,13 @@ class Absence:
             lower=float(came),
             upper=float(came),
             bound=expected,
-            detail=f"about {expected:.0f} answers were to be expected",
+            detail=f"about {expected:.0f} answers were expected",
         )
         return observation, memory
 
 
 def _forecast(counts: tuple[Count, ...]) -> float:
-    """How many answers were to be expected: the lesser of what past weeks and what the hours before say.
+    """The expected number of answers: the lower of the two forecasts, by past weeks and by the hours before.
 
     `counts` alternate between window and hours before, this week first.
     """

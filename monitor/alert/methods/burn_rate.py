@@ -1,4 +1,4 @@
-"""How many times faster than allowed bad answers come, over a long and a short window at once.
+"""Fires when bad answers come several times faster than allowed, over a long and a short window at once.
 
 Source: B. Beyer and others (eds.), The Site Reliability Workbook, O'Reilly, 2018, chapter 5, "Multiwindow,
 Multi-Burn-Rate Alerts", with its settings for a budget of 30 days.
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias
 
-from monitor.alert.methods.method import Memory, WrongParameter, require_least, require_share, require_window
+from typing_extensions import override
+
+from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
@@ -22,7 +24,7 @@ Preset: TypeAlias = Literal["page", "ticket"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BurnWindow:
-    """Breaching when the rate over both `long` and `short` exceeds `factor` times what is allowed."""
+    """Breaching when the rate over both `long` and `short` exceeds `factor` times the allowed rate."""
 
     long: timedelta
     short: timedelta
@@ -48,11 +50,11 @@ PRESETS: Mapping[str, tuple[BurnWindow, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BurnRate:
-    """Breaching when one of the pairs of windows is; `preset` names the workbook's pairs, `windows` gives others.
+class BurnRate(Method):
+    """Breaching when any pair of windows is; `preset` names the workbook's pairs, `windows` lists other pairs.
 
-    A pair whose long window has fewer than `min_samples` has no voice. One whose short window is empty while the long
-    one exceeds is unsure.
+    A pair whose long window has fewer than `min_samples` answers does not count. A pair whose long window exceeds the
+    line while the short window is empty is unsure.
     """
 
     name: ClassVar[str] = "burn_rate"
@@ -69,62 +71,50 @@ class BurnRate:
         if self.preset is not None and self.preset not in PRESETS:
             raise WrongParameter("preset", f"unknown; known: {', '.join(PRESETS)}")
         if self.preset is not None and self.windows:
-            raise WrongParameter("windows", "give either windows or preset")
+            raise WrongParameter("windows", "set either windows or preset, not both")
         if self.allowed.value is not None and (problem := self._unreachable(self.allowed.value)):
             raise WrongParameter("allowed", problem)
 
     @property
     def pairs(self) -> tuple[BurnWindow, ...]:
-        """What is looked at: the pairs given, or those of the preset, which is `page` where nothing is."""
+        """The pairs of `windows`, or those of the preset; the default preset is `page`."""
         return self.windows or PRESETS[self.preset or "page"]
 
     @property
+    @override
     def window(self) -> timedelta:
-        """The first pair's long window."""
         return self.pairs[0].long
 
     @property
+    @override
     def target(self) -> Target:
-        """The rate that is allowed."""
         return self.allowed
 
-    @property
-    def fires_below(self) -> bool:
-        """Never."""
-        return False
-
-    def check(self, signal: Signal) -> None:
-        """Any share will do."""
-
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
-        """Long and short window of each pair."""
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
+        """The long and the short window of each pair, in turn."""
         return tuple(window_at(now, length, lateness) for pair in self.pairs for length in (pair.long, pair.short))
 
+    @override
     def observe(
-        self,
-        counts: Counts,
-        *,
-        signal: Signal,  # noqa: ARG002
-        bound: float,
-        memory: Memory | None,
-        now: datetime,  # noqa: ARG002
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """Against what is allowed; `detail` has the burn rates. Nothing is remembered.
+        """`detail` lists the burn rates. Leaves the memory as it is.
 
-        An error where a learnt rate is so high that no pair could ever breach.
+        The outcome is an error if a learnt rate is so high that no pair could ever breach.
         """
         spans = counts.counts
         pairs = list(zip(self.pairs, spans[::2], spans[1::2], strict=True))
         first = spans[0]
         lower, upper = interval(first, share=True)
-        voices = {voice for pair, long, short in pairs if (voice := self._voice(pair, long, short, bound))}
+        outcomes = {found for pair, long, short in pairs if (found := self._outcome(pair, long, short, bound))}
         problem = self._unreachable(bound)
-        if Outcome.BREACHING in voices:
+        if Outcome.BREACHING in outcomes:
             outcome = Outcome.BREACHING
         elif problem:
             outcome = Outcome.ERROR
-        elif voices:
-            outcome = Outcome.UNSURE if Outcome.UNSURE in voices else Outcome.NORMAL
+        elif outcomes:
+            outcome = Outcome.UNSURE if Outcome.UNSURE in outcomes else Outcome.NORMAL
         else:
             outcome = Outcome.UNSURE if any(count.total for count in spans) else Outcome.NO_DATA
         observation = Observation(
@@ -135,11 +125,11 @@ class BurnRate:
             lower=lower,
             upper=upper,
             bound=bound,
-            detail=problem or "; ".join(_told(*pair, bound) for pair in pairs),
+            detail=problem or "; ".join(_burn_rates(*pair, bound) for pair in pairs),
         )
         return observation, memory
 
-    def _voice(self, pair: BurnWindow, long: Count, short: Count, allowed: float) -> Outcome | None:
+    def _outcome(self, pair: BurnWindow, long: Count, short: Count, allowed: float) -> Outcome | None:
         line = pair.factor * allowed
         if long.mean is None or long.total < self.min_samples:
             return None
@@ -150,17 +140,17 @@ class BurnRate:
         return Outcome.BREACHING if short.mean > line else Outcome.NORMAL
 
     def _unreachable(self, allowed: float) -> str | None:
-        """What is wrong where a pair could not breach even with nothing but bad answers."""
+        """The problem if a pair could not breach even when every answer is bad; None if all can."""
         highest = max(pair.factor for pair in self.pairs)
         if highest * allowed < 1:
             return None
         return (
-            f"a burn rate of {highest:g} cannot be exceeded with {allowed:.3g} allowed: nothing but bad answers burns "
-            f"at {1 / allowed:.3g}; allow less than {1 / highest:.3g}, or give windows with smaller factors"
+            f"a burn rate of {highest:g} cannot be exceeded with {allowed:.3g} allowed: when every answer is bad, the "
+            f"burn rate is {1 / allowed:.3g}; allow less than {1 / highest:.3g}, or list windows with smaller factors"
         )
 
 
-def _told(pair: BurnWindow, long: Count, short: Count, allowed: float) -> str:
+def _burn_rates(pair: BurnWindow, long: Count, short: Count, allowed: float) -> str:
     rates = (
         f"{'–' if count.mean is None else format(count.mean / allowed, '.1f')} over {format_duration(length)}"
         for count, length in ((long, pair.long), (short, pair.short))

@@ -1,4 +1,4 @@
-"""This window against the same hours of previous weeks."""
+"""Fires when the rate is higher than at the same hours of previous weeks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 from math import atan, cos, pi, sin, sqrt
 from typing import ClassVar, NamedTuple
 
-from monitor.alert.methods.method import Memory, WrongParameter, require_chance, require_least, require_window
+from typing_extensions import override
+
+from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
@@ -16,11 +18,11 @@ from monitor.core.proportions import Share, greater
 
 LEAST_WEEKS = 2
 _WEEK = timedelta(days=7)
-_AROUND = (-1, 0, 1)  # of a past week: the window before, the same, the one after
+_AROUND = (-1, 0, 1)  # in a past week: the window before, the same window, the window after
 
 
 class Comparison(NamedTuple):
-    """The usual rate, by how much the rate of now exceeds it, and the chance of that or more."""
+    """The usual rate, by how much the current rate exceeds it, and the chance of such an excess or a larger one."""
 
     usual: float
     rise: float
@@ -28,12 +30,13 @@ class Comparison(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """Breaching when the rate over `window` is higher than in the same hours of the last `weeks` weeks.
+class Change(Method):
+    """Breaching when the rate over `window` is higher than at the same hours of the last `weeks` weeks.
 
-    It takes a rise that chance would give in fewer than `alpha` looks, and of at least `at_least` (a share: 0.02 is 2
-    percentage points). The past is each week's same window with its two neighbours: three times as many windows tell
-    far better how much they differ by themselves. A past week counts when it has `min_samples` in them.
+    The rise must be at least `at_least` (a share: 0.02 is 2 percentage points), and chance alone must produce it in a
+    share of looks below `alpha`. Each past week contributes the same window and its two neighbours: three times as
+    many windows show far better how much rates vary by themselves. A past week counts if its three windows have
+    `min_samples` answers.
     """
 
     name: ClassVar[str] = "change"
@@ -54,34 +57,23 @@ class Change:
         require_least("min_samples", self.min_samples, 1)
 
     @property
+    @override
     def target(self) -> Target:
-        """The smallest rise that matters; what it is a rise over is in the counts."""
+        """The smallest rise that matters; the usual rate comes from the counts."""
         return Target(value=self.at_least)
 
-    @property
-    def fires_below(self) -> bool:
-        """Never."""
-        return False
-
-    def check(self, signal: Signal) -> None:
-        """Any share will do."""
-
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
-        """The window, then of each past week the window before, the same and the one after."""
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
+        """The window, then for each past week the window before, the same window and the window after."""
         window = window_at(now, self.window, lateness)
         past = (window.back(week * _WEEK - i * self.window) for week in range(1, self.weeks + 1) for i in _AROUND)
         return window, *past
 
+    @override
     def observe(
-        self,
-        counts: Counts,
-        *,
-        signal: Signal,  # noqa: ARG002
-        bound: float,
-        memory: Memory | None,
-        now: datetime,  # noqa: ARG002
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """`bound` is the smallest rise that matters; the observation's is the line that it makes. Nothing is kept."""
+        """`bound` is the smallest rise; the observation's `bound` is the usual rate plus that rise."""
         current, *past = counts.counts
         weeks = [past[i : i + len(_AROUND)] for i in range(0, len(past), len(_AROUND))]
         enough = [week for week in weeks if sum(count.total for count in week) >= self.min_samples]
@@ -97,9 +89,10 @@ class Change:
             lower=lower,
             upper=upper,
             bound=1.0 if found is None else min(found.usual + bound, 1.0),
-            detail=f"{len(enough)} of {self.weeks} past weeks have enough answers to compare with"
+            detail=f"only {len(enough)} of {self.weeks} past weeks have enough answers to compare with"
             if found is None
-            else f"usually {found.usual:.1%} at these hours; by chance in {found.chance:.2g} of looks",
+            else f"usually {100 * found.usual:.1f} % at these hours; chance alone reaches this rate in "
+            f"{100 * found.chance:.2g} % of looks",
         )
         return observation, memory
 
@@ -114,14 +107,14 @@ class Change:
 
 
 def compare(current: Count, past: Sequence[Count]) -> Comparison:
-    """A quasi-binomial two-proportion test, one-sided; `current` has answers, `past` at least two counts with some.
+    """A one-sided quasi-binomial two-proportion test; `current` has answers, and so do at least two counts of `past`.
 
-    The chance is the larger of this one and of Fisher's exact test against all of the past: with few bad answers the
-    first, an approximation, promises too much, and the second knows nothing of how much the past differs by itself.
+    The chance is the larger one of this test and Fisher's exact test against the whole past. With few bad answers the
+    former, an approximation, is too confident; the latter ignores how much past windows vary by themselves.
 
-    With p the rate of the past m counts and p̄ that of all, the past counts' overdispersion is
-    φ = max(1, Σ (kᵢ − p·nᵢ)² / (nᵢ·p·(1 − p)) / (m − 1)), and t = (p̂ − p) / √(φ·p̄·(1 − p̄)·(1/n + 1/N)) is held
-    against Student's t with m − 1 degrees of freedom. Source: P. McCullagh and J. A. Nelder, Generalized Linear
+    With p the rate of the m past counts and p̄ the rate of all counts, the overdispersion of the past counts is
+    φ = max(1, Σ (kᵢ − p·nᵢ)² / (nᵢ·p·(1 − p)) / (m − 1)), and t = (p̂ − p) / √(φ·p̄·(1 − p̄)·(1/n + 1/N)) is compared
+    with Student's t with m − 1 degrees of freedom. Source: P. McCullagh and J. A. Nelder, Generalized Linear
     Models, 2nd edition, 1989, §4.5.
     """
     counts = [count for count in past if count.total]
@@ -144,7 +137,7 @@ def compare(current: Count, past: Sequence[Count]) -> Comparison:
 
 
 def student_tail(t: float, freedom: int) -> float:
-    """P(T > t) of Student's t with a whole number of degrees of freedom, by the finite series.
+    """P(T > t) for Student's t with a whole number of degrees of freedom, by the finite series.
 
     Source: M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
     """

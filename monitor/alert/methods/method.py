@@ -1,4 +1,4 @@
-"""What every alert method is: its parameters, which spans it wants counted, and what it makes of the counts."""
+"""The interface of an alert method: its parameters, the spans to count, and the observation it makes of the counts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from monitor.alert.target import Target
 from monitor.alert.window import MINUTE, Counts, Observation, Span
 from monitor.core.model import Json
 
-Memory: TypeAlias = Mapping[str, Json]  # what a method keeps of one set of labels between evaluations; as JSON
+Memory: TypeAlias = Mapping[str, Json]  # what a method keeps between evaluations for one set of labels, as JSON
+_HIGHEST_CHANCE = 0.5  # beyond it chance alone would breach more often than not
 
 
 class WrongParameter(ValueError):
-    """A parameter that a method cannot work with; `field` is its name."""
+    """A parameter has a value that the method cannot work with; `field` names the parameter."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -24,54 +25,55 @@ class WrongParameter(ValueError):
 
 
 class Method(Protocol):
-    """A frozen dataclass of parameters, whose `__post_init__` raises `WrongParameter`. Everything here is pure."""
+    """A frozen dataclass of parameters; its `__post_init__` raises `WrongParameter`. Every method is pure."""
 
     name: ClassVar[str]
     takes: ClassVar[frozenset[SignalKind]]  # the signals that it can judge
 
     @property
     def window(self) -> timedelta:
-        """The span that its figures in messages are of, and whose answers are shown as examples."""
+        """The span that the figures in messages cover, and whose answers are shown as examples."""
 
     @property
     def target(self) -> Target:
-        """The line that the signal is held against, given or to be learnt from the baseline."""
+        """The line that the signal is compared with: a given number, or one learnt from the baseline."""
 
     @property
     def fires_below(self) -> bool:
-        """Whether it fires under the line, not above it."""
+        """Whether the alert fires below the line instead of above it."""
+        return False
 
     def check(self, signal: Signal) -> None:
-        """Raises `WrongParameter` where a parameter does not suit `signal`, one of those that it `takes`."""
+        """Raises `WrongParameter` if a parameter does not suit `signal`, whose kind is in `takes`."""
 
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """What is to be counted at `now`; `until` is the time of the evaluation before, None at the first."""
+        """The spans to count at `now`; `until` is the time of the previous evaluation, None for the first."""
 
     def observe(
         self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """What `counts` of those spans say of `signal` against `bound`, and what is to be remembered."""
+        """Compares `counts` of those spans with `bound`; returns the observation and the memory to keep."""
 
 
 def require_share(field: str, target: Target) -> None:
-    """Raises `WrongParameter` where `target` is a number that is no share of answers; a learnt one always is."""
+    """Raises `WrongParameter` if `target` is a number outside 0 to 1; a learnt target is always a share."""
     if target.value is not None and not 0 < target.value < 1:
         raise WrongParameter(field, f"must be between 0 and 1, such as 0.06 for 6 %; it is {target}")
 
 
 def require_window(field: str, length: timedelta) -> None:
-    """Raises `WrongParameter` where `length` is not some whole minutes: answers are counted by the minute."""
+    """Raises `WrongParameter` if `length` is not a whole number of minutes, since answers are counted by the minute."""
     if length < MINUTE or length % MINUTE:
         raise WrongParameter(field, "must be a whole number of minutes, at least 1m: answers are counted by the minute")
 
 
 def require_least(field: str, value: float, least: float) -> None:
-    """Raises `WrongParameter` where `value` is below `least`."""
+    """Raises `WrongParameter` if `value` is below `least`."""
     if value < least:
         raise WrongParameter(field, f"must be {least:g} or more")
 
 
 def require_chance(field: str, value: float) -> None:
-    """Raises `WrongParameter` where `value` is no probability that a test can be held to."""
-    if not 0 < value <= 0.5:  # noqa: PLR2004  beyond it chance alone would breach more often than not
-        raise WrongParameter(field, "must be above 0 and at most 0.5: how often chance may pass for a change")
+    """Raises `WrongParameter` if `value` is not a usable significance level."""
+    if not 0 < value <= _HIGHEST_CHANCE:
+        raise WrongParameter(field, "must be above 0 and at most 0.5: the share of looks at which chance may fire")

@@ -1,25 +1,26 @@
-"""Bets against the target, looked at as often as one likes: what it promises, and why, stands in `wealth.py`."""
+"""Fires when bets against the target grow rich, however often one looks; `wealth.py` proves the guarantee."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import exp
 from typing import Any, ClassVar, cast
 
 import numpy as np
+from typing_extensions import override
 
-from monitor.alert.methods.method import Memory, WrongParameter, require_share, require_window
+from monitor.alert.methods.method import Memory, Method, WrongParameter, require_share, require_window
 from monitor.alert.methods.wealth import CAP, NOTHING, Floats, advance, log_statistic, settle
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Observation, Outcome, Span, interval, window_at
 from monitor.core.model import Json
 
-SETTLED = timedelta(minutes=30)  # what arrives later than this after its time is not counted
-LONGEST_GAP = timedelta(days=1)  # of a longer pause, only the last day is caught up with
-LONGEST_WAIT = HOUR  # a longer silence counts as so much, so that time alone raises no alarm
+SETTLED = timedelta(minutes=30)  # answers that arrive later than this are not counted
+LONGEST_GAP = timedelta(days=1)  # after a longer pause, only the last day is counted
+LONGEST_WAIT = HOUR  # a longer silence counts as this long, so that time alone raises no alarm
 _DAY = timedelta(days=1)
 _INSTANT = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,10 +28,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bets:
-    """What is remembered of one set of labels.
+    """The memory of one set of labels.
 
-    `seen` has, by minute since 1970, how many answers were counted of it and how many of them bad; minutes before
-    `since` are closed. `looked_at` is the last look that brought answers.
+    `seen` maps a minute since 1970 to how many of its answers were counted and how many of those were bad; minutes
+    before `since` are closed. `looked_at` is the time of the last look that brought answers.
     """
 
     log_wealth: Floats
@@ -40,7 +41,7 @@ class Bets:
     seen: Mapping[int, tuple[int, int]]
 
     def to_json(self) -> dict[str, Json]:
-        """As it is stored; `from_json` turns it back."""
+        """The stored form, which `from_json` reads."""
         return {
             "log_wealth": None if np.isneginf(self.log_wealth).all() else [float(v) for v in self.log_wealth],
             "firing": self.firing,
@@ -51,7 +52,7 @@ class Bets:
 
     @classmethod
     def from_json(cls, stored: Memory) -> Bets:
-        """What `to_json` gave."""
+        """Reads what `to_json` returns."""
         known = cast("dict[str, Any]", stored)
         return cls(
             log_wealth=NOTHING if known["log_wealth"] is None else np.array(known["log_wealth"]),
@@ -62,22 +63,22 @@ class Bets:
         )
 
     def as_of(self, now: datetime) -> Bets:
-        """With a look dated after `now`, by a clock that was ahead, taken as of now: else all until then is closed."""
+        """Moves a look dated after `now`, by a clock that ran ahead, back to `now`: else minutes to come are closed."""
         return replace(self, looked_at=min(self.looked_at, now), since=min(self.since, _minute(now)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequential:
-    """Breaching from the look at which the evidence that the rate is above `target` reaches its line, until it is gone.
+class Sequential(Method):
+    """Breaching from when the evidence for a rate above `target` reaches its line, until the evidence is gone.
 
-    While the rate is at or below the target, a false alarm comes once in `false_alarm_every` on average, or less
-    often. `window` is for display only. Late answers count as soon as they arrive, and none counts twice.
+    While the rate is at or below the target, a false alarm comes once in `false_alarm_every` on average, or more
+    rarely. `window` is for display only. Late answers count as soon as they arrive, and none counts twice.
     """
 
     name: ClassVar[str] = "sequential"
     takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.DEAD_LETTERS})
 
-    target: Target
+    target: Target = field()  # without `field()`, the dataclass takes the inherited property for a default
     false_alarm_every: timedelta = timedelta(weeks=10)
     window: timedelta = HOUR
 
@@ -92,18 +93,11 @@ class Sequential:
         """The wealth that raises the alarm, in minutes."""
         return self.false_alarm_every / MINUTE
 
-    @property
-    def fires_below(self) -> bool:
-        """Never."""
-        return False
-
-    def check(self, signal: Signal) -> None:
-        """Any share will do."""
-
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """The display window, then single minutes up to the running one: all that may have changed since `until`.
 
-        No lateness is waited for, since what comes late is counted then.
+        The method does not wait for late answers; it counts them when they arrive.
         """
         running = _minute(now)
         first = running
@@ -112,16 +106,11 @@ class Sequential:
         starts = (_EPOCH + minute * MINUTE for minute in range(first, running + 1))
         return window_at(now, self.window, timedelta()), *(Span(start=at, end=at + MINUTE) for at in starts)
 
+    @override
     def observe(
-        self,
-        counts: Counts,
-        *,
-        signal: Signal,  # noqa: ARG002
-        bound: float,
-        memory: Memory | None,
-        now: datetime,
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """Bets on what is new. `detail` says how rarely so much evidence comes by chance."""
+        """Bets on the new answers. `detail` says how rarely chance alone produces as much evidence."""
         shown, *minutes = counts.counts
         before = _start(now, len(minutes)) if memory is None else Bets.from_json(memory).as_of(now)
         after = self._look(before, minutes, bound, now)
@@ -135,7 +124,7 @@ class Sequential:
             lower=lower,
             upper=upper,
             bound=bound,
-            detail=_told(log_statistic(after.log_wealth).item(), self.line),
+            detail=_evidence(log_statistic(after.log_wealth).item(), self.line),
         )
         return observation, after.to_json()
 
@@ -147,7 +136,7 @@ class Sequential:
             if minute < before.since:
                 continue
             known, known_bad = seen.get(minute, (0, 0))
-            # rows may be erased or judged anew: what was bet stays bet
+            # rows may be erased or judged anew; bets already made stand
             new = max(count.total - known, 0)
             new_bad = min(max(round(count.sum) - known_bad, 0), new)
             total, bad = total + new, bad + new_bad
@@ -175,10 +164,10 @@ def _minute(at: datetime) -> int:
     return (at - _EPOCH) // MINUTE
 
 
-def _told(log_minutes: float, line: float) -> str:
-    """By the same bound as the alarm's, evidence of M minutes comes once in M minutes or less often."""
+def _evidence(log_minutes: float, line: float) -> str:
+    """By the bound that holds for the alarm, chance produces evidence of M minutes at most once in M minutes."""
     length = timedelta(minutes=min(exp(log_minutes), CAP * line))
     unit, name = next(
         ((unit, name) for unit, name in ((_DAY, "days"), (HOUR, "hours")) if length >= 2 * unit), (MINUTE, "minutes")
     )
-    return f"at the target, as much evidence comes once in {length / unit:,.0f} {name} or less often"
+    return f"at the target rate, chance produces as much evidence at most once in {length / unit:,.0f} {name}"

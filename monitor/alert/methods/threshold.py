@@ -1,4 +1,4 @@
-"""A rate, a mean or a state of now that is on the wrong side of a line."""
+"""Fires when a rate, a mean or a momentary state is on the wrong side of a line."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from monitor.alert.methods.method import Memory, WrongParameter, require_least, require_share, require_window
+from typing_extensions import override
+
+from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Threshold:
+class Threshold(Method):
     """Breaching while the value over `window` is `above` the line, or `below` it (means only).
 
-    Fewer than `min_samples` say nothing either way; a state of now needs none. With `confident` it takes the bound of
-    the interval that is nearer to the line to be past it, and a value back on the good side to end it.
+    With fewer than `min_samples` answers the outcome is unsure; momentary states need no samples. With `confident`,
+    the alert fires only when the whole interval is past the line, and ends when the value is back on the good side.
     """
 
     name: ClassVar[str] = "threshold"
@@ -31,46 +33,43 @@ class Threshold:
 
     def __post_init__(self) -> None:
         if (self.above is None) == (self.below is None):
-            raise WrongParameter("above", "give either above or below")
+            raise WrongParameter("above", "set either above or below")
         require_window("window", self.window)
         require_least("min_samples", self.min_samples, 1)
 
     @property
+    @override
     def target(self) -> Target:
-        """The line."""
         return self.above if self.above is not None else Target(value=self.below)
 
     @property
+    @override
     def fires_below(self) -> bool:
-        """Under `below`."""
         return self.below is not None
 
+    @override
     def check(self, signal: Signal) -> None:
-        """A share is held against a share; only a mean can be too low; only what is usual of a share is learnt."""
+        """A share needs a share as its line; only a mean can be too low; only a share has a baseline."""
         if self.above is None:
             if signal.kind is not SignalKind.MEAN:
-                raise WrongParameter("below", f"only a mean can be too low, not the {signal}")
+                raise WrongParameter("below", f"only a mean can be too low, not {_named(signal)}")
         elif signal.is_share:
             require_share("above", self.above)
         elif self.above.is_learnt:
-            raise WrongParameter("above", f"no baseline is learnt for the {signal}: give a number")
+            raise WrongParameter("above", f"no baseline is learnt for {_named(signal)}: set a number")
         if signal.is_momentary and self.confident:
-            raise WrongParameter("confident", f"the {signal} is a state of now, which has no interval")
+            raise WrongParameter("confident", f"{_named(signal)} is a momentary state, which has no interval")
 
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
-        """The window that is closed at `now`."""
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
+        """The last closed window at `now`."""
         return (window_at(now, self.window, lateness),)
 
+    @override
     def observe(
-        self,
-        counts: Counts,
-        *,
-        signal: Signal,
-        bound: float,
-        memory: Memory | None,
-        now: datetime,  # noqa: ARG002
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
-        """Nothing is remembered."""
+        """Leaves the memory as it is."""
         (count,) = counts.counts
         value = count.mean
         if value is not None and signal.is_momentary:
@@ -99,3 +98,7 @@ class Threshold:
         if self.confident and ((lower <= bound) if self.below is None else (upper >= bound)):
             return Outcome.UNSURE
         return Outcome.BREACHING
+
+
+def _named(signal: Signal) -> str:
+    return f"the {signal}".replace("_", " ")

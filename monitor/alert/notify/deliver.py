@@ -1,9 +1,9 @@
-"""Delivers what stands in the outbox, and owns the retries: a receiver sends once and says whether it may try again.
+"""Delivers the notifications in the outbox and owns the retries; a receiver sends once and names the kind of failure.
 
-What can be repeated: a message that was sent, when this process is killed, or the store is lost, before the row is
-marked as delivered; and one whose answer from the service was lost on the way (a timeout after it had arrived). Then
-the receiver is handed the same notification again, marked `in_doubt`, so that one that can look whether it arrived does
-so. Nothing else is sent twice, and nothing is dropped but what is given up, which keeps its error in the outbox.
+A message can be sent twice in two cases: this process is killed, or the store is lost, after the message was sent and
+before the row is marked as delivered; or the answer of the service is lost after the message arrived. The receiver then
+gets the same notification again, marked `in_doubt`, and may check whether it arrived. Nothing else is sent twice, and
+nothing is dropped except what is given up, whose error stays in the outbox.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 DEADLINE = timedelta(hours=24)
 FALLBACK_AFTER = timedelta(minutes=5)
-KEPT = timedelta(days=30)  # what was told, once its episode is over
-RESENT_KEPT = timedelta(hours=1)  # what was told again to a receiver that forgets
-_PIECE, _PIECES = 1_000, 200  # rows of one transaction, transactions of one call
+KEPT = timedelta(days=30)  # how long notifications are kept once their episode is over
+RESENT_KEPT = timedelta(hours=1)  # how long repetitions for receivers that forget are kept
+_ROWS, _TRANSACTIONS = 1_000, 200  # rows per transaction and transactions per call of `purge`
 _FIRST_PAUSE = timedelta(seconds=10)
 _LONGEST_PAUSE = timedelta(minutes=10)
 _LONGEST_RETRY_AFTER = timedelta(hours=1)
@@ -32,7 +32,7 @@ _LONGEST_RETRY_AFTER = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What one call of `deliver` did, in notifications."""
+    """How many notifications one call of `deliver` handled, by outcome."""
 
     delivered: int = 0
     postponed: int = 0
@@ -48,10 +48,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a receiver is tried, and who is told instead of one that fails.
+    """How long delivery to a receiver is tried, and which receiver takes over when it fails.
 
     A notification is given up `deadline` after it was made. Once it has waited for `fallback_after`, or is given up,
-    `fallback` is told of it too, and of what else comes of its episode.
+    the receiver `fallback` gets it too, and the rest of its episode.
     """
 
     deadline: timedelta = DEADLINE
@@ -67,10 +67,10 @@ def deliver(
     random: Random,
     patience: Patience = Patience(),
 ) -> Delivery:
-    """Delivers to one receiver after the other, see `deliver_to`; also for those that are not configured any more.
+    """Delivers to one receiver after the other with `deliver_to`; also handles receivers that are no longer configured.
 
     Raises:
-        Retriable: the store is out of reach; what was sent but not marked is sent again.
+        Retriable: the store is out of reach; notifications that were sent but not marked are sent again.
     """
     done = Delivery()
     for name in [*receivers, *(name for name in outbox.waiting() if name not in receivers)]:
@@ -89,54 +89,55 @@ def deliver_to(
 ) -> Delivery:
     """Sends each notification that is due at `now` for the receiver `name` once.
 
-    Of one group the outbox hands out only the first, so that `resolved` never overtakes `firing`. A failure that may
-    pass is tried again after a pause that doubles from 10 s to 10 min, half of it drawn from `random`, and at the
-    earliest when the service said. One that will not pass is given up at once. A receiver that failed is left alone for
-    the rest of the call, and when it said for how long, so are its other notifications. Nothing is done when another
-    replica is delivering to it. `receiver` None is not configured any more: it may come back before the deadline.
+    The outbox hands out only the first notification of each group, so that `resolved` never overtakes `firing`. After a
+    temporary failure the next attempt comes after a pause that doubles from 10 s to 10 min, half of it random, and no
+    earlier than the service asks. After a permanent failure the notification is given up at once. A receiver that
+    failed gets nothing more in this call; if it asked for a pause, its other notifications wait as long. Does nothing
+    if another replica delivers to the receiver. `receiver` None is no longer configured, and may come back before the
+    deadline.
 
     Raises:
-        Retriable: the store is out of reach; what was sent but not marked is sent again.
+        Retriable: the store is out of reach; notifications that were sent but not marked are sent again.
     """
-    if name not in outbox.waiting():  # mostly; a lock costs a connection
+    if name not in outbox.waiting():  # the usual case; a lock costs a connection
         return Delivery()
     with outbox.delivering(name) as ours:
         if not ours:
             return Delivery()
         fallback = patience.fallback if patience.fallback != name else None
         due = outbox.due(now, name)
-        if fallback is not None:  # before anything is sent: if we are killed after that, it must hear the end too
+        if fallback is not None:  # before sending: if this process is killed later, the fallback must hear the end too
             outbox.copy_to_fallback(name, fallback)
         done, resting = Delivery(), None
         for notification in due:
             if resting is None:
-                one, resting = _sent(outbox, notification, receiver, now, random=random, patience=patience)
+                outcome, resting = _sent(outbox, notification, receiver, now, random=random, patience=patience)
             else:
-                one = _left_alone(outbox, notification, resting, now, patience)
-            done += one
+                outcome = _left_alone(outbox, notification, resting, now, patience)
+            done += outcome
         if fallback is not None:
             outbox.copy_to_fallback(name, fallback, made_before=now - patience.fallback_after)
         return done
 
 
 def purge(outbox: Outbox, now: datetime) -> int:
-    """Removes in small transactions what nobody needs any more; how many rows.
+    """Removes old notifications in small transactions; returns how many.
 
     Raises:
-        Retriable: the store is out of reach; what was removed stays so.
+        Retriable: the store is out of reach; rows already removed stay removed.
     """
     removed = 0
-    for _ in range(_PIECES):
-        piece = outbox.purge(before=now - KEPT, resent_before=now - RESENT_KEPT, limit=_PIECE)
-        removed += piece
-        if piece < _PIECE:
+    for _ in range(_TRANSACTIONS):
+        batch = outbox.purge(before=now - KEPT, resent_before=now - RESENT_KEPT, limit=_ROWS)
+        removed += batch
+        if batch < _ROWS:
             break
     return removed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Resting:
-    """A receiver that failed in this call: why, and until when it is to be left alone, if it said."""
+    """A receiver that failed in this call: the reason, and the time until which it asked to wait, if it did."""
 
     reason: str
     until: datetime | None
@@ -164,7 +165,7 @@ def _sent(
         resting = _Resting(reason=reason, until=retry_at if asked else None)
         if retry_at > notification.at + patience.deadline:
             return _given_up(outbox, notification, reason, patience), resting
-        log.warning("%s: %s; again at %s", name, reason, retry_at.isoformat())
+        log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat())
         outbox.failed(notification, reason, retry_at)
         return Delivery(postponed=1), resting
     outbox.delivered(notification, receipt, now)
@@ -174,7 +175,7 @@ def _sent(
 def _left_alone(
     outbox: Outbox, notification: Notification, resting: _Resting, now: datetime, patience: Patience
 ) -> Delivery:
-    """What becomes of one that is due while its receiver rests; that is no attempt."""
+    """Handles a notification that is due while its receiver rests; this does not count as an attempt."""
     if now > notification.at + patience.deadline:
         return _given_up(outbox, notification, resting.reason, patience, attempted=False)
     if resting.until is None:
@@ -204,24 +205,24 @@ def _given_up(
 
 
 def _configured(receiver: Receiver | None, name: str) -> Receiver:
-    if receiver is None:  # retriable: whoever dropped the setting by mistake has until the deadline
-        raise Retriable(f"the receiver {name!r} is not configured any more")
+    if receiver is None:  # retriable: a setting removed by mistake can come back before the deadline
+        raise Retriable(f"the receiver {name!r} is no longer configured")
     return receiver
 
 
 def _retry_at(notification: Notification, error: Exception, now: datetime, random: Random) -> datetime | None:
-    """None: never."""
+    """The time of the next attempt; None after a permanent failure."""
     if isinstance(error, Fatal):
         return None
-    doublings = min(notification.attempts, 16)  # beyond any pause we allow; keeps the power small
+    doublings = min(notification.attempts, 16)  # already beyond the longest pause; keeps the power small
     pause = min(_FIRST_PAUSE * (1 << doublings), _LONGEST_PAUSE)
     pause = pause * random.uniform(0.5, 1.0)
     if isinstance(error, Retriable) and error.retry_after is not None:
-        # in seconds, since what a service says may be more than a timedelta holds, or no number
+        # in seconds, since the service may ask for more than a timedelta holds
         pause = max(pause, timedelta(seconds=min(_LONGEST_RETRY_AFTER.total_seconds(), error.retry_after)))
     return now + pause
 
 
 def _reason(error: Exception) -> str:
-    # the text of an exception that we did not write ourselves may hold a secret
+    # the text of a foreign exception may hold a secret
     return str(error) if isinstance(error, (Retriable, Fatal)) else f"defect in the receiver: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""What a message says of an alert beside its figures: what changed, bad answers, and how the signal went."""
+"""Describes an alert beyond its figures: what changed, examples of bad answers, and the course of the signal."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from typing import Protocol, TypeAlias
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.explain import Embed, explain
 from monitor.alert.explain.explanation import Explanation
+from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, NotifiedAlert, Point
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.window import MINUTE, Span
 
-BASELINE = timedelta(days=7)  # before the window
+BASELINE = timedelta(days=7)  # the time before the window that it is compared with
 LONGEST_WINDOW = timedelta(hours=6)
 SHORTEST_COURSE, POINTS = timedelta(hours=1), 60
 
-AnswerLink: TypeAlias = Callable[[str, str], str | None]  # of app and id
+AnswerLink: TypeAlias = Callable[[str, str], str | None]  # takes app and id
 
 
-class Changed(Protocol):
+class AnswerReader(Protocol):
     """Reads the answers that an explanation compares; may raise `Retriable`."""
 
     def read(
@@ -37,52 +38,59 @@ class Changed(Protocol):
         """The assessed answers of window and baseline under `selector` and `labels`, or even samples of them."""
 
 
-class Kept(Protocol):
-    """Where explanations are kept; may raise `Retriable`."""
+class ExplanationStore(Protocol):
+    """Stores explanations; may raise `Retriable`."""
 
-    def save(self, told: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
-        """Keeps what was said of an episode; the newest stands."""
+    def save(self, alert: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
+        """Stores the explanation of the alert's episode in place of an older one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Describer:
-    """Describes alerts of `rules`. `embed` None: questions are not clustered."""
+    """Describes alerts of `rules`. With `embed` None, questions are not clustered."""
 
     rules: Sequence[Rule]
-    counting: SignalReader
-    changed: Changed
-    kept: Kept
+    signals: SignalReader
+    answers: AnswerReader
+    explanations: ExplanationStore
     embed: Embed | None
     link: AnswerLink
 
-    def __call__(self, told: NotifiedAlert, now: datetime) -> Description:
-        """What is known of it at `now`; what cannot be read is left out.
+    def __call__(self, alert: NotifiedAlert, now: datetime) -> Description:
+        """Describes the alert at `now`; parts that do not apply to its signal or state are left out.
 
         Raises:
             Retriable: the store is out of reach.
         """
-        rule = next((rule for rule in self.rules if rule.name == told.rule), None)
+        rule = next((rule for rule in self.rules if rule.name == alert.rule), None)
         if rule is None or rule.signal.is_momentary:
             return Description()
-        course = course_of(self.counting, rule, told, now)
-        if rule.signal.kind is not SignalKind.RATE or told.status != "firing":
+        course = course_of(self.signals, rule, alert, now)
+        if rule.signal.kind is not SignalKind.RATE or alert.status != "firing":
             return Description(course=course)
-        window, baseline = spans(told, now)
-        rows = self.changed.read(rule.selector, _whose(rule, told), rule.signal.name, window, baseline)
+        window, baseline = spans(alert, now)
+        rows = self.answers.read(rule.selector, _alert_labels(rule, alert), rule.signal.name, window, baseline)
         explanation = explain(*rows, signal=rule.signal.name, embed=self.embed)
-        self.kept.save(told, explanation, now)
-        examples = tuple(
-            Example(
-                id=its.id, question=its.question, answer=its.answer, verdict=its.verdict, reasons=its.reasons,
-                url=self.link(its.app, its.id),
-            )
-            for its in explanation.telling[:MAX_EXAMPLES]
-        )  # fmt: skip
-        return Description(changes=tuple(explanation.sentences()), examples=examples, course=course)
+        self.explanations.save(alert, explanation, now)
+        return Description(
+            changes=tuple(explanation.sentences()),
+            examples=tuple(self._example(shown) for shown in explanation.telling[:MAX_EXAMPLES]),
+            course=course,
+        )
+
+    def _example(self, shown: ExampleAnswer) -> Example:
+        return Example(
+            id=shown.id,
+            question=shown.question,
+            answer=shown.answer,
+            verdict=shown.verdict,
+            reasons=shown.reasons,
+            url=self.link(shown.app, shown.id),
+        )
 
 
-def course_of(counting: SignalReader, rule: Rule, told: NotifiedAlert, now: datetime) -> Course | None:
-    """How the signal of an alert went from a while before it began up to `now`; None where nothing is counted by time.
+def course_of(signals: SignalReader, rule: Rule, alert: NotifiedAlert, now: datetime) -> Course | None:
+    """The signal of an alert from a while before it began up to `now`; None if the signal is not counted over time.
 
     Raises:
         Retriable: the store is out of reach.
@@ -90,28 +98,28 @@ def course_of(counting: SignalReader, rule: Rule, told: NotifiedAlert, now: date
     if rule.signal.is_momentary or rule.signal.kind is SignalKind.NO_DATA:
         return None
     end = _floor(now) + MINUTE
-    start = _floor(told.started_at) - max(3 * told.window, SHORTEST_COURSE)
+    start = _floor(alert.started_at) - max(3 * alert.window, SHORTEST_COURSE)
     step = max(-(-(end - start) // POINTS // MINUTE), 1) * MINUTE
     starts = [end - step * back for back in range(-(-(end - start) // step), 0, -1)]
     pieces = [Span(start=at, end=at + step) for at in starts]
-    selector = {**rule.selector, **{label: (value,) for label, value in _whose(rule, told).items()}}
-    found = counting.counts(rule.signal, selector, (), pieces)
+    selector = {**rule.selector, **{label: (value,) for label, value in _alert_labels(rule, alert).items()}}
+    found = signals.counts(rule.signal, selector, (), pieces)
     points = tuple(
         Point(at=piece.start, value=count.mean, total=count.total)
         for piece, count in zip(pieces, found[0].counts, strict=True)
     )
-    return Course(points=points, bound=told.bound, unit=told.unit, name=told.signal)
+    return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal)
 
 
-def _whose(rule: Rule, told: NotifiedAlert) -> dict[str, str]:
-    """Which of the answers that the rule looks at are the alert's."""
-    return {label: told.labels[label] for label in rule.by if label in told.labels}
+def _alert_labels(rule: Rule, alert: NotifiedAlert) -> dict[str, str]:
+    """The labels that select the alert's answers among those that the rule watches."""
+    return {label: alert.labels[label] for label in rule.by if label in alert.labels}
 
 
-def spans(told: NotifiedAlert, now: datetime) -> tuple[Span, Span]:
-    """The answers of the episode, with the window that began it, and the week before."""
+def spans(alert: NotifiedAlert, now: datetime) -> tuple[Span, Span]:
+    """The span of the episode with the window that began it, and the span of the week before."""
     end = _floor(now) + MINUTE
-    start = max(_floor(told.started_at) - told.window, end - LONGEST_WINDOW)
+    start = max(_floor(alert.started_at) - alert.window, end - LONGEST_WINDOW)
     return Span(start=start, end=end), Span(start=start - BASELINE, end=start)
 
 

@@ -1,7 +1,7 @@
-"""Who is told what, and when: grouping, silences, inhibition and repetition, as Alertmanager has them.
+"""Plans who is notified of what, and when: grouping, silences, inhibition and repetition, as in Alertmanager.
 
-`plan` looks at where the alerts stand and at what was last told of them, never at single events. So a process that is
-killed anywhere finds in the next round what is still to be told, and nothing is told twice.
+`plan` compares the current alerts with the last notification of each, never single events. A process that is killed
+anywhere therefore finds in the next round what is still to be sent, and nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
 from monitor.alert.window import gone_by
 
-Key: TypeAlias = tuple[str, str]  # receiver, and the group's identity
+Key: TypeAlias = tuple[str, str]  # the receiver and the identity of the group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertGroup:
-    """Alerts that one receiver is told of together, from the first that was told to when all are over.
+    """Alerts that one receiver gets in one notification, from the first notification until all alerts are over.
 
-    `number` is that of the next notification; `told_at` the time of the last one that told how the alerts stand (not
-    just that somebody acted), `paged_at` of the last that began or repeated it. `said` is what was last told of each
-    alert that is not over, by fingerprint.
+    `number` is the number of the next notification. `told_at` is the time of the last notification about the alerts
+    themselves (not about what a person did), `paged_at` of the last that began or repeated the episode. `said` holds
+    each alert that is not over as it was last sent, by fingerprint. The field names are the columns of the table.
     """
 
     key: str
@@ -42,9 +42,9 @@ class AlertGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flush:
-    """One notification to be made: the group as it stands after it, or over, and what is told.
+    """One notification to make: its alerts, and the group after it; `over` if the group ends with it.
 
-    `pages`: somebody is called, so it is worth looking again at what changed.
+    `pages`: the notification calls somebody, so it is worth looking again at what changed.
     """
 
     group: AlertGroup
@@ -57,15 +57,15 @@ class Flush:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Member:
-    """An alert of a group as it would be told of now, with what keeps it quiet."""
+    """An alert of a group as it would be sent now, and what keeps it quiet."""
 
-    told: NotifiedAlert
+    alert: NotifiedAlert
     silence: Silence | None = None
     inhibited: bool = False
 
     @property
     def active(self) -> bool:
-        return self.told.status != "resolved"
+        return self.alert.status != "resolved"
 
     @property
     def quiet(self) -> bool:
@@ -91,14 +91,14 @@ def plan(
     resend: Mapping[str, timedelta] | None = None,
     backlog: Collection[Key] = (),
 ) -> list[Flush]:
-    """The notifications that are to be made at `now`, at most one for a group, in no order.
+    """The notifications to make at `now`, at most one for each group, in no particular order.
 
-    `alerts` are all that are active or resolved. `resend` names receivers that forget an alert of which they hear
-    nothing, and how often they are to be told; `backlog` are groups whose last notification still waits to be sent, so
-    that being told once more would only queue.
+    `alerts` has all active and resolved alerts. `resend` maps receivers that forget an alert unless it is repeated to
+    how often to repeat it. `backlog` has the groups whose last notification still waits to be sent, so that repeating
+    it would only lengthen the queue.
     """
     known: dict[Key, AlertGroup] = {(group.receiver, group.key): group for group in groups}
-    # told of once, an alert stays in its group until it is over, whatever the grouping becomes meanwhile
+    # an alert stays in the group that first sent it until it is over, even if the grouping changes
     homes = {(g.receiver, identity): key for key, g in known.items() for identity in g.said}
     members: dict[Key, list[_Member]] = {}
     labels: dict[Key, Mapping[str, str]] = {}
@@ -109,18 +109,21 @@ def plan(
             key = home or (receiver, digest_of([receiver, shared]))
             labels[key] = shared
             members.setdefault(key, []).append(member)
-    # what was told of and is not here any more is over: it pends anew, or it fires for others now
+    # a sent alert that is missing is over: it is pending again, or fires for other receivers
     for (_, identity), key in homes.items():
         over = replace(known[key].said[identity], status="resolved", resolved_at=now, silenced_until=None)
-        members.setdefault(key, []).append(_Member(told=over))
+        members.setdefault(key, []).append(_Member(alert=over))
     flushes = []
-    for key, its in members.items():
-        again = (resend or {}).get(key[0])
-        often = None if key in backlog else again
-        # whoever forgets is told at once: it groups and waits by itself, and must not forget before it hears the end
-        timing = grouping if again is None else replace(grouping, wait=timedelta(), interval=timedelta())
+    for key, in_group in members.items():
+        forgets_after = (resend or {}).get(key[0])
+        repeat_after = None if key in backlog else forgets_after
+        # a receiver that forgets does its own grouping and waiting, and must not forget before it hears of the end
+        timing = grouping if forgets_after is None else replace(grouping, wait=timedelta(), interval=timedelta())
         group = known.get(key)
-        flush = _gone_on(group, its, timing, now, often) if group else _begun(key, labels[key], its, timing, now)
+        if group:
+            flush = _continued(group, in_group, timing, now, repeat_after)
+        else:
+            flush = _first(key, labels[key], in_group, timing, now)
         if flush is not None:
             flushes.append(flush)
     return flushes
@@ -144,47 +147,47 @@ def _members(
                 if source.fingerprint != alert.fingerprint
             )
             silence = silencing(silences, alert.matched, now)
-            yield alert, _Member(told=notified_alert(alert, silence), silence=silence, inhibited=inhibited)
+            yield alert, _Member(alert=notified_alert(alert, silence), silence=silence, inhibited=inhibited)
 
 
-def _gone_on(
+def _continued(
     group: AlertGroup, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
 ) -> Flush | None:
-    told = {m.told.fingerprint: m for m in members if m.told.fingerprint in group.said}
-    fresh = [m for m in members if m.told.fingerprint not in group.said and m.active and not m.quiet]
-    over = not fresh and not any(m.active for m in told.values())
-    news, by = _news(group, told, fresh, over=over, grouping=grouping, now=now)
-    pages = news == "repeated" or (news == "changed" and _calls(told.values(), fresh))
+    sent = {m.alert.fingerprint: m for m in members if m.alert.fingerprint in group.said}
+    fresh = [m for m in members if m.alert.fingerprint not in group.said and m.active and not m.quiet]
+    over = not fresh and not any(m.active for m in sent.values())
+    news, by = _news(group, sent, fresh, over=over, grouping=grouping, now=now)
+    pages = news == "repeated" or (news == "changed" and _calls(sent.values(), fresh))
     if news is None and resend is not None and not over and gone_by(group.told_at, now) >= resend:
         news = "repeated"
     if news is None:
         return None
-    said = {identity: m.told if m.active else group.said[identity] for identity, m in told.items()}
+    said = {identity: m.alert if m.active else group.said[identity] for identity, m in sent.items()}
     told_at = now
-    if news in ("acknowledged", "silenced"):  # at once, and of nothing else: who came and went is told in its time
-        shown = [m for m in told.values() if m.active]
-        told_at = group.told_at  # nor later for it
+    if news in ("acknowledged", "silenced"):  # sent at once and alone; other changes keep their own time
+        shown = [m for m in sent.values() if m.active]
+        told_at = group.told_at
     else:
-        shown = [*told.values(), *fresh]
-        said = {m.told.fingerprint: m.told for m in shown if m.active}
+        shown = [*sent.values(), *fresh]
+        said = {m.alert.fingerprint: m.alert for m in shown if m.active}
     paged_at = now if pages else group.paged_at
     after = replace(group, number=group.number + 1, told_at=told_at, paged_at=paged_at, said=said)
     return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
 
 
-def _calls(told: Iterable[_Member], fresh: Sequence[_Member]) -> bool:
-    """Whether who joined calls somebody: worse than what people were called for, or nobody is listening any more."""
-    active = [m.told for m in told if m.active]
-    worst = min((SEVERITIES.index(its.severity) for its in active), default=len(SEVERITIES))
-    heard = any(its.acknowledged_by for its in active)
-    return bool(fresh) and (heard or any(SEVERITIES.index(m.told.severity) < worst for m in fresh))
+def _calls(sent: Iterable[_Member], fresh: Sequence[_Member]) -> bool:
+    """Whether the new alerts page: they are worse than the sent ones, or one of these was acknowledged already."""
+    active = [m.alert for m in sent if m.active]
+    worst = min((SEVERITIES.index(alert.severity) for alert in active), default=len(SEVERITIES))
+    acknowledged = any(alert.acknowledged_by for alert in active)
+    return bool(fresh) and (acknowledged or any(SEVERITIES.index(m.alert.severity) < worst for m in fresh))
 
 
-def _begun(
+def _first(
     key: Key, labels: Mapping[str, str], members: Sequence[_Member], grouping: Grouping, now: datetime
 ) -> Flush | None:
     shown = [m for m in members if m.active and not m.quiet]
-    first = min((m.told.fired_at for m in shown), default=None)
+    first = min((m.alert.fired_at for m in shown), default=None)
     if first is None or gone_by(first, now) < grouping.wait:
         return None
     receiver, identity = key
@@ -192,56 +195,58 @@ def _begun(
         key=identity,
         receiver=receiver,
         labels=labels,
-        episode=episode_of(identity, now),  # not `first`, which may be that of an episode before: one was silenced
+        episode=episode_of(identity, now),  # not `first`: it may belong to an earlier, silenced episode
         number=1,
         told_at=now,
         paged_at=now,
-        said={m.told.fingerprint: m.told for m in shown},
+        said={m.alert.fingerprint: m.alert for m in shown},
     )
     return Flush(group=group, news="firing", alerts=_in_order(shown), pages=True)
 
 
 def _news(
     group: AlertGroup,
-    told: Mapping[str, _Member],
+    sent: Mapping[str, _Member],
     fresh: Sequence[_Member],
     *,
     over: bool,
     grouping: Grouping,
     now: datetime,
 ) -> tuple[News | None, str | None]:
-    """What is to be told of the group, and who did it."""
-    pairs = [(group.said[identity], m) for identity, m in told.items()]
+    """The news about the group, and the person behind it, if any."""
+    pairs = [(group.said[identity], m) for identity, m in sent.items()]
     for before, m in pairs:
-        if m.active and m.told.acknowledged_by and m.told.acknowledged_by != before.acknowledged_by:
-            return "acknowledged", m.told.acknowledged_by
+        if m.active and m.alert.acknowledged_by and m.alert.acknowledged_by != before.acknowledged_by:
+            return "acknowledged", m.alert.acknowledged_by
     for before, m in pairs:
         if m.active and m.silence is not None and before.silenced_until is None:
             return "silenced", m.silence.created_by
-    # the episode of an alert is not looked at: one that comes back before anybody was told makes no noise
-    changed = bool(fresh) or any(m.told.status != before.status for before, m in pairs if not (m.active and m.quiet))
+    # an alert's episode does not matter: one that ends and comes back between two notifications makes no noise
+    changed = bool(fresh) or any(m.alert.status != before.status for before, m in pairs if not (m.active and m.quiet))
     if changed and gone_by(group.told_at, now) >= grouping.interval:
         return ("resolved" if over else "changed"), None
     burning = [(before, m) for before, m in pairs if m.active and not m.quiet]
-    if any(before.silenced_until is not None for before, _ in burning):  # the silence is over, and it burns still
+    if any(
+        before.silenced_until is not None for before, _ in burning
+    ):  # the silence has ended, and the alert still fires
         return "repeated", None
-    unheard = any(m.told.acknowledged_by is None for _, m in burning)
-    if unheard and gone_by(group.paged_at, now) >= grouping.repeat:
+    unacknowledged = any(m.alert.acknowledged_by is None for _, m in burning)
+    if unacknowledged and gone_by(group.paged_at, now) >= grouping.repeat:
         return "repeated", None
     return None, None
 
 
 def _in_order(members: Sequence[_Member]) -> tuple[NotifiedAlert, ...]:
-    """The worst first, what is over last."""
+    """The worst first, resolved alerts last."""
 
     def order(member: _Member) -> tuple[bool, int, datetime]:
-        return not member.active, SEVERITIES.index(member.told.severity), member.told.fired_at
+        return not member.active, SEVERITIES.index(member.alert.severity), member.alert.fired_at
 
-    return tuple(member.told for member in sorted(members, key=order))
+    return tuple(member.alert for member in sorted(members, key=order))
 
 
 def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
-    """What is told of an alert over which `silence` holds, or none; it is firing, in error or resolved."""
+    """The alert as a notification sends it, under `silence` if one holds; it is active or resolved."""
     finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
     return NotifiedAlert(
         fingerprint=alert.fingerprint,

@@ -1,4 +1,4 @@
-"""From what is to be told to rows of the outbox: the one step between `dispatch.py` and `notify.py`."""
+"""Turns planned notifications into rows of the outbox: the step between `dispatch.py` and `deliver.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitor.alert.state import Alert
 
 log = logging.getLogger(__name__)
 
-DESCRIBING = 10.0  # seconds of a round: the next one must not wait for explanations
+DESCRIBING = 10.0  # seconds per round for explanations, so that the next round need not wait for them
 
 Describe: TypeAlias = Callable[[NotifiedAlert, datetime], Description]
 Link: TypeAlias = Callable[[NotifiedAlert], str | None]
@@ -34,41 +34,45 @@ def dispatch(
     resend: Mapping[str, timedelta] | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> list[Notification]:
-    """Puts into the outbox what is to be told at `now` of `alerts`, as the store holds them; returns it.
+    """Queues the notifications about the stored `alerts` that are due at `now`, and returns them.
 
-    Pages come first, the worst before the others; what changed is looked for as long as `DESCRIBING` allows, by
-    `clock`, after which they go out without.
+    Pages come first, the worst of them before the others. `describe` says what changed, as long as `clock` shows less
+    than `DESCRIBING` seconds for the round; later notifications go out without a description. `link` gives the page of
+    an alert, and `resend` is as in `plan`.
 
-    Each notification is written in one transaction with what is remembered as told. A process killed before that makes
-    it again in its next round, one killed after it finds it told. `describe` says what changed, `link` where people
-    look at an alert, `resend` as in `plan`.
+    Each notification is written in one transaction with the group that remembers it. A process killed before the
+    transaction makes the notification again in its next round; one killed after it finds it made.
 
     Raises:
-        Retriable: the store is out of reach, or another replica was at it; what was written before stays.
+        Retriable: the store is out of reach, or another replica changed a group; rows already written stay.
     """
     flushes = plan(
-        alerts, outbox.groups(), now,
-        grouping=rules.grouping, silences=outbox.silences(now), inhibitions=rules.inhibitions, resend=resend,
+        alerts,
+        outbox.groups(),
+        now,
+        grouping=rules.grouping,
+        silences=outbox.silences(now),
+        inhibitions=rules.inhibitions,
+        resend=resend,
         backlog=outbox.backlog(),
-    )  # fmt: skip
-    described: dict[str, Description] = {}  # several receivers are told of the same alert
+    )
+    described: dict[str, Description] = {}  # several receivers may get the same alert
     made = []
     until = clock() + DESCRIBING
     for flush in sorted(flushes, key=_worst_first):
-        described_group = _with_description(flush, describe if clock() < until else _nothing, described, now)
-        notification = _notification(described_group, link, now)
-        outbox.enqueue(described_group.group, notification, over=flush.over)
+        complete = _with_description(flush, describe if clock() < until else _undescribed, described, now)
+        notification = _notification(complete, link, now)
+        outbox.enqueue(complete.group, notification, over=flush.over)
         made.append(notification)
     return made
 
 
 def _worst_first(flush: Flush) -> tuple[bool, int]:
-    return not flush.pages, min(SEVERITIES.index(told.severity) for told in flush.alerts)
+    return not flush.pages, min(SEVERITIES.index(alert.severity) for alert in flush.alerts)
 
 
-def _nothing(told: NotifiedAlert, now: datetime) -> Description:
-    del now
-    log.warning("alert %r: what changed is not looked for, since others took all the time for that", told.rule)
+def _undescribed(alert: NotifiedAlert, _now: datetime) -> Description:
+    log.warning("alert %r is sent without what changed: explaining other alerts took all the time", alert.rule)
     return Description()
 
 
@@ -80,7 +84,7 @@ def _with_description(flush: Flush, describe: Describe, described: dict[str, Des
         try:
             described[leading.episode] = describe(leading, now)
         except Exception:  # a page without a description beats no page
-            log.exception("alert %r: what changed could not be found out", leading.rule)
+            log.exception("alert %r is sent without what changed, because of an error", leading.rule)
             described[leading.episode] = flush.group.description or Description()
     return replace(flush, group=replace(flush.group, description=described[leading.episode]))
 

@@ -1,4 +1,4 @@
-"""One round of alerting at a given time: evaluate the rules, then deliver what is due."""
+"""Runs one round of alerting at a given time: evaluate the rules, queue notifications, deliver them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from monitor.alert.state import Transition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertLoop:
-    """One round of alerting at a given time; the scheduler and the demo both turn this handle.
+    """One round of alerting at a given time; the scheduler and the demo both call it.
 
-    `rules` gives the rules that hold now, `describe` says what changed about an alert under its rule; `noted` is told
-    of the rules of each round.
+    `rules` returns the current rules, `describe` returns what describes alerts of given rules, and `noted` is called
+    with the rules of each round.
     """
 
     rules: Callable[[], RuleSet]
@@ -34,7 +34,7 @@ class AlertLoop:
     random: Random = field(default_factory=Random)
 
     def evaluate(self, now: datetime) -> list[Transition]:
-        """Evaluates the rules and puts into the outbox what is to be told; nothing where another replica does it."""
+        """Evaluates the rules and queues notifications; does nothing while another replica evaluates."""
         with self.store.evaluating() as ours:
             if not ours:
                 return []
@@ -42,28 +42,33 @@ class AlertLoop:
             self.noted(rules, now)
             changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
             dispatch(
-                rules, self.store.alerts(), self.outbox, now,
-                describe=self.describe(rules.rules), link=self.link, resend=self._resend,
-            )  # fmt: skip
+                rules,
+                self.store.alerts(),
+                self.outbox,
+                now,
+                describe=self.describe(rules.rules),
+                link=self.link,
+                resend=self._resend,
+            )
             return changes
 
     def deliver(self, now: datetime) -> Delivery:
-        """Delivers to one receiver after the other, see `monitor.alert.notify.deliver`."""
+        """Delivers to one receiver after the other with `monitor.alert.notify.deliver.deliver`."""
         return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
 
     def deliver_to(self, name: str, now: datetime) -> Delivery:
-        """Delivers to one of them; receivers may be delivered to at the same time."""
+        """Delivers to one receiver; may run for several receivers at the same time."""
         return deliver_to(self.outbox, name, self.receivers.get(name), now, random=self.random, patience=self.patience)
 
     def deliver_rest(self, now: datetime) -> Delivery:
-        """Sees to what waits for receivers that are not configured any more."""
+        """Handles notifications for receivers that are no longer configured."""
         gone = [name for name in self.outbox.waiting() if name not in self.receivers]
         return sum((self.deliver_to(name, now) for name in gone), start=Delivery())
 
     def purge(self, now: datetime) -> int:
-        """Removes what nobody needs of what was told; how many rows."""
+        """Removes old notifications; returns how many rows."""
         return purge(self.outbox, now)
 
     @property
     def _resend(self) -> dict[str, timedelta]:
-        return {name: often for name, its in self.receivers.items() if (often := its.resend) is not None}
+        return {name: receiver.resend for name, receiver in self.receivers.items() if receiver.resend is not None}

@@ -1,4 +1,4 @@
-"""How a YAML file becomes rules: pydantic reads its form, and every error names file, line and column."""
+"""Reads a rules file: YAML, then the form, then rules; every error names the file, the line and the column."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Problem: TypeAlias = tuple[KeyPath, str]
 
 
 def load_rules(path: Path | None, *, receivers: Collection[str]) -> RuleSet:
-    """The rules of the file at `path`, or the set that ships with `monitor`; `receivers` are the names configured.
+    """The rules of the file at `path`, or the default rules; `receivers` are the names of the configured receivers.
 
     Raises:
-        WrongSettings: the file cannot be read or is wrong; the message names file, line and column of every error.
+        WrongSettings: the file cannot be read or is wrong; the message has one line for each error.
     """
     return parse_rules(read_rules(path), name=DEFAULT_RULES if path is None else str(path), receivers=receivers)
 
 
 def read_rules(path: Path | None) -> str:
-    """The text of the file at `path`, or of the set that ships.
+    """The text of the file at `path`, or of the default rules.
 
     Raises:
         WrongSettings: the file cannot be read.
@@ -45,7 +45,7 @@ def read_rules(path: Path | None) -> str:
 
 
 def parse_rules(text: str, *, name: str, receivers: Collection[str]) -> RuleSet:
-    """As `load_rules`, from text; `name` stands for the file in messages."""
+    """Like `load_rules`, but from text; messages call the file `name`."""
     try:
         document = parse_yaml(text)
     except InvalidYaml as error:
@@ -53,7 +53,7 @@ def parse_rules(text: str, *, name: str, receivers: Collection[str]) -> RuleSet:
     try:
         form = RulesForm.model_validate(document.value)
     except ValidationError as error:
-        raise _wrong(name, document, [_explained(e) for e in error.errors(include_url=False)]) from None
+        raise _wrong(name, document, [_problem(e) for e in error.errors(include_url=False)]) from None
     problems = _problems_between(form, receivers)
     rules: list[Rule] = []
     for index, entry in enumerate(form.rules):
@@ -75,15 +75,15 @@ def _rule(entry: RuleForm) -> Rule:
     signal = entry.signal
     kind: type[Method] = METHODS[entry.chosen_method]
     if signal.kind not in kind.takes:
-        taken = ", ".join(sorted(kind.takes))
-        raise WrongParameters([(("signal",), f"the method {kind.name!r} takes {taken}, not {signal.kind}")])
+        accepted = ", ".join(sorted(kind.takes))
+        raise WrongParameters([(("signal",), f"the method {kind.name!r} takes {accepted}, not {signal.kind}")])
     method = parse_parameters(kind, entry.parameters, beside=KEYS)
     try:
         method.check(signal)
     except WrongParameter as error:
         raise WrongParameters([((error.field,), error.problem)]) from None
     problems: list[Problem] = [
-        ((key, label), f"{signal} is not counted by {label!r}; by: {', '.join(signal.labels)}")
+        ((key, label), f"{signal} has no label {label!r}; its labels: {', '.join(signal.labels)}")
         for key, labels in (("selector", entry.selector), ("by", entry.by or ()))
         for label in labels
         if label not in signal.labels
@@ -94,12 +94,12 @@ def _rule(entry: RuleForm) -> Rule:
 
 
 def _problems_between(form: RulesForm, receivers: Collection[str]) -> list[Problem]:
-    """What no single value shows: a name given twice, a receiver that is not configured."""
+    """Problems that no single value shows: repeated rule names, receivers that are not configured."""
     problems: list[Problem] = []
     names: set[str] = set()
     for index, entry in enumerate(form.rules):
         if entry.name in names:
-            problems.append((("rules", index, "name"), f"another rule has the name {entry.name!r} already"))
+            problems.append((("rules", index, "name"), f"another rule is already named {entry.name!r}"))
         names.add(entry.name)
         for place, receiver in enumerate(entry.receivers or ()):
             if receiver not in receivers:
@@ -109,7 +109,7 @@ def _problems_between(form: RulesForm, receivers: Collection[str]) -> list[Probl
     return problems
 
 
-def _explained(error: Any) -> Problem:
+def _problem(error: Any) -> Problem:
     path = tuple(part for part in error["loc"] if part != "function-plain")
     match error["type"]:
         case "extra_forbidden":
@@ -117,7 +117,7 @@ def _explained(error: Any) -> Problem:
         case "missing":
             return path, "is missing"
         case "too_short" if path == ("rules",):
-            return path, "has no rule: nobody would be told of anything"
+            return path, "has no rules, so nobody would ever be alerted"
         case "model_type":
             return path, "must be a mapping of keys to values"
     return path, error["msg"].removeprefix("Value error, ")
@@ -128,7 +128,7 @@ def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongSet
     marked = [
         (document.mark(path, of_key=problem.startswith(UNKNOWN_KEY)), path, problem) for path, problem in problems
     ]
-    for mark, path, problem in sorted(marked, key=lambda one: (one[0].line, one[0].column)):
+    for mark, path, problem in sorted(marked, key=lambda entry: (entry[0].line, entry[0].column)):
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
         lines.append(f"{name}:{mark.line}:{mark.column}: {where}: {problem}")
     return WrongSettings("\n".join(lines))

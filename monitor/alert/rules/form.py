@@ -1,4 +1,4 @@
-"""The form of a rules file, as pydantic reads it; the parameters of the methods are left to `parameters.py`."""
+"""The pydantic models of a rules file; `parameters.py` reads the parameters of the methods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, "rule", "severity", "alertname")
 
 def _storable(text: str) -> str:
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("holds a character that cannot be stored (U+0000 or half of a surrogate pair)")
+        raise ValueError("contains a character that cannot be stored (U+0000 or half of a surrogate pair)")
     return text
 
 
@@ -31,13 +31,13 @@ def _listed(value: object) -> object:
 
 def _without_repeats(values: list[str]) -> list[str]:
     if repeated := next((value for value in values if values.count(value) > 1), None):
-        raise ValueError(f"{repeated!r} stands here twice")
+        raise ValueError(f"{repeated!r} is listed twice")
     return values
 
 
 def _one_line(name: str) -> str:
     if not name.isprintable() or name != name.strip():
-        raise ValueError("must be one line of printable text without space around it")
+        raise ValueError("must be one line of printable text without leading or trailing spaces")
     return name
 
 
@@ -49,9 +49,9 @@ def _known_method(method: str) -> str:
 
 def _own_labels(labels: dict[str, str]) -> dict[str, str]:
     if taken := next((label for label in _TAKEN if label in labels), None):
-        raise ValueError(f"{taken!r} is a label that every alert may have of itself; choose another name")
+        raise ValueError(f"{taken!r} is a label that monitor sets itself; choose another name")
     for label in labels:
-        Matcher(label=label, operator="=", value="")  # else nobody could silence by it
+        Matcher(label=label, operator="=", value="")  # raises if no matcher, and so no silence, could name the label
     return labels
 
 
@@ -65,7 +65,7 @@ def _signal(value: object) -> Signal:
             return Signal(kind=SignalKind(kind), name=name)
     elif isinstance(value, str) and value in set(SignalKind) - set(_NAMED):
         return Signal(kind=SignalKind(value))
-    raise ValueError(f"{value!r} is no signal; known: {known}")
+    raise ValueError(f"{value!r} is not a signal; known: {known}")
 
 
 def _matcher(value: object) -> Matcher:
@@ -76,7 +76,7 @@ def _matcher(value: object) -> Matcher:
 
 def _at_least_a_minute(length: timedelta) -> timedelta:
     if length < timedelta(minutes=1):
-        raise ValueError("must be 1m or longer: so often people are called again")
+        raise ValueError("must be 1m or longer: people are paged again this often")
     return length
 
 
@@ -95,32 +95,26 @@ class _Form(BaseModel):
 
 
 class GroupingForm(_Form):
-    """See `Grouping`."""
-
     by: _Names = Field(default_factory=lambda: [*Grouping().by])
     wait: _Duration = Grouping().wait
     interval: _Duration = Grouping().interval
     repeat: Annotated[_Duration, AfterValidator(_at_least_a_minute)] = Grouping().repeat
 
     def grouping(self) -> Grouping:
-        """What it says."""
         return Grouping(by=tuple(self.by), wait=self.wait, interval=self.interval, repeat=self.repeat)
 
 
 class InhibitForm(_Form):
-    """See `Inhibition`."""
-
     source: _Matchers
     target: _Matchers
     equal: _Names = Field(default_factory=list)
 
     def inhibition(self) -> Inhibition:
-        """What it says."""
         return Inhibition(source=tuple(self.source), target=tuple(self.target), equal=tuple(self.equal))
 
 
 class RuleForm(_Form):
-    """See `Rule`. Keys that are none of these are the method's parameters."""
+    """The fields of `Rule`. Other keys are parameters of the method."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -141,16 +135,15 @@ class RuleForm(_Form):
 
     @property
     def chosen_method(self) -> str:
-        """The one named, or what the signal asks for."""
+        """The named method, or the default for the signal."""
         return self.method or ("absence" if self.signal.kind is SignalKind.NO_DATA else "threshold")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The keys left for the method."""
+        """The keys that belong to the method."""
         return dict(self.model_extra or {})
 
     def rule(self, method: Method) -> Rule:
-        """What it says, with `method` made of its parameters."""
         return Rule(
             name=self.name,
             signal=self.signal,
@@ -169,7 +162,7 @@ class RuleForm(_Form):
         )
 
 
-KEYS = tuple(field.alias or name for name, field in RuleForm.model_fields.items())  # of a rule, without its method's
+KEYS = tuple(field.alias or name for name, field in RuleForm.model_fields.items())  # without the method's parameters
 
 
 class RulesForm(_Form):

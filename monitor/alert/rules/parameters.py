@@ -1,4 +1,4 @@
-"""From the keys of a rule to the fields of its method: each field's type says how its value is read."""
+"""Turns the keys of a rule into the fields of its method: a field's type decides how its value is read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from monitor.core.duration import parse_duration
 T = TypeVar("T")
 KeyPath: TypeAlias = tuple[int | str, ...]
 UNKNOWN_KEY = "unknown key"
-_LARGEST = 2**53  # up to here a float tells whole numbers apart
+_LARGEST = 2**53  # up to here every whole number is an exact float
 
 
 class WrongParameters(Exception):
-    """Values that are none of the fields' or cannot be read; `problems` names each with its path."""
+    """Some values are unknown, missing or wrong; `problems` lists each with its path."""
 
     def __init__(self, problems: list[tuple[KeyPath, str]]) -> None:
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {problem}" for path, problem in problems))
@@ -29,18 +29,18 @@ class WrongParameters(Exception):
 
 
 def unknown_key(name: str, known: Collection[str]) -> str:
-    """What to say of a key that is none of the `known` ones; it begins with `UNKNOWN_KEY`."""
-    meant = get_close_matches(name, known, n=1)
-    return f"{UNKNOWN_KEY}; did you mean {meant[0]}?" if meant else UNKNOWN_KEY
+    """The message for a key that is not in `known`; it begins with `UNKNOWN_KEY`."""
+    similar = get_close_matches(name, known, n=1)
+    return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else UNKNOWN_KEY
 
 
 def parse_parameters(of: type[T], values: Mapping[str, Any], *, beside: Collection[str] = ()) -> T:
-    """An `of`, a dataclass, with the fields that `values` gives and the defaults of the others.
+    """Builds the dataclass `of` from `values`, with defaults for the missing fields.
 
-    `beside` are keys that may stand there too and were read elsewhere: what a mistyped one may have meant.
+    `beside` lists keys that are allowed too and read elsewhere; they only serve as suggestions for mistyped keys.
 
     Raises:
-        WrongParameters: some are unknown, missing or wrong.
+        WrongParameters: some values are unknown, missing or wrong.
     """
     hints = get_type_hints(of)
     known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
@@ -70,14 +70,14 @@ def parse_parameters(of: type[T], values: Mapping[str, Any], *, beside: Collecti
 
 
 def duration(value: object) -> timedelta:
-    """A duration in Prometheus's notation, or a bare 0.
+    """Reads a duration in Prometheus's notation, or a bare 0.
 
     Raises:
-        ValueError: it is none.
+        ValueError: `value` is not a duration.
     """
     if isinstance(value, str) or (value == 0 and not isinstance(value, bool)):
         return parse_duration(str(value))
-    raise ValueError(f"{value!r} is no duration: write it as 30s, 5m, 1h30m or 1d")
+    raise ValueError(f"{value!r} is not a duration: write it as 30s, 5m, 1h30m or 1d")
 
 
 def _read(hint: Any, value: Any) -> Any:
@@ -91,7 +91,7 @@ def _read(hint: Any, value: Any) -> Any:
     if is_dataclass(hint) and hint is not Target:
         if not isinstance(value, dict):
             raise ValueError("must be a mapping of keys to values")
-        return parse_parameters(hint, value)  # type: ignore[arg-type]  # a dataclass, as just seen
+        return parse_parameters(hint, value)  # type: ignore[arg-type]  # is_dataclass does not narrow to a type
     if origin is Literal:
         return _chosen(choices, value)
     return _single(hint, value)
@@ -126,10 +126,10 @@ def _single(hint: Any, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
             raise ValueError("must be a number, or `baseline + 1pp`")
         return parse_target(value)
-    said = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[hint]
-    wide = (int, float) if hint is float else hint
-    if not isinstance(value, wide) or (isinstance(value, bool) and hint is not bool):
-        raise ValueError(f"must be {said}")
+    expected = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[hint]
+    accepted = (int, float) if hint is float else hint
+    if not isinstance(value, accepted) or (isinstance(value, bool) and hint is not bool):
+        raise ValueError(f"must be {expected}")
     if hint is float and not isfinite(value):
         raise ValueError("must be finite")
     return float(value) if hint is float else value

@@ -1,4 +1,4 @@
-"""The rules file while it is in use: read again when it changes, and left as it was when what it says is wrong."""
+"""Reloads the rules file when it changes, and keeps the last valid rules while the file is wrong."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ log = logging.getLogger(__name__)
 
 
 class WatchedRules:
-    """The rules of the file at `path`, or the set that ships. For one thread.
+    """The current rules of the file at `path`, or the default rules. Not thread-safe.
 
     Raises:
-        WrongSettings: the file is wrong at the start. Later it is only logged, once for each new text.
+        WrongSettings: the file is wrong at the start. A later error is only logged, once for each new text.
     """
 
     def __init__(self, path: Path | None, *, receivers: Collection[str]) -> None:
@@ -28,7 +28,7 @@ class WatchedRules:
         self._rules = self._parsed(text)
 
     def current(self) -> RuleSet:
-        """The rules as the file has them now, or as it last had them right."""
+        """The rules in the file, or the last valid ones if the file is wrong."""
         if self._path is None:
             return self._rules
         text: str | None
@@ -45,10 +45,10 @@ class WatchedRules:
                 self._rules = self._parsed(text)
             except WrongSettings as error:
                 problem = str(error)
-        if problem:  # once, until the text changes again
-            log.error("the alert rules cannot be used; those of before hold on:\n%s", problem)
+        if problem:  # logged once, until the text changes again
+            log.error("the alert rules file is wrong; the previous rules stay in force. Fix it:\n%s", problem)
         else:
-            log.info("%s was changed: %d rules hold now", self._path, len(self._rules.rules))
+            log.info("%s has changed: %d rules are in force", self._path, len(self._rules.rules))
         return self._rules
 
     def _parsed(self, text: str) -> RuleSet:

@@ -162,9 +162,9 @@ class Alerting:
 
         return Describer(
             rules=rules,
-            counting=self.store,
-            changed=ExplanationRows(self._engine()),
-            kept=self.explanations,
+            signals=self.store,
+            answers=ExplanationRows(self._engine()),
+            explanations=self.explanations,
             embed=lambda texts: self._embedder().embed(texts),
             link=self.answer_link,
         )

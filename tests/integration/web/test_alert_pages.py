@@ -14,7 +14,7 @@ from monitor.alert.state import State, Transition
 from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.alert.explanations import Explanations
-from monitor.web.alert.view import told
+from monitor.web.alert.view import as_notified
 from tests.factories.alert import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
@@ -121,7 +121,7 @@ def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, 
     explanation = Explanation(
         signal="negative", answers=9, matching=3, before_answers=90, before_matching=3, looked_at=1, telling=(its,)
     )
-    Explanations(engine).save(told(FIRING, None), explanation, NOON)
+    Explanations(engine).save(as_notified(FIRING, None), explanation, NOON)
     text = site.by_token("operator").get(f"/alerts/{FIRING.fingerprint}").text
     assert '<a href="/interactions/shop/a%2Fb">&lt;script&gt;alert(1)&lt;/script&gt; [e-mail]</a>' in text
     assert "<script>alert" not in text
@@ -215,9 +215,9 @@ def test_a_silence_is_shown_for_what_it_does_before_it_is_made(site, save, rows)
     ("matchers", "said"),
     [
         ("  ", "Write at least one matcher"),
-        ("app", "is no matcher"),
-        ("app=~(", "is no regular expression"),
-        ('app=""', "it would silence every alert"),
+        ("app", "is not a matcher"),
+        ("app=~(", "is not a regular expression"),
+        ('app=""', "this would silence every alert"),
     ],
 )
 def test_a_silence_that_cannot_be_says_why(site, rows, matchers, said):
@@ -236,7 +236,7 @@ def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     client = site.by_token("operator")
     assert "gone" in client.get("/alerts").text
     text = client.get(f"/alerts/{bare.fingerprint}").text
-    assert "<strong>unknown</strong> reading is behind by" in text
+    assert "<strong>unknown</strong> consumer lag" in text
     assert "no &lt;table&gt;" in text
     assert "There is no chart" in text
     assert "is not configured any more" in text

@@ -55,7 +55,7 @@ def test_a_pattern_that_would_take_for_ever_does_not():
 
 def test_patterns_too_large_are_refused():
     for pattern in ("a" * 501, "(a{1000}){1000}"):
-        with pytest.raises(ValueError, match=r"more than 500|no regular expression"):
+        with pytest.raises(ValueError, match=r"longer than 500|not a regular expression"):
             Matcher(label="app", operator="=~", value=pattern)
 
 
@@ -79,7 +79,7 @@ def test_a_pattern_of_one_value_is_that_value(one, other):
 
 @pytest.mark.parametrize("label", ["", "a b", "a=", 'a"', "a!", "a~", " a", "a\n"])
 def test_a_label_that_cannot_be_written_is_refused(label):
-    with pytest.raises(ValueError, match="cannot name a label"):
+    with pytest.raises(ValueError, match="is not a label name"):
         Matcher(label=label, operator="=", value="x")
 
 

@@ -43,7 +43,7 @@ def test_targets_are_read_and_told(text, target):
     "text", ["6 %", "base", "baseline + 1", "baseline + 100pp", "", True, float("nan"), float("inf")]
 )
 def test_anything_else_is_no_target(text):
-    with pytest.raises(ValueError, match="is no target: write a number, or baseline"):
+    with pytest.raises(ValueError, match="is not a target: write a number, or baseline"):
         parse_target(text)
 
 
@@ -92,7 +92,7 @@ def test_too_little_teaches_nothing(counts):
 
 def test_a_baseline_is_stored_as_json():
     assert Baseline.from_json(json.loads(json.dumps(USUAL.to_json()))) == USUAL
-    with pytest.raises(ValueError, match="without 'rate'"):
+    with pytest.raises(ValueError, match="lacks 'rate'"):
         Baseline.from_json({})
 
 

@@ -127,7 +127,7 @@ def test_a_state_is_told_without_interval_and_window():
         signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta()
     )
     assert facts(told) == [
-        ("Reading is behind by", "1h30m"),
+        ("Consumer lag", "1h30m"),
         ("Threshold", "above 5m"),
         ("Since", "2025-11-21 12:00 UTC"),
     ]

@@ -108,7 +108,7 @@ def test_labels_that_vanish_hold_what_is_firing_for_a_day(store):
     assert run(store, 60) == []
     assert run(store, 60 * 23) == []
     assert run(store, 60 * 24 + 2) == [("shop", "resolved")]
-    assert store.history[-1].alert.note == "nothing was counted for 1d"
+    assert store.history[-1].alert.note == "no answers or messages for 1d"
 
 
 def test_labels_that_vanish_fire_on_where_that_counts_as_alerting(store):

@@ -67,37 +67,34 @@ def test_the_first_sentence_says_what_changed():
 
 def test_each_kind_is_said_in_its_own_words():
     assert said(a_finding()) == (
-        "prompt version v42: 75 % negative against 12 % elsewhere, it was 4.0 % before; it explains 94 % of the rise."
+        "prompt version v42: 75 % negative (4.0 % before), 12 % elsewhere; this explains 94 % of the rise."
     )
     assert said(a_finding(kind=Kind.NEW, before_rate=None, before_share=0.0, owed=0.4)) == (
-        "prompt version v42: 75 % negative against 12 % elsewhere; new, 60 % of the answers; "
-        "it explains the whole rise."
+        "prompt version v42: 75 % negative, 12 % elsewhere; new, 60 % of the answers; this explains the whole rise."
     )
     assert said(a_finding(kind=Kind.MIX, before_rate=0.7, before_share=0.08, owed=0.2)) == (
-        "prompt version v42: 75 % negative (70 % before) against 12 % elsewhere, and now 60 % of the answers "
-        "instead of 8.0 %: a shift of traffic; it explains 50 % of the rise."
+        "prompt version v42: 75 % negative (70 % before), 12 % elsewhere; traffic has shifted: "
+        "60 % of the answers now, 8.0 % before; this explains 50 % of the rise."
     )
     assert said(a_finding(kind=Kind.UNCOMPARED, before_rate=None)) == (
-        "prompt version v42: 75 % negative against 12 % elsewhere, 60 % of the answers."
+        "prompt version v42: 75 % negative, 12 % elsewhere; 60 % of the answers."
     )
 
 
 def test_where_nothing_changed_that_is_said_first():
     (sentence,) = an_explanation().sentences()
     assert sentence == (
-        "No app, model, prompt version, topic, document or tag stands out, of 40 values looked at: 50 % negative "
-        "(10 % before) in all."
+        "No app, model, prompt version, topic, document or tag stands out among 40 compared values: "
+        "50 % negative (10 % before) overall."
     )
     as_before = a_finding(kind=Kind.AS_BEFORE, before_rate=0.7, before_elsewhere=0.1)
     first, second = an_explanation(findings=(as_before,)).sentences()
     assert "explains the change" in first
-    assert second == "prompt version v42: 75 % negative against 12 % elsewhere, as before (70 % against 10 %)."
+    assert second == "prompt version v42: 75 % negative, 12 % elsewhere; as before (70 % and 10 %)."
 
 
 def test_an_empty_window_is_said_to_be_one():
-    assert explain([], USUAL, embed=EMBED).sentences() == [
-        "Nothing can be compared: there are no answers in the window."
-    ]
+    assert explain([], USUAL, embed=EMBED).sentences() == ["Nothing can be compared: the window has no answers."]
 
 
 @pytest.mark.parametrize(("signal", "words"), [("refusal", "75 % refused"), ("missing_fact", "75 % with missing fact")])

@@ -55,14 +55,14 @@ def test_acknowledging_says_what_came_of_it():
     responses = Responding({"app": "shop"}, A, B)
     acting = actions(responses)
     assert (
-        acting.acknowledge("g1", by="ada") == "acknowledged: negative-rate, refusal-rate; it is not repeated any more"
+        acting.acknowledge("g1", by="ada") == "acknowledged: negative-rate, refusal-rate; it will not be repeated"
     )
-    assert acting.acknowledge("g1", by="bob") == "acknowledged already by ada"
+    assert acting.acknowledge("g1", by="bob") == "already acknowledged by ada"
     assert acting.acknowledge("gone", by="bob") == OVER
 
 
 def test_who_was_quicker_is_named():
-    assert actions(Responding({}, A, quicker="eve")).acknowledge("g1", by="ada") == "acknowledged already by eve"
+    assert actions(Responding({}, A, quicker="eve")).acknowledge("g1", by="ada") == "already acknowledged by eve"
 
 
 def test_a_silence_is_of_what_the_alerts_have_in_common():
@@ -94,8 +94,8 @@ def test_alerts_of_one_rule_are_silenced_by_it():
 @pytest.mark.parametrize(
     ("labels", "length", "why"),
     [
-        ({"app": "shop"}, LONGEST_SILENCE * 2, "not silenced: a silence lasts up to 90d"),
-        ({"app": "shop"}, timedelta(), "not silenced: a silence lasts up to 90d"),
+        ({"app": "shop"}, LONGEST_SILENCE * 2, "not silenced: a silence lasts at most 90d"),
+        ({"app": "shop"}, timedelta(), "not silenced: a silence lasts at most 90d"),
     ],
 )
 def test_what_cannot_be_silenced_is_said(labels, length, why):

@@ -224,7 +224,7 @@ def test_what_is_only_told_again_to_who_forgets_is_told_to_nobody_instead(outbox
 
 
 def test_what_is_purged_goes_in_pieces(outbox, monkeypatch):
-    monkeypatch.setattr("monitor.alert.notify.deliver._PIECE", 2)
+    monkeypatch.setattr("monitor.alert.notify.deliver._ROWS", 2)
     queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(5)))
     send(outbox, MemoryReceiver())
     assert purge(outbox, at(2) + KEPT) == 0

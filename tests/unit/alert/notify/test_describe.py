@@ -48,7 +48,7 @@ def store():
 
 def describer(store, *answers, rule=RULE, **more):
     known = {
-        "rules": [rule], "counting": store, "changed": Answers(*answers), "kept": SavedExplanations(), "embed": None,
+        "rules": [rule], "signals": store, "answers": Answers(*answers), "explanations": SavedExplanations(), "embed": None,
         "link": lambda app, its: f"https://m/{app}/{its}",
     }  # fmt: skip
     return Describer(**known | more)
@@ -59,7 +59,7 @@ def test_bad_answers_are_shown_with_links_and_the_explanation_is_kept(store):
     description = describe(TOLD, at(3))
     assert 0 < len(description.examples) <= MAX_EXAMPLES
     assert all(its.url == f"https://m/shop/{its.id}" for its in description.examples)
-    ((episode, explanation),) = describe.kept.explained_episodes
+    ((episode, explanation),) = describe.explanations.explained_episodes
     assert episode == TOLD.episode
     assert description.changes == tuple(explanation.sentences())
 
@@ -67,7 +67,7 @@ def test_bad_answers_are_shown_with_links_and_the_explanation_is_kept(store):
 def test_window_and_week_before_are_compared_under_the_rules_selection(store):
     describe = describer(store, a_row())
     describe(TOLD, at(3.5))
-    assert describe.changed.asked == [
+    assert describe.answers.asked == [
         (
             RULE.selector,
             {"app": "support-bot", "environment": "production"},
@@ -112,7 +112,7 @@ def test_what_does_not_fire_has_a_course_only(store, status):
     description = describe(replace(TOLD, status=status), at(3))
     assert description.course
     assert description.examples == ()
-    assert describe.changed.asked == []
+    assert describe.answers.asked == []
 
 
 @pytest.mark.parametrize(

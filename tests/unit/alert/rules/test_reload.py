@@ -49,7 +49,7 @@ def test_a_change_holds_from_the_next_look_on(path, watched, said):
     path.write_text(OTHER)
     assert names(watched) == ["b"]
     ((level, text),) = said()
-    assert (level, text.endswith("1 rules hold now")) == ("INFO", True)
+    assert (level, text.endswith("1 rules are in force")) == ("INFO", True)
 
 
 def test_wrong_rules_leave_those_of_before_and_are_said_once(path, watched, said):
