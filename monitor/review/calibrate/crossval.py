@@ -1,4 +1,4 @@
-"""What a calibration reaches on answers that it has not seen: the whole fit repeated without each fold in turn."""
+"""Measures a calibration on answers it has not seen: repeats the whole fit without each fold in turn."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ DRAWS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossValidated:
-    """Of each row, judged without its fold: probability of *self-generated*, shape (n,), and whether it is flagged."""
+    """The held-out probability of *self-generated* of each row, shape (n,), and whether the row is flagged."""
 
     probability: Floats
     flagged: Bools
     importance: dict[str, float]
 
     def figures(self, rows: Rows) -> dict[str, float]:
-        """AUC, precision, recall, F1, F2, flag-everything F1, Brier score and ECE; those that are defined."""
+        """AUC, precision, recall, F1, F2, flag-everything F1, Brier score and ECE; the undefined ones are left out."""
         found = counts(self.flagged[:, None], rows.made_up, once(rows.made_up))
         values = {
             "auc": auc(self.probability, rows.made_up),
@@ -51,18 +51,14 @@ class CrossValidated:
         return {name: value for name, value in values.items() if value is not None and not np.isnan(value)}
 
     def intervals(self, rows: Rows, rng: np.random.Generator) -> dict[str, Interval]:
-        """Of 95 %, by bootstrap over the groups, for all but ECE, which resampling biases, and flag-everything."""
+        """95 % intervals by bootstrap over the groups. ECE, which resampling biases, and flag-everything have none."""
         ranked = weighted_auc(self.probability, rows.made_up)
         scored = weighted_brier(self.probability, rows.made_up)
 
         def statistic(weights: Floats) -> Floats:
             found = counts(self.flagged[:, None], rows.made_up, weights)
-            return np.column_stack(
-                [
-                    ranked(weights), precision_of(found), recall_of(found), f_of(found), f_of(found, 2),
-                    scored(weights),
-                ]
-            )  # fmt: skip
+            flagging = (precision_of(found), recall_of(found), f_of(found), f_of(found, 2))
+            return np.column_stack([ranked(weights), *flagging, scored(weights)])
 
         found = bootstrap_over_groups(statistic, rows.groups, DRAWS, rng)
         names = ("auc", "precision", "recall", "f1", "f2", "brier")
@@ -70,7 +66,7 @@ class CrossValidated:
 
 
 def cross_validated(rows: Rows, objective: Objective, rng: np.random.Generator) -> CrossValidated:
-    """Fits weights, probabilities and threshold without each fold in turn, and judges the fold by them."""
+    """Fits weights, probabilities and threshold without each fold in turn, and applies them to the fold."""
     fold = folds(rows.groups, FOLDS, rng)
     probability, flagged = np.zeros(len(fold)), np.zeros(len(fold), bool)
     fits = {}
@@ -78,7 +74,7 @@ def cross_validated(rows: Rows, objective: Objective, rng: np.random.Generator) 
         test = fold == number
         train = rows.where(~test)
         fitted = fit(train, rng)
-        slope, shift, threshold = turning(train, fitted.strength, objective, rng)
+        slope, shift, threshold = slope_shift_threshold(train, fitted.strength, objective, rng)
         fits[number] = fitted, slope, shift
         probability[test] = probabilities(slope * fitted.log_odds(rows.where(test)) + shift)
         flagged[test] = threshold is not None and probability[test] >= threshold
@@ -94,12 +90,12 @@ def cross_validated(rows: Rows, objective: Objective, rng: np.random.Generator) 
     return CrossValidated(probability=probability, flagged=flagged, importance=importance)
 
 
-def turning(
+def slope_shift_threshold(
     rows: Rows, strength: float, objective: Objective, rng: np.random.Generator
 ) -> tuple[float, float, float | None]:
-    """Slope and shift that put the log-odds right, and the best threshold of the probability, on held-out rows.
+    """The slope and shift that correct the log-odds, and the best threshold of the probability, on held-out rows.
 
-    The threshold is None where none reaches the objective.
+    The threshold is None if none meets the objective.
     """
     fold = folds(rows.groups, FOLDS, rng)
     odds = held_out(rows, fold, strength)

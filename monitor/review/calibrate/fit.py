@@ -1,8 +1,8 @@
-"""Weights for the features, fitted to labels: the shipped blend, recalibrated, and what the other features add to it.
+"""Fits the weights of the features to labels: it recalibrates the starting profile's blend and adds to it.
 
-The log-odds of the profile that one starts from stand as an offset; their slope may change, and every feature may add
-to them under a ridge penalty, whose strength is chosen by cross-validation over groups. So few labels give little more
-than the blend with probabilities put right, and many give weights of one's own.
+The log-odds of the starting profile are the offset. Their slope may change, and every feature may add to them under a
+ridge penalty; cross-validation over groups chooses its strength. So a few labels do little more than correct the
+blend's probabilities, and many labels give new weights.
 """
 
 from __future__ import annotations
@@ -20,24 +20,22 @@ from monitor.assess.score.features import FEATURES
 from monitor.review.calibrate.logistic import Bools, Floats, Logistic, fit_logistic, log_loss
 
 FOLDS = 5
-STRENGTHS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0, 1e6)  # of the penalty; the last leaves the blend as it is
+STRENGTHS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0, 1e6)  # of the penalty; the last one leaves the blend unchanged
 SLOPE_PENALTY = 1.0  # on the change of the blend's slope
-# The more of these, the more of the answer is made up (1), or the less (-1); 0: it depends on the app.
-_SIGNS: Final = {
-    "missing_numbers": 1, "missing_names": 1, "contradictions": 1, "support_elsewhere": 1, "detector": 1,
-    "sdq": 0, "qrd": 0, "qa": 0, "question_held": 0,
-}  # fmt: skip
-SIGNS: Final = {name: _SIGNS.get(name, -1) for name in FEATURES}
+_MORE_MADE_UP = frozenset({"missing_numbers", "missing_names", "contradictions", "support_elsewhere", "detector"})
+_DEPENDS_ON_APP = frozenset({"sdq", "qrd", "qa", "question_held"})
+# 1: a higher value means that more of the answer is made up; -1: less; 0: either, depending on the app.
+SIGNS: Final = {name: 1 if name in _MORE_MADE_UP else 0 if name in _DEPENDS_ON_APP else -1 for name in FEATURES}
 
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots: `prior` is kept
+@dataclass(frozen=True, kw_only=True)  # without slots, so that `prior` can be cached
 class Rows:
     """Labelled answers that do not refuse.
 
-    `features` has shape (n, len(FEATURES)), NaN where a value is missing; `made_up` is the label; `groups` names the
-    source of each row; `start` is of the profile one starts from.
+    `features` has shape (n, len(FEATURES)), NaN if a value is missing; `made_up` is the label; `groups` names the
+    source of each row; `start` belongs to the starting profile.
     """
 
     features: Floats
@@ -47,7 +45,7 @@ class Rows:
 
     @cached_property
     def prior(self) -> Floats:
-        """Log-odds of *self-generated* by the profile one starts from, shape (n,)."""
+        """Log-odds of *self-generated* by the starting profile, shape (n,)."""
         odds = np.full(len(self.made_up), self.start.bias)
         for place, name in enumerate(FEATURES):
             if weight := self.start.features.get(name):
@@ -56,19 +54,18 @@ class Rows:
         return odds
 
     def shuffled(self, place: int, rng: np.random.Generator) -> Rows:
-        """The same with the values of one feature dealt out anew."""
+        """The rows with the values of one feature shuffled."""
         features = self.features.copy()
         features[:, place] = rng.permutation(features[:, place])
         return replace(self, features=features)
 
     def where(self, kept: Bools | Indices) -> Rows:
-        """Those rows alone."""
         return replace(self, features=self.features[kept], made_up=self.made_up[kept], groups=self.groups[kept])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """Weights of the standardised features, the first that of the prior's log-odds; where they come from."""
+    """The weights of the prior's log-odds (first) and of the standardised features, and how these were fitted."""
 
     model: Logistic
     center: Floats
@@ -76,18 +73,18 @@ class Fitted:
     strength: float
 
     def log_odds(self, rows: Rows) -> Floats:
-        """Of *self-generated*, shape (n,)."""
+        """Log-odds of *self-generated*, shape (n,)."""
         return self.model.log_odds(_design(rows, self.center, self.scale), rows.prior)
 
     def groundedness(self, start: Groundedness, threshold: float, slope: float, shift: float) -> Groundedness:
-        """As a profile has it, its log-odds times `slope` plus `shift`: one weight for each feature that moves any."""
+        """The fit as part of a profile, with its log-odds times `slope` plus `shift`; no feature without effect."""
         change, *added = self.model.weights
         slopes = np.array(added) / self.scale
         bias = self.model.bias + (1 + change) * start.bias
         for place, name in enumerate(FEATURES):
             if name in start.features:
                 old = start.features[name]
-                slopes[place] += (1 + change) * old.weight / old.scale  # its center is the old one
+                slopes[place] += (1 + change) * old.weight / old.scale  # the center stays the old one
         return Groundedness(
             bias=slope * bias + shift,
             threshold=threshold,
@@ -104,7 +101,7 @@ class Fitted:
 
 
 def folds(groups: NDArray[np.str_], count: int, rng: np.random.Generator) -> Indices:
-    """The fold of each row, shape (n,): rows of a group together, the folds of nearly equal size."""
+    """The fold of each row, shape (n,). Rows of a group stay together; folds are of nearly equal size."""
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     order = rng.permutation(len(names))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -116,7 +113,7 @@ def folds(groups: NDArray[np.str_], count: int, rng: np.random.Generator) -> Ind
 
 
 def fit(rows: Rows, rng: np.random.Generator, strengths: Sequence[float] = STRENGTHS) -> Fitted:
-    """The weights with the penalty that does best on held-out groups, by log-loss."""
+    """Fits the weights with the penalty that has the lowest log-loss on held-out groups."""
     if len(strengths) == 1:
         return _fit(rows, strengths[0])
     fold = folds(rows.groups, FOLDS, rng)
@@ -125,7 +122,7 @@ def fit(rows: Rows, rng: np.random.Generator, strengths: Sequence[float] = STREN
 
 
 def held_out(rows: Rows, fold: Indices, strength: float) -> Floats:
-    """Log-odds of each row by weights fitted without its fold, shape (n,)."""
+    """The log-odds of each row by weights fitted without its fold, shape (n,)."""
     odds = np.zeros(len(rows.made_up))
     for number in np.unique(fold):
         test = fold == number
@@ -134,7 +131,7 @@ def held_out(rows: Rows, fold: Indices, strength: float) -> Floats:
 
 
 def platt(odds: Floats, y: Bools) -> tuple[float, float]:
-    """Slope > 0 and shift that put log-odds right for `y` (Platt, 1999), drawn lightly towards 1 and 0."""
+    """The slope > 0 and shift that calibrate log-odds to `y` (Platt, 1999), with a light penalty towards 1 and 0."""
     found = fit_logistic(odds[:, None], y, offset=odds, penalty=np.ones(1), signs=np.zeros(1))
     slope = 1 + float(found.weights[0])
     return (slope, found.bias) if slope > 0 else (1.0, 0.0)
@@ -146,7 +143,7 @@ def _fit(rows: Rows, strength: float) -> Fitted:
         center = np.nansum(rows.features, axis=0) / np.maximum(counts, 1)
         spread = np.sqrt(np.nansum(np.square(rows.features - center), axis=0) / np.maximum(counts, 1))
     scale = np.where(spread > 0, spread, 1.0)
-    for place, name in enumerate(FEATURES):  # a value that is missing moves neither the start nor what is added to it
+    for place, name in enumerate(FEATURES):  # a missing value then moves neither the prior nor what is added to it
         if name in rows.start.features:
             center[place] = rows.start.features[name].center
     signs = np.array([1, *SIGNS.values()], float)

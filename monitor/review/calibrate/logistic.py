@@ -1,4 +1,4 @@
-"""Logistic regression with a ridge penalty, an offset and signs that are known beforehand. Pure numpy."""
+"""Logistic regression with a ridge penalty, an offset and prescribed signs. Pure numpy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Logistic(NamedTuple):
     weights: Floats
 
     def log_odds(self, x: Floats, offset: Floats) -> Floats:
-        """Of each row of `x`, shape (n,)."""
+        """The log-odds of each row of `x`, shape (n,)."""
         odds: Floats = offset + self.bias + x @ self.weights
         return odds
 
@@ -33,9 +33,9 @@ def fit_logistic(x: Floats, y: Bools, *, offset: Floats, penalty: Floats, signs:
         x: shape (n, d), finite.
         y: shape (n,), with both classes.
         offset: log-odds known beforehand, shape (n,).
-        penalty: of each weight, above 0, shape (d,).
-        signs: -1 or 1 where a weight may only have that sign, 0 where it may have either, shape (d,). A weight that
-            comes out with the other one is 0.
+        penalty: for each weight, above 0, shape (d,).
+        signs: -1 or 1 if a weight may only have that sign, 0 if it may have either, shape (d,). A weight that would
+            have the wrong sign is 0.
     """
     taken = np.ones(x.shape[1], bool)
     while True:

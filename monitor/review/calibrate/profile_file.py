@@ -1,4 +1,4 @@
-"""A profile as a TOML file, as people read and edit it."""
+"""Writes a profile as a TOML file that people can read and edit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitor.assess.classify.profile import Profile
 
 
 def profile_toml(profile: Profile) -> str:
-    """The file's text; `load_profile` reads the same profile from it."""
+    """The text of the file; `load_profile` reads the same profile from it."""
     content = profile.model_dump(mode="json", exclude_none=True)
     tables = {key: content.pop(key) for key in ("metrics", "groundedness", "calibration") if key in content}
     lines = [f"# Made by `monitor calibrate`; its hash is {profile.hash}.", *_values(content)]
@@ -29,7 +29,7 @@ def _values(table: Mapping[str, object]) -> list[str]:
 
 
 def _value(value: object) -> str:
-    """Numbers, truth values, strings and lists are written in TOML as in JSON."""
+    """TOML writes numbers, booleans, strings and lists as JSON does."""
     return (
         _inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     )

@@ -1,4 +1,4 @@
-"""`monitor calibrate`: labelled rows with their assessments to a profile, and what it reaches."""
+"""Calibrates a profile on labelled rows and their assessments, and measures it, for `monitor calibrate`."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from monitor.assess.classify.profile import Calibration, Groundedness, Profile
 from monitor.assess.score.features import FEATURES
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, RefusalKind, Verdict
-from monitor.review.calibrate.crossval import CrossValidated, cross_validated, turning
+from monitor.review.calibrate.crossval import CrossValidated, cross_validated, slope_shift_threshold
 from monitor.review.calibrate.fit import FOLDS, Rows, fit
 from monitor.review.calibrate.thresholds import fitted_rules
 from monitor.review.evaluate.labels import Labelled, data_hash
 from monitor.review.evaluate.statistics import Objective, f_objective, recall_at_precision
 
-LEAST = 20  # rows of each class without which nothing can be fitted
+LEAST = 20  # rows of each class needed for a fit
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")
-LEAST_REFUSALS = 10  # answers worded as one, below which nothing is learnt of them
-_PSEUDO = 0.5  # counts added to a share, so that none is 0 or 1 (Jeffreys)
+LEAST_REFUSALS = 10  # answers worded as a refusal needed to learn from them
+_PSEUDO = 0.5  # count added to both sides of a share, so that it is never 0 or 1 (Jeffreys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """The profile, the rows that its groundedness rests on, and how they were judged by profiles made without them."""
+    """The profile, the rows its groundedness was fitted to, and how held-out fits judge these rows."""
 
     profile: Profile
     rows: Rows
     judged: CrossValidated
-    left_out: int  # rows that say nothing about groundedness: refusals, answers without documents
+    left_out: int  # rows without information on groundedness: refusals, answers without documents
 
 
 def objective_of(name: str) -> Objective:
     """`f1`, `f2` or `recall@P`, the recall at a precision of P or better.
 
     Raises:
-        WrongSettings: it is none of these.
+        WrongSettings: `name` is none of these.
     """
     if name in {"f1", "f2"}:
         return f_objective(1.0 if name == "f1" else 2.0)
@@ -50,7 +50,7 @@ def objective_of(name: str) -> Objective:
 
 
 def rows_of(rows: Sequence[Labelled], assessments: Sequence[Assessment], start: Groundedness) -> Rows:
-    """Those that groundedness can be fitted to: neither labelled nor worded as a refusal, with something to align."""
+    """The rows that groundedness can be fitted to: not labelled or worded as a refusal, and with text to align."""
     kept = [
         (row, a.evidence.features)
         for row, a in zip(rows, assessments, strict=True)
@@ -77,10 +77,10 @@ def calibrated(
     detector_model: str | None = None,
     seed: int = 0,
 ) -> Calibrated:
-    """A profile fitted to the labels, from the profile that the assessments were made under.
+    """Fits a profile to the labels, starting from the profile that gave the assessments.
 
     Raises:
-        WrongSettings: too few labels, or the objective is none.
+        WrongSettings: there are too few labels, or the objective is unknown or out of reach.
     """
     goal = objective_of(objective)
     rows = rows_of(labelled, assessments, start.groundedness)
@@ -88,9 +88,9 @@ def calibrated(
     rng = np.random.default_rng(seed)
     judged = cross_validated(rows, goal, rng)
     fitted = fit(rows, rng)
-    slope, shift, threshold = turning(rows, fitted.strength, goal, rng)
+    slope, shift, threshold = slope_shift_threshold(rows, fitted.strength, goal, rng)
     if threshold is None:
-        raise WrongSettings(f"no threshold reaches {objective} on answers that were not fitted to: ask for less")
+        raise WrongSettings(f"no threshold reaches {objective} on held-out answers: choose a lower objective")
     figures, intervals = judged.figures(rows), judged.intervals(rows, rng)
     precision, missed = _refusals(labelled, assessments, start)
     profile = _made_from(
@@ -119,7 +119,7 @@ def calibrated(
 
 
 def _made_from(start: Profile, **changes: object) -> Profile:
-    """The profile with changes, checked as one that is read from a file."""
+    """The profile with changes, validated like one read from a file."""
     return Profile.model_validate({**{name: getattr(start, name) for name in Profile.model_fields}, **changes})
 
 
@@ -128,18 +128,18 @@ def _check(rows: Rows) -> None:
     grounded = len(rows.made_up) - made_up
     if min(made_up, grounded) < LEAST:
         raise WrongSettings(
-            f"to calibrate takes {LEAST} answers of either kind at the least, some 200 in all are better; here are "
-            f"{grounded} grounded and {made_up} self-generated ones that can be used"
+            f"calibration needs at least {LEAST} usable answers of either kind, better some 200 in total; "
+            f"the files have {grounded} grounded and {made_up} self-generated ones"
         )
     fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))
     if fewest < FOLDS:
         raise WrongSettings(
-            f"the answers of one kind come from {fewest} sources; {FOLDS} are needed to judge unseen ones"
+            f"the answers of one kind come from only {fewest} sources; held-out measurement needs {FOLDS}"
         )
 
 
 def _refusals(labelled: Sequence[Labelled], assessments: Sequence[Assessment], start: Profile) -> tuple[float, float]:
-    """Share of refusals among answers worded as one, and among the others; those of the start where there are few."""
+    """The share of refusals among answers worded as one, and among the others; the start's shares if there are few."""
     worded = np.array([a.refusal.kind is RefusalKind.FULL for a in assessments])
     refusal = np.array([row.label is Verdict.REFUSAL for row in labelled])
     if worded.sum() < LEAST_REFUSALS:
@@ -160,10 +160,12 @@ def _negative(labelled: Sequence[Labelled]) -> np.ndarray:
 
 
 def _rounded(g: Groundedness) -> Groundedness:
-    """With figures that read well; six digits change no verdict."""
+    """Rounded to six digits, which changes no verdict and reads well."""
     features = {
         name: w.model_copy(update={key: float(f"{value:.6g}") for key, value in w.model_dump().items()})
         for name, w in g.features.items()
     }
-    threshold = min(max(math.floor(g.threshold * 1e6) / 1e6, 1e-6), 1 - 1e-6)  # down: the row at it stays flagged
+    threshold = min(
+        max(math.floor(g.threshold * 1e6) / 1e6, 1e-6), 1 - 1e-6
+    )  # rounded down, so that the row at the threshold stays flagged
     return Groundedness(bias=round(g.bias, 6), threshold=threshold, features=features)

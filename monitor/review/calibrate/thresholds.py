@@ -1,4 +1,4 @@
-"""Thresholds of the thesis's rule, one for each metric, fitted to labels."""
+"""Fits the thresholds of the thesis's rule to labels, one for each metric."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from monitor.review.calibrate.logistic import Bools, Floats
 from monitor.review.evaluate.statistics import Objective, counts, once
 
 SWEEPS = 2
-STEPS = 40  # thresholds tried for a metric, at quantiles of its values
-NEVER = -1.0  # nothing is below it
-RARE = 0.02  # share of grounded answers that may fall below a threshold which decides only which kind of negative
+STEPS = 40  # thresholds tried for each metric, at quantiles of its values
+NEVER = -1.0  # no value is below it
+RARE = 0.02  # share of grounded answers that may be below QRD's or QA's threshold, which only tells negatives apart
 
 
 def fitted_rules(
     rules: MetricRules, values: Mapping[str, Floats], negative: Bools, objective: Objective
 ) -> MetricRules:
-    """The rules with the thresholds that do best together for *any primary metric below its own*.
+    """The rules with the thresholds that together work best for *any primary metric below its threshold*.
 
-    Each metric's threshold is chosen in turn while the others stand, SWEEPS times, from never on, and the best order of
-    the three is kept; QRD's and QA's are as high as leaves no more than RARE of the grounded answers below. `values`
-    has each metric's reading, shape (n,), NaN where it is undefined; `negative` the labels.
+    It chooses each metric's threshold in turn while the others are fixed, SWEEPS times, starting from NEVER, for each
+    order of the three, and keeps the best. QRD's and QA's thresholds are the highest with at most RARE of the grounded
+    answers below them. `values` has each metric's values, shape (n,), NaN if undefined; `negative` holds the labels.
     """
     _, chosen = max(
         (_in_turn(order, values, negative, objective) for order in permutations(PRIMARY)), key=lambda found: found[0]
@@ -45,7 +45,7 @@ def fitted_rules(
 def _in_turn(
     order: Sequence[str], values: Mapping[str, Floats], negative: Bools, objective: Objective
 ) -> tuple[float, dict[str, float]]:
-    """What is reached, and the thresholds."""
+    """The value of the objective, and the thresholds."""
     chosen, best = dict.fromkeys(values, NEVER), -np.inf
     for name in (*order,) * SWEEPS:
         others = np.logical_or.reduce([values[other] < chosen[other] for other in order if other != name])

@@ -1,4 +1,4 @@
-"""An evaluation as sections of words, tables and charts; the terminal, Markdown and HTML show the same ones."""
+"""Lays an evaluation out as sections of text, tables and charts, the same for terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MISSING = "–"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table: headings, rows of as many cells, of which the first `labels` name the row.
+    """A table: headings and rows of as many cells; the first `labels` cells name the row.
 
-    In a `dense` one a terminal has no room for intervals.
+    On a terminal a `dense` table has no room for intervals.
     """
 
     headings: tuple[str, ...]
@@ -40,14 +40,14 @@ class Grid:
 
     @property
     def reasons(self) -> list[str]:
-        """Why figures are missing from it, each reason once."""
+        """Why figures are missing, each reason once."""
         cells = chain.from_iterable(self.rows)
         return [*dict.fromkeys(c.reason for c in cells if isinstance(c, Figure) and c.value is None and c.reason)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RocDrawing:
-    """ROC curves by name, and the points at which decisions stand now."""
+    """ROC curves by name, and the points of the present decisions."""
 
     caption: str
     curves: Mapping[str, Sequence[XY]]
@@ -56,7 +56,7 @@ class RocDrawing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityDrawing:
-    """Probabilities against what came true."""
+    """Probabilities against the shares observed."""
 
     caption: str
     points: tuple[ReliabilityPoint, ...]
@@ -67,7 +67,7 @@ Drawing: TypeAlias = RocDrawing | ReliabilityDrawing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading, what the figures below it mean, tables and charts."""
+    """A heading, an explanation of the figures, tables and charts."""
 
     title: str
     words: str
@@ -76,7 +76,7 @@ class Section:
 
 
 def number(value: float | None) -> str:
-    """Three digits, without the 0 before the point, as in the study's tables."""
+    """Three decimals without the leading 0, as in the study's tables."""
     if value is None:
         return MISSING
     text = f"{value:.3f}"
@@ -84,12 +84,12 @@ def number(value: float | None) -> str:
 
 
 def interval(figure: Figure) -> str:
-    """`.801–.881`, empty where there is none."""
+    """`.801–.881`, or empty without an interval."""
     return "" if figure.low is None else f"{number(figure.low)}–{number(figure.high)}"
 
 
 def headline(evaluated: Evaluated) -> str:
-    """What was evaluated, under which profile, in one line."""
+    """The rows and the profile in one line."""
     rows, profile = evaluated.all, evaluated.profile
     labels = ", ".join(f"{count:,} {name.replace('_', '-')}" for name, count in rows.labels.items())
     state = "calibrated" if profile.calibrated else "uncalibrated for this app"
@@ -100,7 +100,7 @@ def headline(evaluated: Evaluated) -> str:
 
 
 def sections(evaluated: Evaluated) -> Iterator[Section]:
-    """In the order in which a quality owner wants them: what it comes to first, the study's tables last."""
+    """Yields the sections for a quality owner: the summary first, the study's tables last."""
     rows = evaluated.all
     positive = POSITIVE[evaluated.positive]
     yield Section(title="At a glance", words=WORDS["glance"].format(positive=positive), grids=(_glance(evaluated),))
@@ -144,17 +144,33 @@ def _ranking(rows: Evaluation, positive: Positive) -> Section:
     whole = [r for r in rows.ranking if r.positive == positive]
     rest = [r for r in rows.ranking if r not in whole]
     if positive is Positive.NEGATIVE and not rows.labels[Verdict.REFUSAL]:
-        rest = []  # it is the same
+        rest = []  # the same ranking
     table = Grid(
-        headings=("told apart", "by", "positive", "others", "AUC", "average precision", "best F1 in hindsight",
-                  "recall at precision .9 in hindsight"),
+        headings=(
+            "told apart",
+            "by",
+            "positive",
+            "others",
+            "AUC",
+            "average precision",
+            "best F1 in hindsight",
+            "recall at precision .9 in hindsight",
+        ),
         rows=tuple(
-            (_told_apart(r), BY[r.by], r.positives, r.others, r.auc, r.average_precision, _at(r.best_f1),
-             _at(r.recall_at_precision_90))
+            (
+                _told_apart(r),
+                BY[r.by],
+                r.positives,
+                r.others,
+                r.auc,
+                r.average_precision,
+                _at(r.best_f1),
+                _at(r.recall_at_precision_90),
+            )
             for r in (*whole, *rest)
         ),
         labels=2,
-    )  # fmt: skip
+    )
     drawings = [
         _roc(ranking, rows if ranking is whole else None) for ranking in (whole, rest) if ranking and ranking[0].points
     ]
@@ -171,15 +187,14 @@ def _at(best: Hindsight) -> str:
 
 
 def _roc(rankings: Sequence[Ranking], decided: Evaluation | None) -> RocDrawing:
-    """With `decided`, the points at which verdict and rule stand as they are."""
+    """The curves; `decided` adds the points of the present verdict and rule."""
     curves = {f"{BY[r.by]} (AUC {number(r.auc.value)})": [(p.fpr, p.tpr) for p in r.points] for r in rankings}
     here = {}
     if decided is not None:
         for name, reached in zip(curves, (decided.verdict, decided.rule), strict=True):
             others, found = reached.rows - reached.positives, (reached.recall.value or 0.0) * reached.positives
             here[name] = ((reached.flagged - found) / others, reached.recall.value or 0.0)
-    caption = f"ROC curve, {_told_apart(rankings[0])}." + (" Dots: the decisions as they are now." if here else "")
-
+    caption = f"ROC curve, {_told_apart(rankings[0])}." + (" Dots: the present decisions." if here else "")
     return RocDrawing(caption=caption, curves=curves, here=here)
 
 
@@ -200,41 +215,62 @@ def _confusion(rows: Evaluation) -> Grid:
 def _refusals(rows: Evaluation) -> Grid:
     among = {"all": "all rows", "negative": "bad answers only"}
     return Grid(
-        headings=("found by", "among", "rows", "refusals", "called refusal", "precision", "recall", "F1",
-                  "F1 if all flagged"),
-        rows=tuple(
-            (BY[r.by], among[r.among], r.rates.rows, r.rates.positives, r.rates.flagged, r.rates.precision,
-             r.rates.recall, r.rates.f1, number(r.rates.f1_flag_everything.value))
-            for r in rows.refusals
+        headings=(
+            "found by",
+            "among",
+            "rows",
+            "refusals",
+            "called refusal",
+            "precision",
+            "recall",
+            "F1",
+            "F1 if all flagged",
         ),
+        rows=tuple((BY[r.by], among[r.among], *_refusal_rates(r.rates)) for r in rows.refusals),
         labels=2,
-    )  # fmt: skip
+    )
+
+
+def _refusal_rates(r: Rates) -> tuple[Cell, ...]:
+    everything = number(r.f1_flag_everything.value)
+    return (r.rows, r.positives, r.flagged, r.precision, r.recall, r.f1, everything)
 
 
 def _calibration(calibrations: Sequence[Calibration]) -> Section:
     summary = Grid(
-        headings=("probability of", "given on average", "so in fact", "ECE", "ECE if perfect", "Brier",
-                  "Brier of the share"),
+        headings=("probability of", "mean", "observed", "ECE", "ECE if perfect", "Brier", "Brier of the share"),
         rows=tuple(
-            (c.outcome.replace("_", "-"), number(c.mean_probability), number(c.observed), number(c.ece),
-             number(c.ece_if_perfect), c.brier, number(c.brier_of_observed))
+            (
+                c.outcome.replace("_", "-"),
+                number(c.mean_probability),
+                number(c.observed),
+                number(c.ece),
+                number(c.ece_if_perfect),
+                c.brier,
+                number(c.brier_of_observed),
+            )
             for c in calibrations
         ),
-    )  # fmt: skip
+    )
     negative = calibrations[0]
     filled = [b for b in negative.bins if b.rows]
     bins = Grid(
-        headings=("P(negative)", "rows", "given on average", "so in fact"),
+        headings=("P(negative)", "rows", "mean", "observed"),
         rows=tuple((f"{b.low:.1f}–{b.high:.1f}", b.rows, number(b.mean_probability), b.observed) for b in filled),
     )
 
     points = tuple(
-        ReliabilityPoint(said=b.mean_probability, observed=b.observed.value, low=b.observed.low, high=b.observed.high,
-                         rows=b.rows)
+        ReliabilityPoint(
+            said=b.mean_probability,
+            observed=b.observed.value,
+            low=b.observed.low,
+            high=b.observed.high,
+            rows=b.rows,
+        )
         for b in filled
         if b.mean_probability is not None and b.observed.value is not None
-    )  # fmt: skip
-    caption = "Reliability of P(negative). On the dashed line a probability is what comes true."
+    )
+    caption = "Reliability of P(negative). On the dashed line probability and observed share are equal."
     return Section(
         title="Probabilities",
         words=WORDS["calibration"],

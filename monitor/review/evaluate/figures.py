@@ -42,7 +42,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """The rates if a row is flagged when any of the metrics is below `threshold`; None: the profile's own thresholds."""
+    """The rates of flagging rows with any of the metrics below `threshold`; None means the profile's thresholds."""
 
     threshold: float | None
     metrics: str

@@ -28,9 +28,9 @@ DecodeBatch: TypeAlias = Callable[[Iterable[Message]], tuple[list[Interaction], 
 class Labelled:
     """An interaction and what people say about its answer.
 
-    Rows of one `group` share a source, so they stay together in every split and resample. `answerable` tells whether the
-    documents hold the answer, None if nobody looked. `drawn` is why `monitor review` offered it: `random`, or what made
-    it worth a look; None if it comes from elsewhere.
+    Rows of one `group` share a source, so they stay together in every split and resample. `answerable` tells whether
+    the documents hold the answer, None if nobody looked. `drawn` is why `monitor review` offered it: `random`, or what
+    made it worth a look; None if it comes from elsewhere.
     """
 
     interaction: Interaction

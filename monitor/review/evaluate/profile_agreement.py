@@ -30,8 +30,8 @@ class Row:
 class Standing:
     """How a profile agrees with `rows` labelled interactions, `negative` of them labelled so; intervals of 95 %.
 
-    `agree` is the share on which verdict and label agree about negative or not, `found` the recall of negatives, `right`
-    the precision. `here` is the verdict's point on the ROC `curve`.
+    `agree` is the share on which verdict and label agree about negative or not, `found` the recall of negatives,
+    `right` the precision. `here` is the verdict's point on the ROC `curve`.
     """
 
     rows: int

@@ -1,4 +1,4 @@
-"""How far probabilities can be taken at their word: Brier score, calibration error, reliability curve. Pure numpy."""
+"""Measures how reliable probabilities are: Brier score, calibration error, reliability curve. Pure numpy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monitor.review.evaluate.statistics import Bools, Floats, Statistic, counts,
 
 
 class Bin(NamedTuple):
-    """One bin of a reliability curve, [low, high); the last takes 1 in. The two means are None where it is empty."""
+    """One bin of a reliability curve, [low, high); the last includes 1. The two means are None if it is empty."""
 
     low: float
     high: float
@@ -22,7 +22,7 @@ class Bin(NamedTuple):
 
 
 def brier(probabilities: Floats, outcome: Bools) -> float | None:
-    """Mean of (p - outcome)² (Brier, 1950): 0 is perfect, always saying ½ gives .25. None without rows."""
+    """Mean of (p - outcome)² (Brier, 1950): 0 is perfect, always ½ gives .25. None without rows."""
     return defined(weighted_brier(probabilities, outcome)(once(outcome))[0, 0])
 
 
@@ -33,19 +33,19 @@ def weighted_brier(probabilities: Floats, outcome: Bools) -> Statistic:
 
 
 def reliability(probabilities: Floats, outcome: Bools, bins: int = 10) -> list[Bin]:
-    """Probabilities in equal bins of [0, 1]: what was said on average, and how often it came true."""
+    """Equal bins of [0, 1] with the mean probability and the share observed in each."""
     where = _binned(probabilities, bins)
     found = []
     for number in range(bins):
         inside = where == number
         rows = int(inside.sum())
-        said, seen = (float(probabilities[inside].mean()), float(outcome[inside].mean())) if rows else (None, None)
-        found.append(Bin(number / bins, (number + 1) / bins, rows, said, seen))
+        mean, share = (float(probabilities[inside].mean()), float(outcome[inside].mean())) if rows else (None, None)
+        found.append(Bin(number / bins, (number + 1) / bins, rows, mean, share))
     return found
 
 
 def weighted_observed(probabilities: Floats, outcome: Bools, bins: int = 10) -> Statistic:
-    """How often it came true in each bin, as a statistic with k = bins."""
+    """The share observed in each bin, as a statistic with k = bins."""
     inside = _binned(probabilities, bins)[:, None] == np.arange(bins)
     return lambda weights: precision_of(counts(inside, outcome, weights))
 
@@ -62,9 +62,9 @@ def ece(probabilities: Floats, outcome: Bools, bins: int = 10) -> float | None:
 
 
 def expected_ece_of_perfect(probabilities: Floats, bins: int, draws: int, rng: np.random.Generator) -> float | None:
-    """The mean `ece` that these probabilities would show if each were exactly right: few rows alone make it above 0.
+    """The mean `ece` of these probabilities if each were exactly right; with few rows it is above 0 by chance alone.
 
-    By simulation: outcomes are drawn with these probabilities, rows apart from one another. None without rows.
+    It is simulated: the outcome of each row is drawn independently with its probability. None without rows.
     """
     if not len(probabilities):
         return None

@@ -1,4 +1,4 @@
-"""Labelled rows with what the pipeline made of them, as arrays."""
+"""Holds labelled rows and their assessments as arrays."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from monitor.review.evaluate.labels import Labelled
 from monitor.review.evaluate.statistics import Bools, Floats
 
 METRICS = (*PRIMARY, "qrd", "qa")
-RANDOM = "random"  # how `monitor review` marks rows that nothing but chance has chosen
+RANDOM = "random"  # how `monitor review` marks rows drawn at random
 
 Strings: TypeAlias = NDArray[np.str_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """n rows in their order; every array has n as its first dimension.
+    """n rows in order; n is the first dimension of every array.
 
-    `metrics` are the readings that the profile compared, in the order of METRICS, NaN where undefined.
-    `probabilities` are in the order of `Verdict`. `model` is empty where the event named none. `answerable` is False
-    too where `answerable_known` is.
+    `metrics` are the values that the profile compared, in the order of METRICS, NaN if undefined. `probabilities` are
+    in the order of `Verdict`. `model` is empty if the event names none. `answerable` is False if it is not known
+    (`answerable_known`).
     """
 
     label: Strings
@@ -45,26 +45,25 @@ class Measured:
 
     @property
     def negative_label(self) -> Bools:
-        """Labelled refusal or self-generated."""
+        """Whether each row is labelled refusal or self-generated."""
         return np.asarray(self.label != Verdict.GROUNDED)
 
     def where(self, keep: Bools) -> Measured:
-        """The rows that `keep` marks."""
         return Measured(**{field.name: getattr(self, field.name)[keep] for field in fields(self)})
 
     def below(self, names: Sequence[str], thresholds: Sequence[float]) -> Bools:
-        """Rows of which at least one of the metrics is below its threshold; an undefined one is not compared."""
+        """Whether at least one of the metrics is below its threshold; undefined metrics are not compared."""
         places = [METRICS.index(name) for name in names]
         return np.asarray((self.metrics[:, places] < np.array(thresholds)).any(axis=1))
 
     def worst(self, names: Sequence[str]) -> Floats:
-        """The lowest of the metrics, 1 where none is defined: such a row is below no threshold."""
+        """The lowest of the metrics, 1 if none is defined: such a row is below no threshold."""
         places = [METRICS.index(name) for name in names]
         return np.asarray(np.nan_to_num(self.metrics[:, places], nan=1.0).min(axis=1))
 
 
 def measure(rows: Sequence[Labelled], assessments: Sequence[Assessment]) -> Measured:
-    """One row for each pair, in order."""
+    """One row for each label and its assessment, in order."""
     return Measured(
         label=_strings([row.label for row in rows]),
         verdict=_strings([a.verdict for a in assessments]),

@@ -1,4 +1,4 @@
-"""`monitor evaluate`: labelled rows through the pipeline, and the tables of what came out. Nothing is stored."""
+"""Assesses labelled rows and evaluates the verdicts, for `monitor evaluate`. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from monitor.review.evaluate.labels import Labelled, data_hash
 from monitor.review.evaluate.rows import RANDOM, Measured, measure
 from monitor.review.evaluate.tables import Resampling, evaluate
 
-BATCH = 128  # rows: small enough for a progress that moves
+BATCH = 128  # rows; small enough to show progress
 
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 
 
 def assess_all(rows: Sequence[Labelled], assess: Assess, progress: Callable[[int], None]) -> list[Assessment]:
-    """One assessment a row, in order; `progress` is told how many are done after each batch."""
+    """One assessment per row, in order; after each batch `progress` gets the number done so far."""
     assessments: list[Assessment] = []
     for start in range(0, len(rows), BATCH):
         assessments += assess([row.interaction for row in rows[start : start + BATCH]])
@@ -30,17 +30,17 @@ def assess_all(rows: Sequence[Labelled], assess: Assess, progress: Callable[[int
 
 
 def usable(rows: Sequence[Labelled], positive: Positive) -> list[Labelled]:
-    """The rows that can be counted: with `unanswerable` those that say whether they are.
+    """The rows that can be counted; with `unanswerable` those that tell whether they are answerable.
 
     Raises:
-        WrongSettings: none does.
+        WrongSettings: no row does.
     """
     if positive is Positive.NEGATIVE:
         return list(rows)
     kept = [row for row in rows if row.answerable is not None]
     if not kept:
         raise WrongSettings(
-            "no row says whether it is answerable: `--positive unanswerable` needs the field in the file"
+            "no row says whether it is answerable: `--positive unanswerable` needs that field in the file"
         )
     return kept
 
@@ -55,7 +55,7 @@ def evaluated(
     left_out: int,
     resampling: Resampling,
 ) -> Evaluated:
-    """The whole evaluation of rows with their assessments under `profile`."""
+    """Evaluates rows with their assessments under `profile`."""
     measured = measure(rows, assessments)
     thresholds = dict(profile.thresholds)
     random = measured.drawn == RANDOM

@@ -1,11 +1,11 @@
-"""What is measured on labelled rows: what a way of flagging reaches, and how well scores rank. Pure numpy.
+"""Measures on labelled rows how good a way of flagging is, and how well scores rank. Pure numpy.
 
 Everywhere n is the number of rows, `positive` and `flagged` are boolean, and a higher score means more likely positive.
-A figure that is not defined, for want of rows or of one of the two classes, is None.
+A figure is None if it is undefined because there are no rows, or none of one class.
 
-A `Statistic` is the same figure under row weights: it takes weights of shape (d, n), one line for each of d resamples,
-and gives k figures a line, shape (d, k), NaN where one is not defined there. So all resamples are computed at once, and
-a figure and its interval come from one piece of code.
+A `Statistic` computes figures under row weights: it takes weights of shape (d, n), one line for each of d resamples,
+and returns k figures per line, shape (d, k), NaN if undefined. So all resamples are computed at once, and a figure and
+its interval come from the same code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Counts(NamedTuple):
 
 
 class PrecisionRecallF(NamedTuple):
-    """Precision is None where nothing is flagged, recall and F where nothing is positive."""
+    """Precision is None if nothing is flagged, recall and F if nothing is positive."""
 
     precision: float | None
     recall: float | None
@@ -48,13 +48,13 @@ class Roc(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The threshold (flagged: score ≥ it) that reaches the highest value of an objective."""
+    """The threshold with the highest value of an objective; a row is flagged if its score ≥ the threshold."""
 
     threshold: float
     value: float
 
 
-Objective: TypeAlias = Callable[[Counts], Floats]  # higher is better; NaN where the threshold may not be taken
+Objective: TypeAlias = Callable[[Counts], Floats]  # higher is better; NaN if the threshold may not be used
 
 
 def defined(value: float | np.floating) -> float | None:
@@ -88,20 +88,20 @@ def recall_of(c: Counts) -> Floats:
 
 
 def f_of(c: Counts, beta: float = 1.0) -> Floats:
-    """(1 + β²) tp / ((1 + β²) tp + β² fn + fp) (van Rijsbergen, 1979); NaN where nothing is positive."""
+    """(1 + β²) tp / ((1 + β²) tp + β² fn + fp) (van Rijsbergen, 1979); NaN if nothing is positive."""
     square = beta * beta
     f = ratio((1 + square) * c.tp, (1 + square) * c.tp + square * c.fn + c.fp)
     return np.where(c.tp + c.fn > 0, f, np.nan)
 
 
 def flag_everything_f_of(c: Counts, beta: float = 1.0) -> Floats:
-    """F of flagging every row: what an F has to exceed to mean anything."""
+    """F of flagging every row; any useful F exceeds it."""
     none = np.zeros_like(c.tp)
     return f_of(Counts(tp=c.tp + c.fn, fp=c.fp + c.tn, fn=none, tn=none), beta)
 
 
 def precision_recall_f(flagged: Bools, positive: Bools, beta: float = 1.0) -> PrecisionRecallF:
-    """Of one way of flagging, shape (n,)."""
+    """Precision, recall and F of one way of flagging, shape (n,)."""
     c = counts(flagged[:, None], positive, once(positive))
     precision, recall, f = (defined(rate[0, 0]) for rate in (precision_of(c), recall_of(c), f_of(c, beta)))
     return PrecisionRecallF(precision, recall, f)
@@ -110,7 +110,7 @@ def precision_recall_f(flagged: Bools, positive: Bools, beta: float = 1.0) -> Pr
 def auc(scores: Floats, positive: Bools) -> float | None:
     """Area under the ROC curve: the chance that a positive row scores above another one, ties counting one half.
 
-    The Mann-Whitney statistic (Hanley and McNeil, 1982). None where one of the classes has no row.
+    The Mann-Whitney statistic (Hanley and McNeil, 1982). None if one of the classes has no row.
     """
     return defined(weighted_auc(scores, positive)(once(positive))[0, 0])
 
@@ -131,7 +131,7 @@ def weighted_auc(scores: Floats, positive: Bools) -> Statistic:
 def average_precision(scores: Floats, positive: Bools) -> float | None:
     """Σ (Rₖ - Rₖ₋₁) Pₖ over the distinct scores from the highest down; flagging at random gives the share of positives.
 
-    None where no row is positive.
+    None if no row is positive.
     """
     return defined(weighted_average_precision(scores, positive)(once(positive))[0, 0])
 
@@ -152,7 +152,7 @@ def weighted_average_precision(scores: Floats, positive: Bools) -> Statistic:
 def roc(scores: Floats, positive: Bools) -> Roc | None:
     """The curve at every distinct score, without the points on a straight line between two others.
 
-    It begins at (0, 0) with the threshold ∞. None where one of the classes has no row.
+    It begins at (0, 0) with the threshold ∞. None if one of the classes has no row.
     """
     if positive.all() or not positive.any():
         return None
@@ -163,9 +163,9 @@ def roc(scores: Floats, positive: Bools) -> Roc | None:
 
 
 def best_threshold(scores: Floats, positive: Bools, objective: Objective) -> Best | None:
-    """Among all scores that occur the one that does best as a threshold; of equals the highest, which flags least.
+    """The score that works best as a threshold; of equally good ones the highest, which flags least.
 
-    None where the objective is defined at none of them.
+    None if the objective is defined at no score.
     """
     if not len(scores):
         return None
@@ -178,28 +178,27 @@ def best_threshold(scores: Floats, positive: Bools, objective: Objective) -> Bes
 
 
 def f_objective(beta: float) -> Objective:
-    """The highest F."""
     return lambda c: f_of(c, beta)
 
 
 def recall_at_precision(least: float) -> Objective:
-    """The highest recall among the thresholds whose precision is at least `least`."""
+    """Maximises recall among the thresholds whose precision is at least `least`."""
     return lambda c: np.where(precision_of(c) >= least, recall_of(c), np.nan)
 
 
 def once(rows: Bools) -> Floats:
-    """Weights that take every row once."""
+    """Weights that count every row once."""
     return np.ones((1, len(rows)))
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
-    """NaN where the divisor is 0."""
+    """`above / below`, NaN where the divisor is 0."""
     result: Floats = np.full(np.shape(above), np.nan)
     return np.divide(above, below, out=result, where=below > 0)
 
 
 def _ties(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The order of rising scores, and where in it each distinct one begins."""
+    """The order of rising scores, and where each distinct score begins in it."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     return order, np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
@@ -216,7 +215,7 @@ def _by_score(
 
 
 def _descending(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
-    """True and false positives at each distinct threshold from the highest down, with ∞ before them."""
+    """True and false positives and the threshold, for ∞ and then each distinct score from the highest down."""
     order, starts = _ties(-scores)
     hits, others = _by_score(once(positive), positive, order, starts)
     return np.r_[0.0, hits[0].cumsum()], np.r_[0.0, others[0].cumsum()], np.r_[np.inf, scores[order][starts]]

@@ -1,4 +1,4 @@
-"""The tables of the study (Wei 2024, metrics.md §1) for one set of labelled rows, every figure with its interval."""
+"""Computes the study's tables (Wei 2024, metrics.md §1) for labelled rows, each figure with its interval."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ COMBINATIONS: Mapping[str, tuple[str, ...]] = {
     "primary + QA": (*PRIMARY, "qa"),
     "primary + QRD + QA": (*PRIMARY, "qrd", "qa"),
 }
-PRECISE = 0.9  # nine of ten flagged answers are bad
+PRECISE = 0.9  # precision: nine of ten flagged answers are bad
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made; every figure of the same rows sees the same draws."""
+    """How intervals are computed. All figures of the same rows use the same draws."""
 
     draws: int
     seed: int
 
     def figures(self, statistic: Statistic, groups: Strings, reason: str) -> list[Figure]:
-        """The k figures of `statistic` with their intervals; `reason` stands where one is undefined."""
+        """The k figures of `statistic` with their intervals; an undefined one gets `reason`."""
         values = statistic(np.ones((1, len(groups))))[0]
         intervals = bootstrap_over_groups(statistic, groups, self.draws, np.random.default_rng(self.seed))
         return [
@@ -83,12 +83,12 @@ class Resampling:
 
 
 def is_positive(rows: Measured, positive: Positive) -> Bools:
-    """Which rows count as positive; with `unanswerable` every row has to say whether it is."""
+    """Which rows count as positive; `unanswerable` needs rows that tell whether they are answerable."""
     return rows.negative_label if positive is Positive.NEGATIVE else ~rows.answerable
 
 
 def evaluate(rows: Measured, thresholds: Mapping[str, float], positive: Positive, resampling: Resampling) -> Evaluation:
-    """Every table for `rows`; `thresholds` are the profile's, by metric."""
+    """All figures for `rows`; `thresholds` are the profile's, by metric."""
     bad = is_positive(rows, positive)
     flagged = np.stack([rows.verdict != Verdict.GROUNDED, rows.rule_verdict != Verdict.GROUNDED], axis=1)
     verdict, rule = rates(flagged, bad, rows.group, resampling)
@@ -109,16 +109,22 @@ def evaluate(rows: Measured, thresholds: Mapping[str, float], positive: Positive
         models=tuple(_of_model(name, rows, bad, resampling) for name in np.unique(rows.model)),
         refusals=tuple(_refusals(rows, resampling)),
         confusion={
-            by: {label.value: {v.value: int(((rows.label == label) & (given == v)).sum()) for v in Verdict}
-                 for label in Verdict}
-            for by, given in (("verdict", rows.verdict), ("rule", rows.rule_verdict))
+            "verdict": _confusion(rows.label, rows.verdict),
+            "rule": _confusion(rows.label, rows.rule_verdict),
         },
         calibration=tuple(_calibrations(rows, resampling)),
-    )  # fmt: skip
+    )
+
+
+def _confusion(labels: Strings, verdicts: Strings) -> dict[str, dict[str, int]]:
+    """`{label: {verdict: rows}}`."""
+    return {
+        label.value: {v.value: int(((labels == label) & (verdicts == v)).sum()) for v in Verdict} for label in Verdict
+    }
 
 
 def rates(flagged: Bools, positive: Bools, groups: Strings, resampling: Resampling) -> list[Rates]:
-    """What each of k ways of flagging reaches; `flagged` has shape (n, k)."""
+    """The rates of k ways of flagging; `flagged` has shape (n, k)."""
 
     def statistic(weights: Floats) -> Floats:
         c = counts(flagged, positive, weights)
@@ -167,7 +173,7 @@ def _thresholds(
 
 
 def _rankings(what: str, rows: Measured, positive: Bools, resampling: Resampling) -> list[Ranking]:
-    """By the probability and by the rule, whose threshold is the highest cosine that is still flagged."""
+    """Rankings by the probability and by the rule, whose threshold is the highest cosine still flagged."""
     probability, worst = 1 - rows.probabilities[:, 0], rows.worst(PRIMARY)
     return [
         _ranking(what, "probability", probability, positive, groups=rows.group, resampling=resampling, sign=1),
@@ -204,7 +210,7 @@ def _hindsight(best: Best | None, sign: int) -> Hindsight:
 
 
 def lacks(positive: Bools) -> str:
-    """What keeps a figure of both classes from having a value; empty where both have rows."""
+    """Why a figure that needs both classes has no value; empty if both have rows."""
     if not len(positive):
         return "no row"
     return "no row is positive" if not positive.any() else "every row is positive" if positive.all() else ""
@@ -212,19 +218,19 @@ def lacks(positive: Bools) -> str:
 
 def _of_model(name: str, rows: Measured, positive: Bools, resampling: Resampling) -> OfModel:
     own = rows.model == name
-    those, bad = rows.where(own), positive[own]
-    flagged = np.stack([those.verdict != Verdict.GROUNDED, those.rule_verdict != Verdict.GROUNDED], axis=1)
-    verdict, rule = rates(flagged, bad, those.group, resampling)
-    (area,) = resampling.figures(weighted_auc(1 - those.probabilities[:, 0], bad), those.group, lacks(bad))
+    of_model, bad = rows.where(own), positive[own]
+    flagged = np.stack([of_model.verdict != Verdict.GROUNDED, of_model.rule_verdict != Verdict.GROUNDED], axis=1)
+    verdict, rule = rates(flagged, bad, of_model.group, resampling)
+    (area,) = resampling.figures(weighted_auc(1 - of_model.probabilities[:, 0], bad), of_model.group, lacks(bad))
     return OfModel(model=str(name) or None, verdict=verdict, rule=rule, auc=area)
 
 
 def _refusals(rows: Measured, resampling: Resampling) -> list[Refusals]:
-    """The study counts them among the questions that cannot be answered: here also among the rows labelled negative."""
+    """Refusals among all rows, and as in the study among the negative ones alone."""
     found = []
-    for among, those in (("all", rows), ("negative", rows.where(rows.negative_label))):
-        flagged = np.stack([those.verdict == Verdict.REFUSAL, those.rule_verdict == Verdict.REFUSAL], axis=1)
-        reached = rates(flagged, those.label == Verdict.REFUSAL, those.group, resampling)
+    for among, kept in (("all", rows), ("negative", rows.where(rows.negative_label))):
+        flagged = np.stack([kept.verdict == Verdict.REFUSAL, kept.rule_verdict == Verdict.REFUSAL], axis=1)
+        reached = rates(flagged, kept.label == Verdict.REFUSAL, kept.group, resampling)
         found += [Refusals(by=by, among=among, rates=r) for by, r in zip(("verdict", "rule"), reached, strict=True)]
     return found
 
@@ -238,21 +244,25 @@ def _calibrations(rows: Measured, resampling: Resampling) -> list[Calibration]:
     ]
 
 
-def _calibration(what: str, said: Floats, came: Bools, groups: Strings, resampling: Resampling) -> Calibration:
-    (score,) = resampling.figures(weighted_brier(said, came), groups, "no row")
-    observed = resampling.figures(weighted_observed(said, came, BINS), groups, "no row has such a probability")
-    share = float(came.mean()) if len(came) else None
+def _calibration(
+    name: str, probabilities: Floats, outcome: Bools, groups: Strings, resampling: Resampling
+) -> Calibration:
+    (score,) = resampling.figures(weighted_brier(probabilities, outcome), groups, "no row")
+    observed = resampling.figures(
+        weighted_observed(probabilities, outcome, BINS), groups, "no row has such a probability"
+    )
+    share = float(outcome.mean()) if len(outcome) else None
     rng = np.random.default_rng(resampling.seed)
     return Calibration(
-        outcome=what,
-        mean_probability=float(said.mean()) if len(said) else None,
+        outcome=name,
+        mean_probability=float(probabilities.mean()) if len(probabilities) else None,
         observed=share,
         brier=score,
         brier_of_observed=None if share is None else share * (1 - share),
-        ece=ece(said, came, BINS),
-        ece_if_perfect=expected_ece_of_perfect(said, BINS, resampling.draws, rng),
+        ece=ece(probabilities, outcome, BINS),
+        ece_if_perfect=expected_ece_of_perfect(probabilities, BINS, resampling.draws, rng),
         bins=tuple(
             CalibrationBin(low=b.low, high=b.high, rows=b.rows, mean_probability=b.mean_probability, observed=seen)
-            for b, seen in zip(reliability(said, came, BINS), observed, strict=True)
+            for b, seen in zip(reliability(probabilities, outcome, BINS), observed, strict=True)
         ),
     )

@@ -1,4 +1,4 @@
-"""What the figures mean, for people who decide by them and did not make them."""
+"""Explains the figures to people who decide by them and did not compute them."""
 
 from __future__ import annotations
 
@@ -17,68 +17,69 @@ BY = {"verdict": "the verdict", "rule": "the study's rule", "probability": "the 
 
 WORDS = {
     "glance": (
-        "Positive is {positive}. Precision: of the answers that were flagged, the share that is positive; at .5 every "
-        "second alarm is false. Recall: of the positive answers, the share that was flagged. F1 is between the two, "
-        "F2 leans to recall. An F1 is worth only what it has above the F1 if all answers were flagged. "
-        "Accuracy is the share of right decisions; it looks good by itself where positive answers are rare. With "
-        "each figure stands its 95% interval: where it might as well lie, by the luck of these rows. An interval of "
-        "one point means that they hold nothing that could move the figure, not that it is certain."
+        "Positive means {positive}. Precision is the share of flagged answers that are positive; at .5 every second "
+        "alarm is false. Recall is the share of positive answers that are flagged. F1 combines the two; F2 gives "
+        "recall more weight. An F1 means something only as far as it exceeds the F1 of flagging every answer. "
+        "Accuracy is the share of right decisions; it looks good by itself if positive answers are rare. The 95% "
+        "interval shows where a figure could lie by the luck of these rows. An interval of one point means that no "
+        "row could move the figure, not that it is certain."
     ),
     "ranking": (
         "Does a positive answer get a higher score than another one? AUC is how often, for a random pair: 1 is always, "
-        ".5 is chance. It says what another threshold could reach, not what the present one does. The study's rule is "
-        "ranked by the lowest of SDQ, SDRD and SDA, as if one threshold held for all three. Average precision is the "
-        "mean precision on the way down the ranking; chance gives the share of positive rows. In hindsight means: with "
-        "the threshold that suits these very rows best. New rows will do worse. Self-generated against grounded leaves "
-        "labelled refusals out."
+        ".5 is chance. It shows what another threshold could achieve, not what the present one does. The study's rule "
+        "is ranked by the lowest of SDQ, SDRD and SDA, as if all three had the same threshold. Average precision is "
+        "the mean precision on the way down the ranking; chance gives the share of positive rows. In hindsight means "
+        "with the threshold that fits these very rows best; new rows will do worse. Self-generated against grounded "
+        "leaves out labelled refusals."
     ),
-    "confusion": "How many answers of each label got each verdict. Right ones stand where label and verdict agree.",
+    "confusion": "How many answers of each label got each verdict. A verdict is right if it equals the label.",
     "refusals": (
-        "Whether refusals are found and nothing else is called one. Among bad answers only, as the study counts: is a "
-        "refusal told from an invention?"
+        "Are refusals found, and is nothing else called one? Among bad answers only, as the study counts: are "
+        "refusals told apart from invented answers?"
     ),
     "calibration": (
-        "Can a probability be taken at its word: of the answers said to be bad with .8, are eight of ten bad? ECE is "
-        "the average gap, 0 at best. With few rows a perfect probability shows a gap too: compare ECE with what it "
-        "would be if perfect. Brier is the mean squared error, lower is better; it should be below that of giving "
-        "every answer the overall share."
+        "Are the probabilities reliable: of the answers given .8, are eight of ten bad? ECE is the average gap, 0 at "
+        "best. With few rows even perfect probabilities show a gap, so compare ECE with its value if perfect. Brier "
+        "is the mean squared error, lower is better; it should be below that of giving every answer the overall share."
     ),
-    "models": "The same figures for each generator that the rows name. With few rows the intervals are wide.",
+    "models": "The figures for each generator that the rows name. With few rows the intervals are wide.",
     "thresholds": (
-        "The study flags an answer when any of the metrics is below one threshold. Positive is {positive}. Undefined "
-        "metrics are not compared. The profile's own row has a threshold for each metric."
+        "The study flags an answer if any of the metrics is below one threshold. Positive means {positive}. Undefined "
+        "metrics are not compared. In the profile's own row each metric has its own threshold."
     ),
     "alone": (
-        "What each metric would find if it were the only one. A high recall means little beside a precision no better "
+        "What each metric would find if it were the only one. A high recall means little if precision is no better "
         "than the share of positive rows."
     ),
 }
 
 
 def notes(evaluated: Evaluated) -> list[str]:
-    """What a reader has to know before the figures."""
+    """What a reader has to know before reading the figures."""
     rows, found = evaluated.all, []
     if evaluated.profile.on_its_own_labels:
-        found.append("The profile was fitted to these very labels, which flatters it: `monitor profiles` has others.")
+        found.append("The profile was fitted to these very labels, so the figures flatter it: see `monitor profiles`.")
     if evaluated.left_out:
-        found.append(f"{evaluated.left_out:,} rows do not say whether they are answerable, and were left out.")
+        found.append(f"{evaluated.left_out:,} rows do not say whether they are answerable and are left out.")
     others = rows.verdict.rows - rows.verdict.positives
     if not rows.verdict.positives:
         found.append("No row is positive, so recall, F1 and AUC have no value: add rows of the missing label.")
     elif not others:
-        found.append("Every row is positive, so AUC has no value, and precision and F1 mean nothing: add good answers.")
+        found.append(
+            "Every row is positive, so AUC has no value, and precision and F1 mean nothing: add grounded answers."
+        )
     missing = [v.value.replace("_", "-") for v in Verdict if not rows.labels[v]]
     if missing:
-        found.append(f"No row is labelled {' or '.join(missing)}; figures about that have no value.")
+        found.append(f"No row is labelled {' or '.join(missing)}; the figures about it have no value.")
     f1, everything = rows.verdict.f1.value, rows.verdict.f1_flag_everything.value
     if others and f1 is not None and everything is not None and f1 <= everything:
-        found.append(f"By F1, flagging everything ({everything:.3f}) does no worse than the verdict ({f1:.3f}).")
+        found.append(f"Flagging everything has an F1 of {everything:.3f}, no worse than the verdict's {f1:.3f}.")
     if rows.groups < FEW_GROUPS:
-        found.append(f"The rows are in {rows.groups} groups only: intervals from so few are too narrow.")
+        found.append(f"The rows form only {rows.groups} groups: intervals from so few are too narrow.")
     if chosen := sum(count for why, count in evaluated.drawn.items() if why != RANDOM):
         found.append(
-            f"{chosen:,} of the rows were chosen because they looked worth a label, not by chance: what they reach "
-            "says nothing about all answers. "
-            + ("Look at the random rows." if evaluated.random else "There are no random rows to tell that from.")
+            f"{chosen:,} of the rows were chosen because they looked worth a label, not drawn at random: their figures "
+            "do not hold for all answers. "
+            + ("Use the figures of the random rows." if evaluated.random else "There are no random rows for those.")
         )
     return found

@@ -180,12 +180,12 @@ def test_what_a_reader_has_to_know_is_said_first():
     said = " ".join(notes(good))
     assert "No row is positive" in said
     assert "No row is labelled refusal or self-generated" in said
-    assert "groups only" not in said
+    assert "The rows form only" not in said
     assert "Every row is positive" in " ".join(notes(an_evaluation([a_row(S, S, number=1)])))
-    assert any("7 groups only" in note for note in notes(an_evaluation()))
+    assert any("only 7 groups" in note for note in notes(an_evaluation()))
     assert any("3 rows do not say" in note for note in notes(replace(good, left_out=3)))
     missed = an_evaluation([a_row(S, G, number=1), a_row(S, G, number=2), a_row(G, G, number=3)])
-    assert any("flagging everything (0.800) does no worse than the verdict (0.000)" in note for note in notes(missed))
+    assert any("Flagging everything has an F1 of 0.800, no worse than the verdict's 0.000" in note for note in notes(missed))
     for text in (on_terminal(good, 100), markdown(good), page(good, evaluation_chart)):
         assert "–: no row is positive" in text
 

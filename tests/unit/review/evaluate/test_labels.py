@@ -87,5 +87,5 @@ def test_every_bad_line_is_counted_and_ten_are_shown():
 
 
 def test_a_file_without_a_line_is_said():
-    with pytest.raises(WrongSettings, match="holds no line"):
+    with pytest.raises(WrongSettings, match="there is no line to read"):
         read("\n\n")
