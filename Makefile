@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+STATIC := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/mypy
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 UV ?= $(or $(wildcard $(BIN)/uv),uv)
@@ -41,17 +42,14 @@ demo: $(READY) ## play a support bot's outage, with the alert that follows
 # Most tests wait for others, so five processes keep two cores busy. The checks of the code run beside them, and what
 # they have to say comes at the end.
 test: $(READY_DEV) ## everything: the checks of the code, and all tests in one run
-	@$(MAKE) --no-print-directory static >$(VENV)/.static.log 2>&1 & static=$$!; \
+	@{ $(STATIC); } >$(VENV)/.static.log 2>&1 & static=$$!; \
 	$(PYTEST) -n 5 tests; tests=$$?; \
 	wait $$static; static=$$?; cat $(VENV)/.static.log; exit $$((tests ? tests : static))
 
 check: static unit ## ruff, import-linter, mypy, unit and contract tests
 
 static: $(READY_DEV) ## ruff, import-linter, mypy
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
-	$(BIN)/mypy
+	$(STATIC)
 
 unit: $(READY_DEV) ## unit and contract tests
 	$(PYTEST) -n 2 tests/unit tests/contract
@@ -61,6 +59,10 @@ integration: $(READY_DEV) ## tests against a real PostgreSQL, a real Kafka and t
 
 e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(PYTEST) -n 4 tests/e2e
+
+# Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
+BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/refusals verdicts/facts verdicts/robustness \
+	study/squad study/cloud_faq consume/run faults/run judge/run alert/rules alert/run web/run audit/run
 
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in $(BENCHMARKS); do \
