@@ -6,12 +6,11 @@ import getpass
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TextIO
 
 from pydantic import BaseModel, Field, ValidationError
 
-from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import encode, storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
@@ -19,6 +18,8 @@ from monitor.review.agreement import Pair, Week, between_people, first_day, summ
 from monitor.review.draw import Offer, draw, second_opinions
 from monitor.review.export import labelled_json
 from monitor.review.label import Drawn, Label, consensus
+from monitor.store.interaction.assessments import AssessmentQueries
+from monitor.store.review.labels import Reviews
 
 MOST_NAMED = 10  # of the faults of a call
 MAX_PERSON_CHARS = 200
@@ -141,7 +142,7 @@ def listed(lines: Iterable[str], *, by: str, note: str | None) -> list[Wish]:
 
 
 def offers(
-    application: Application,
+    reviews: Reviews,
     *,
     app: str | None,
     span: timedelta,
@@ -149,23 +150,23 @@ def offers(
     by: str,
     random_only: bool,
     second_opinion: bool,
+    now: datetime,
 ) -> list[Offer]:
-    """What to label next of the last `span`; nothing is remembered of it before `keep_offer`."""
-    now = application.now()
-    candidates = application.reviews.candidates(now - span, now, app=app, labelled_only=second_opinion)
+    """The answers of the last `span` to label next; an offer is stored by `save_offer` only."""
+    candidates = reviews.candidates(now - span, now, app=app, labelled_only=second_opinion)
     if second_opinion:
         return second_opinions(candidates, count, by=by)
     return draw(candidates, count, random_only=random_only)
 
 
-def label(application: Application, wishes: Sequence[Wish]) -> Labelled:
-    """Stores them in one transaction, with what stood when they were given.
+def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelled:
+    """Stores the labels in one transaction, each with the assessment that was live when it was given.
 
     Raises:
         WrongSettings: an interaction is not stored, not assessed yet, or could be one of several, or a note is too
             long; nothing was stored.
     """
-    standing = application.reviews.standing([spelling for wish in wishes for spelling in wish.spellings])
+    standing = reviews.standing([spelling for wish in wishes for spelling in wish.spellings])
     labels, faults = list[Label](), list[str]()
     for wish in wishes:
         found = [spelling for spelling in wish.spellings if spelling in standing]
@@ -182,21 +183,21 @@ def label(application: Application, wishes: Sequence[Wish]) -> Labelled:
         else:
             faults.append(f"{wish.name}: is stored and not assessed yet; see `monitor pending`")
     _refuse(faults)
-    stored = application.reviews.keep(labels, application.now())
+    stored = reviews.keep(labels, now)
     at_random = sum(one.standing.drawn is Drawn.RANDOM for one in labels)
     return Labelled(stored=stored, unchanged=len(labels) - stored, at_random=at_random)
 
 
-def export(application: Application, out: TextIO, *, app: str | None, span: timedelta | None) -> Exported:
+def export(reviews: Reviews, out: TextIO, *, app: str | None, span: timedelta | None, now: datetime) -> Exported:
     """Writes every labelled interaction (of the app, that occurred in the span) as a line.
 
     Where people disagree it is the label of the majority, of a tie the newest. An interaction that is not stored any
     more has no texts, so it is left out.
     """
-    since = None if span is None else application.now() - span
-    decided = consensus(application.reviews.opinions(app=app, since=since))
+    since = None if span is None else now - span
+    decided = consensus(reviews.opinions(app=app, since=since))
     gone = 0
-    interactions = application.reviews.interactions([one.newest for one in decided])
+    interactions = reviews.interactions([one.newest for one in decided])
     for said, (_, interaction) in zip(decided, interactions, strict=True):
         if interaction is None:
             gone += 1
@@ -205,13 +206,13 @@ def export(application: Application, out: TextIO, *, app: str | None, span: time
     return Exported(labelled=len(decided), disputed=sum(one.disputed for one in decided), gone=gone)
 
 
-def agreement_report(application: Application, *, app: str | None, weeks: int) -> Report:
+def agreement_report(reviews: Reviews, *, app: str | None, weeks: int, now: datetime) -> Report:
     """How well verdicts and people agreed on the answers (of the app) of the last `weeks` ISO weeks."""
-    since = first_day(weeks, application.now())
-    opinions = application.reviews.opinions(app=app, since=since)
+    since = first_day(weeks, now)
+    opinions = reviews.opinions(app=app, since=since)
     decided = consensus(opinions)
     at_random = [one for one in decided if one.newest.drawn is Drawn.RANDOM]
-    unlabelled = Counter(map(week_of, application.reviews.unlabelled(app=app, since=since)))
+    unlabelled = Counter(map(week_of, reviews.unlabelled(app=app, since=since)))
     return Report(
         weeks=weekly(at_random, unlabelled),
         together=summary("all", at_random, unlabelled.total()),
@@ -220,9 +221,9 @@ def agreement_report(application: Application, *, app: str | None, weeks: int) -
     )
 
 
-def live_row(application: Application, offer: Offer) -> Mapping[str, Any] | None:
+def live_row(queries: AssessmentQueries, offer: Offer) -> Mapping[str, Any] | None:
     """The row that `monitor explain` shows, under the live assessment; None where it has gone meanwhile."""
-    rows = application.queries.with_assessments(offer.candidate.id, offer.candidate.app)
+    rows = queries.with_assessments(offer.candidate.id, offer.candidate.app)
     return next((row for row in rows if row["live"]), None)
 
 

@@ -21,9 +21,13 @@ def many(number, **over):
 
 
 def said(application, name, verdict, by="ann", **over):
-    return label(application, [named(f"support-bot/{name}", verdict, by=by, note=over.get("note"))])
+    return label(
+        application.reviews,
+        [named(f"support-bot/{name}", verdict, by=by, note=over.get("note"))],
+        now=application.now(),
+    )
 
 
 def offered(application, count, **over):
     known = {"app": None, "span": WEEK, "by": "ann", "random_only": False, "second_opinion": False}
-    return offers(application, count=count, **{**known, **over})
+    return offers(application.reviews, count=count, **{**known, **over}, now=application.now())

@@ -70,7 +70,8 @@ def review_next(
     span = duration(since, "--since")
     with opened() as application:
         found = offers(
-            application,
+            application.reviews,
+            now=application.now(),
             app=app_name,
             span=span,
             count=count or (OFFERS_PER_SESSION if interactive else 1),
@@ -78,11 +79,11 @@ def review_next(
             random_only=random_only,
             second_opinion=second_opinion,
         )
-        rows = ((offer, row) for offer in found if (row := live_row(application, offer)) is not None)
+        rows = ((offer, row) for offer in found if (row := live_row(application.queries, offer)) is not None)
         if as_json:
             shown = []
             for offer, row in rows:
-                application.reviews.keep_offer(offer, to=who, now=application.now())
+                application.reviews.save_offer(offer, to=who, now=application.now())
                 shown.append(offer_json(row, offer, label_command(offer, by and who), reveal=reveal))
             print_json(shown)
         elif not found:
@@ -118,7 +119,7 @@ def review_label(
     who = actor(by)
     wishes = _from_words(words, who, note) if words else _from_file(file, who, note)
     with opened() as application:
-        done = label(application, wishes)
+        done = label(application.reviews, wishes, now=application.now())
     if as_json:
         print_json(asdict(done))
         return
@@ -143,7 +144,7 @@ def review_export(
     to_stdout = output is None or output == Path("-")
     target = nullcontext(sys.stdout) if to_stdout or output is None else output_file(output)
     with opened() as application, target as out:
-        done = export(application, out, app=app_name, span=span)
+        done = export(application.reviews, out, app=app_name, span=span, now=application.now())
     line = f"{done.labelled - done.gone} of {done.labelled} labelled interactions written"
     if done.disputed:
         line += f"; people disagree on {done.disputed}: the majority counts, or the newest label in a tie"
@@ -165,7 +166,7 @@ def review_agreement(
     from monitor.review.presentation import agreement_json, remarks, week_json
 
     with opened() as application:
-        report = agreement_report(application, app=app_name, weeks=weeks)
+        report = agreement_report(application.reviews, app=app_name, weeks=weeks, now=application.now())
     if as_json:
         pairs = [{"people": list(pair.people), **agreement_json(pair.agreement)} for pair in report.pairs]
         by_week = [week_json(week) for week in report.weeks]
@@ -187,7 +188,7 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
     from monitor.cli.explain.panel import explanation
     from monitor.cli.review.tables import interaction_panel
 
-    application.reviews.keep_offer(offer, to=who, now=application.now())
+    application.reviews.save_offer(offer, to=who, now=application.now())
     console = Console(highlight=False)
     console.print(interaction_panel(row, offer))
     if reveal:
@@ -208,7 +209,7 @@ def _label_one_by_one(application: Application, rows: Iterable[tuple[Offer, _Row
         if key in labels:
             app, id_ = offer.candidate.app, offer.candidate.id
             wish = Wish(name=f"{app}/{id_}", spellings=((app, id_),), label=labels[key], by=who)
-            labelled += label(application, [wish]).stored
+            labelled += label(application.reviews, [wish], now=application.now()).stored
     typer.echo(f"{labelled} labelled by {who}")
 
 

@@ -1,4 +1,4 @@
-"""Interaction: what was asked and answered, what carries each sentence, why the verdict, and what people say of it."""
+"""The page of one interaction: its texts, the passage behind each sentence, the reasons for the verdict, and labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Request
+from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app.review import MAX_NOTE_CHARS, Wish, label
@@ -22,22 +22,26 @@ from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_look
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import interaction_path, page
-from monitor.web.interaction import view as reading
+from monitor.web.interaction import view as interaction_view
 
 router = APIRouter()
 NOTICES = {
     "labelled": "Your label is stored.",
-    "unchanged": "You had said just that already.",
+    "unchanged": "You have already stored this label.",
 }
 _PREFIX = "/interactions/"
+_APP_AND_ID = 2  # segments of a path
 _FIELDS = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation", "labels")
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+InteractionId = Annotated[str, Path(alias="id")]
 
 
 @router.get("/interactions/{app}/{id:path}")
-def interaction(request: Request, who: Viewer, app: str, id: str, said: str = "") -> HTMLResponse:  # noqa: A002
-    """The page, personal data masked."""
-    return _page(request, who, *_named(request, app, id), clear=False, said=NOTICES.get(said))
+def interaction(
+    request: Request, who: Viewer, app: str, id_: Annotated[str, Path(alias="id")], notice: str = ""
+) -> HTMLResponse:
+    """Shows the interaction with personal data masked."""
+    return _page(request, who, *_app_and_id(request, app, id_), clear=False, message=NOTICES.get(notice))
 
 
 @router.post("/interactions/{app}/{id:path}/clear")
@@ -45,39 +49,39 @@ def in_clear(
     request: Request,
     who: Annotated[Identity, Depends(Needs(Permission.UNMASK))],
     app: str,
-    id: str,  # noqa: A002  its name in the path
+    id_: InteractionId,
 ) -> HTMLResponse:
-    """The same in clear, once the look at it is queued for the audit trail."""
+    """Shows the interaction in clear, after the look is queued for the audit trail."""
     application: Application = request.app.state.application
-    app, id_ = _named(request, app, id, "/clear")
+    app, id_ = _app_and_id(request, app, id_, "/clear")
     if not application.queries.with_assessments(id_, app):
         raise _unknown(application, app, id_)
     record_look(request, who, app=app, subject=id_, fields=_FIELDS)
-    return _page(request, who, app, id_, clear=True, said=None)
+    return _page(request, who, app, id_, clear=True, message=None)
 
 
 @router.post("/interactions/{app}/{id:path}/label")
-def label_it(
+def add_label(
     request: Request,
     *,
     who: Annotated[Identity, Depends(Needs(Permission.LABEL))],
     app: str,
-    id: str,  # noqa: A002
+    id_: InteractionId,
     verdict: Annotated[Verdict, Form()],
     note: Annotated[str, Form(max_length=MAX_NOTE_CHARS)] = "",
 ) -> RedirectResponse:
-    """Stores what they say of it, and goes back to the page."""
+    """Stores the label and redirects to the page."""
     application: Application = request.app.state.application
-    app, id_ = _named(request, app, id, "/label")
+    app, id_ = _app_and_id(request, app, id_, "/label")
     wish = Wish(name=f"{app}/{id_}", spellings=((app, id_),), label=verdict, by=who.name, note=note.strip() or None)
     try:
-        stored = label(application, [wish]).stored
+        stored = label(application.reviews, [wish], now=application.now()).stored
     except WrongSettings:
         raise _unknown(application, app, id_) from None
     return RedirectResponse(f"{interaction_path(app, id_)}?notice={'labelled' if stored else 'unchanged'}#labels", 303)
 
 
-def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, said: str | None) -> HTMLResponse:
+def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, message: str | None) -> HTMLResponse:
     application: Application = request.app.state.application
     rows = application.queries.with_assessments(id_, app)
     if not rows:
@@ -86,31 +90,31 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, s
     profiles = {its["profile_hash"]: application.queries.profile(its["profile_hash"]) for its in rows}
     profile = profiles[row["profile_hash"]]
     beside = InteractionContext(application.engine)
-    sentences = reading.shown_sentences(row, clear=clear)
+    sentences = interaction_view.sentence_views(row, clear=clear)
     conversation = row["conversation_id"]
     return page(
         request,
         "interaction/interaction.html",
         who,
         clear=clear,
-        said=said,
+        message=message,
         row=row,
         others=rows[1:],
         path=interaction_path(app, id_),
-        shown=reading.mask(clear=clear),
-        hidden=reading.mask(clear=False),  # for the other turns: the look is at this one alone
+        shown=interaction_view.masker(clear=clear),
+        masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
         sentences=sentences,
-        opened=reading.first_wrong(sentences),
-        documents=reading.shown_documents(row, clear=clear),
-        support=reading.shown_support(row, clear=clear),
-        origins=reading.ORIGINS,
-        why=reading.why(row),
-        metrics=reading.metrics(row, profile),
-        moves=reading.moves(row, profile),
+        opened=interaction_view.first_bad(sentences),
+        documents=interaction_view.document_views(row, clear=clear),
+        support=interaction_view.support_views(row, clear=clear),
+        origins=interaction_view.ORIGINS,
+        reasons=interaction_view.reasons(row),
+        metrics=interaction_view.metrics(row, profile),
+        moves=interaction_view.strongest_moves(row, profile),
         start=None if profile is None else start_probability(profile),
         threshold=None if profile is None else profile.groundedness.threshold,
         judgements=_latest(application, app, id_),
-        told=judgement_text,
+        judgement_text=judgement_text,
         turns=beside.conversation(app, conversation) if conversation else (),
         leaves=beside.leaves(app, id_),
         labels=newest_labels(application.engine, app, id_),
@@ -124,18 +128,16 @@ def _latest(application: Application, app: str, id_: str) -> list[Mapping[str, A
     return [latest[name] for name in sorted(latest)]
 
 
-def _named(request: Request, app: str, id_: str, suffix: str = "") -> tuple[str, str]:
-    """App and id as the address writes them, where a slash within one is %2F; else as the router has cut them."""
+def _app_and_id(request: Request, app: str, id_: str, suffix: str = "") -> tuple[str, str]:
+    """App and id from the raw path, where a slash within one is %2F; else as the router has split them."""
     raw: str = request.scope["raw_path"].decode("latin-1")
-    own = [storable(unquote(part)) for part in raw.removeprefix(_PREFIX).removesuffix(suffix).split("/")]
-    return (own[0], own[1]) if len(own) == 2 else (storable(app), storable(id_))  # noqa: PLR2004
+    segments = [storable(unquote(part)) for part in raw.removeprefix(_PREFIX).removesuffix(suffix).split("/")]
+    return (segments[0], segments[1]) if len(segments) == _APP_AND_ID else (storable(app), storable(id_))
 
 
 def _unknown(application: Application, app: str, id_: str) -> HTTPException:
     if any(its["app"] == app for its in application.queries.unassessed(id_)):
-        said = (
-            "This interaction is stored and waits for its assessment; look again in a moment, or at `monitor pending`."
-        )
+        message = "This interaction is stored but not assessed yet. Reload in a minute, or run `monitor pending`."
     else:
-        said = "There is no such interaction: it was never read, or retention has deleted it."
-    return HTTPException(404, said)
+        message = "There is no such interaction: it was never received, or retention has deleted it."
+    return HTTPException(404, message)

@@ -1,4 +1,4 @@
-"""Review queue: one answer after the other to label, without what the program thinks of it; and how far both agree."""
+"""The review queue: shows one answer after another to label, without its verdict, and how far people and verdicts agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
 from monitor.review.presentation import DRAWN_WORDS, remarks
-from monitor.store.audit_queue import Act, Kind, keep_act
+from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
@@ -25,23 +25,29 @@ from monitor.web.review.candidates import MAX_SKIPPED, CandidateCache, Candidate
 
 router = APIRouter()
 SPANS: Mapping[str, tuple[str, timedelta]] = {
-    "24h": ("24 hours", timedelta(days=1)), "7d": ("7 days", timedelta(days=7)), "28d": ("28 days", timedelta(days=28)),
-}  # fmt: skip
-WEEKS = 8
-NOTICES = {"labelled": "Labelled; here is the next one.", "same": "You had said so before; here is the next one."}
-MEANINGS = {
-    Verdict.GROUNDED: "it says what the documents say",
-    Verdict.REFUSAL: "it says that it does not know, or will not say",
-    Verdict.SELF_GENERATED: "it states something of weight that no document holds",
+    "24h": ("24 hours", timedelta(days=1)),
+    "7d": ("7 days", timedelta(days=7)),
+    "28d": ("28 days", timedelta(days=28)),
 }
+WEEKS = 8  # of the agreement table
+NOTICES = {
+    "labelled": "Your label is stored. Here is the next answer.",
+    "same": "You have already stored this label. Here is the next answer.",
+}
+MEANINGS = {
+    Verdict.GROUNDED: "the documents support what it says",
+    Verdict.REFUSAL: "it says that it cannot or will not answer",
+    Verdict.SELF_GENERATED: "it states something important that no document says",
+}
+_SKIP_KEY_CHARS = 8
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Labeller = Annotated[Identity, Depends(Needs(Permission.LABEL))]
 Unmasker = Annotated[Identity, Depends(Needs(Permission.UNMASK))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """What somebody labels: of which app and time, whether second opinions only, and what they have skipped."""
+class QueueFilter:
+    """What a person labels: which app and span, whether second opinions only, and the answers they have skipped."""
 
     app: str | None
     span: str
@@ -49,9 +55,9 @@ class Sitting:
     skipped: tuple[str, ...]
 
     @classmethod
-    def read(cls, app: str, span: str, second: str, skip: str) -> Sitting:
-        """From the address or a form; what is not known falls back to what is usual."""
-        skipped = tuple(part for part in skip.split(",") if len(part) == 8 and part.isalnum())  # noqa: PLR2004
+    def read(cls, app: str, span: str, second: str, skip: str) -> QueueFilter:
+        """Reads the fields of an address or a form; an unknown span falls back to the default."""
+        skipped = tuple(part for part in skip.split(",") if len(part) == _SKIP_KEY_CHARS and part.isalnum())
         return cls(
             app=app or None, span=span if span in SPANS else "7d", second=bool(second), skipped=skipped[-MAX_SKIPPED:]
         )
@@ -60,13 +66,16 @@ class Sitting:
     def query(self) -> CandidateQuery:
         return CandidateQuery(self.app, SPANS[self.span][1], self.second)
 
-    def path(self, *, skip: str | None = None, said: str | None = None) -> str:
-        """The page of this sitting, after `skip` too."""
+    def path(self, *, skip: str | None = None, notice: str | None = None) -> str:
+        """The address of this queue, without the answer `skip`."""
         skipped = (*self.skipped, *([skip] if skip else []))[-MAX_SKIPPED:]
         query = {
-            "app": self.app, "span": self.span, "second": "1" if self.second else None,
-            "skip": ",".join(skipped), "said": said,
-        }  # fmt: skip
+            "app": self.app,
+            "span": self.span,
+            "second": "1" if self.second else None,
+            "skip": ",".join(skipped),
+            "notice": notice,
+        }
         return f"/review?{urlencode({name: value for name, value in query.items() if value}, errors='replace')}"
 
 
@@ -83,17 +92,17 @@ def review(
     span: Text = "7d",
     second: Text = "",
     skip: Text = "",
-    said: Text = "",
+    notice: Text = "",
 ) -> HTMLResponse:
-    """The next one, for who may label; the agreement, for everybody."""
+    """Shows the next answer to people who may label, and the agreement to everybody."""
     application: Application = request.app.state.application
-    sitting, now = Sitting.read(app, span, second, skip), application.now()
-    offer, row = _next(request, sitting, who, now) if who.may(Permission.LABEL) else (None, None)
-    return _page(request, who, sitting, offer, row, said=NOTICES.get(said), clear=False)
+    queue, now = QueueFilter.read(app, span, second, skip), application.now()
+    offer, row = _next(request, queue, who, now) if who.may(Permission.LABEL) else (None, None)
+    return _page(request, who, queue, offer, row, message=NOTICES.get(notice), clear=False)
 
 
 @router.post("/review")
-def say(
+def add_label(
     request: Request,
     who: Labeller,
     *,
@@ -106,14 +115,14 @@ def say(
     second: Field = "",
     skip: Field = "",
 ) -> Response:
-    """Stores the label, and goes on to the next one."""
+    """Stores the label, and redirects to the next answer."""
     application: Application = request.app.state.application
     wish = Wish(
         name=f"{of_app}/{of_id}", spellings=((of_app, of_id),), label=verdict, by=who.name, note=note.strip() or None
     )
-    done = label(application, [wish])
+    done = label(application.reviews, [wish], now=application.now())
     return RedirectResponse(
-        Sitting.read(app, span, second, skip).path(notice="labelled" if done.stored else "same"), 303
+        QueueFilter.read(app, span, second, skip).path(notice="labelled" if done.stored else "same"), 303
     )
 
 
@@ -129,31 +138,31 @@ def clear(
     second: Field = "",
     skip: Field = "",
 ) -> HTMLResponse:
-    """The same page in clear, once the trail has it; of another answer where that one was labelled meanwhile."""
+    """Shows the answer in clear, after the look is queued for the audit trail; if it was labelled meanwhile, the next."""
     application: Application = request.app.state.application
-    sitting, now = Sitting.read(app, span, second, skip), application.now()
-    offer, row = _next(request, sitting, who, now)
-    meant = offer is not None and (offer.candidate.app, offer.candidate.id) == (of_app, of_id)
-    if meant:
+    queue, now = QueueFilter.read(app, span, second, skip), application.now()
+    offer, row = _next(request, queue, who, now)
+    same_answer = offer is not None and (offer.candidate.app, offer.candidate.id) == (of_app, of_id)
+    if same_answer:
         look = Act(kind=Kind.LOOK, by=who.name, at=now, app=of_app, subject=of_id, body={"at": "review"})
-        keep_act(application.engine, look)
-    return _page(request, who, sitting, offer, row, said=None, clear=meant)
+        record_act(application.engine, look)
+    return _page(request, who, queue, offer, row, message=None, clear=same_answer)
 
 
 def _next(
-    request: Request, sitting: Sitting, who: Identity, now: datetime
+    request: Request, queue: QueueFilter, who: Identity, now: datetime
 ) -> tuple[Offer | None, Mapping[str, Any] | None]:
-    """The next offer with its interaction; it is remembered that it was made."""
+    """The next offer with its interaction; records that it was offered."""
     application: Application = request.app.state.application
     candidates: CandidateCache = request.app.state.candidates
-    skipped = list(sitting.skipped)
+    skipped = list(queue.skipped)
     while len(skipped) <= 2 * MAX_SKIPPED:
-        offer = candidates.next_offer(sitting.query, by=who.name, skipped=skipped, now=now)
+        offer = candidates.next_offer(queue.query, by=who.name, skipped=skipped, now=now)
         if offer is None:
             break
-        row = live_row(application, offer)
+        row = live_row(application.queries, offer)
         if row is not None:
-            application.reviews.keep_offer(offer, to=who.name, now=now)
+            application.reviews.save_offer(offer, to=who.name, now=now)
             return offer, row
         skipped.append(skip_key(offer.candidate.app, offer.candidate.id))  # erased since the draw
     return None, None
@@ -162,30 +171,30 @@ def _next(
 def _page(
     request: Request,
     who: Identity,
-    sitting: Sitting,
+    queue: QueueFilter,
     offer: Offer | None,
     row: Mapping[str, Any] | None,
     *,
-    said: str | None,
+    message: str | None,
     clear: bool,
 ) -> HTMLResponse:
     application: Application = request.app.state.application
-    report = agreement_report(application, app=sitting.app, weeks=WEEKS)
+    report = agreement_report(application.reviews, app=queue.app, weeks=WEEKS, now=application.now())
     shown: Sequence[str] = ("app", "id", "occurred_at", "question", "answer", "reference_answer", "retrieved_documents")
     return page(
         request,
         "review/review.html",
         who,
-        said=said,
-        sitting=sitting,
+        message=message,
+        queue=queue,
         spans=SPANS,
         offer=offer,
-        row=None if row is None else {name: row[name] for name in shown},  # nothing of what the program thinks
-        why=DRAWN_WORDS[offer.drawn] if offer else "",
-        skip=sitting.path(skip=skip_key(offer.candidate.app, offer.candidate.id)) if offer else "",
+        row=None if row is None else {name: row[name] for name in shown},  # without the verdict
+        drawn_words=DRAWN_WORDS[offer.drawn] if offer else "",
+        skip=queue.path(skip=skip_key(offer.candidate.app, offer.candidate.id)) if offer else "",
         meanings=MEANINGS,
         clear=clear,
-        most_note=MAX_NOTE_CHARS,
+        max_note=MAX_NOTE_CHARS,
         report=report,
         remarks=list(remarks(report.together, report.left_out)),
         enough=ENOUGH,

@@ -121,7 +121,7 @@ def test_so_many_labels_leave_enough_that_are_open(writer, reviews, application,
 def test_what_was_drawn_is_remembered_with_the_label(writer, application, rows):
     write(writer, *many(8))
     for offer in offered(application, 2):
-        application.reviews.keep_offer(offer, to="ann", now=at(1))
+        application.reviews.save_offer(offer, to="ann", now=at(1))
         said(application, offer.candidate.id, G)
     assert Counter(drawn for (drawn,) in rows("SELECT drawn FROM review")) == {"margin": 1, "random": 1}
     assert rows("SELECT DISTINCT offered_to, offered_at, occurred_at FROM review_offer") == [("ann", at(1), NOON)]
@@ -137,7 +137,7 @@ def test_an_offer_is_remembered_once_for_each_reason(writer, reviews, rows):
     write(writer, an_assessment(id="1"))
     (candidate,) = candidates(reviews)
     for reason, minute in ((Drawn.MARGIN, 1), (Drawn.RANDOM, 2), (Drawn.MARGIN, 3)):
-        reviews.keep_offer(Offer(candidate=candidate, drawn=reason), to="ann", now=at(minute))
+        reviews.save_offer(Offer(candidate=candidate, drawn=reason), to="ann", now=at(minute))
     assert rows("SELECT drawn, offered_at FROM review_offer ORDER BY 2") == [("margin", at(1)), ("random", at(2))]
     assert reviews.standing([("support-bot", "1")])["support-bot", "1"].drawn is Drawn.RANDOM
 
@@ -145,11 +145,11 @@ def test_an_offer_is_remembered_once_for_each_reason(writer, reviews, rows):
 def test_those_labelled_before_join_the_random_sample_when_the_draw_meets_them(writer, application, reviews, rows):
     write(writer, *many(9))
     first = candidates(reviews)[0]
-    reviews.keep_offer(Offer(candidate=first, drawn=Drawn.MARGIN), to="ann", now=NOON)
+    reviews.save_offer(Offer(candidate=first, drawn=Drawn.MARGIN), to="ann", now=NOON)
     said(application, first.id, S)
     assert [opinion.drawn for opinion in reviews.opinions()] == [Drawn.MARGIN]
     (offer,) = draw(candidates(reviews), 1, random_only=True)
-    reviews.keep_offer(offer, to="ann", now=at(1))
+    reviews.save_offer(offer, to="ann", now=at(1))
     assert [opinion.drawn for opinion in reviews.opinions()] == [Drawn.RANDOM]
     assert rows("SELECT drawn FROM review") == [("margin",)]  # as it was known then
 

@@ -42,7 +42,7 @@ def test_the_same_once_more_is_no_new_row(writer, application, rows):
 def test_a_file_that_corrects_itself_is_stored_in_its_order(writer, application, reviews):
     write(writer, an_assessment(id="1"))
     wishes = [named("support-bot/1", verdict, by="ann", note=None) for verdict in (G, S, S, R)]
-    done = label(application, wishes)
+    done = label(application.reviews, wishes, now=application.now())
     assert (done.stored, done.unchanged) == (3, 1)
     assert [one.label for one in reviews.opinions()] == [R]
 
@@ -51,7 +51,7 @@ def test_what_is_unknown_or_unassessed_is_named_and_nothing_is_stored(writer, ap
     writer.write(a_batch(an_assessment(id="1"), pending=(an_interaction(id="2"),), received=2))
     wishes = [named(f"support-bot/{n}", G, by="ann", note=None) for n in (1, 2, 3)]
     with pytest.raises(WrongSettings) as error:
-        label(application, wishes)
+        label(application.reviews, wishes, now=application.now())
     assert "support-bot/2: is stored and not assessed yet" in str(error.value)
     assert "support-bot/3: no such interaction" in str(error.value)
     assert rows("SELECT count(*) FROM review") == [(0,)]
@@ -67,16 +67,22 @@ def test_a_note_is_never_cut(writer, application, rows):
 
 def test_slashes_in_a_name_are_understood_unless_two_are_called_so(writer, application, rows):
     write(writer, an_assessment(app="a", id="b/c"), an_assessment(app="x/y", id="z"))
-    label(application, [named(name, G, by="ann", note=None) for name in ("a/b/c", "x/y/z")])
+    label(
+        application.reviews, [named(name, G, by="ann", note=None) for name in ("a/b/c", "x/y/z")], now=application.now()
+    )
     assert rows("SELECT app, interaction_id FROM review ORDER BY 1") == [("a", "b/c"), ("x/y", "z")]
     write(writer, an_assessment(app="a/b", id="c"))
     with pytest.raises(WrongSettings, match="several are called so"):
-        label(application, [named("a/b/c", G, by="ann", note=None)])
+        label(application.reviews, [named("a/b/c", G, by="ann", note=None)], now=application.now())
 
 
 def test_opinions_are_of_the_app_and_of_the_time(writer, application, reviews):
     write(writer, an_assessment(id="1"), an_assessment(id="2", occurred_at=at(-60)), an_assessment(id="3", app="shop"))
-    label(application, [named(n, G, by="ann", note=None) for n in ("support-bot/1", "support-bot/2", "shop/3")])
+    label(
+        application.reviews,
+        [named(n, G, by="ann", note=None) for n in ("support-bot/1", "support-bot/2", "shop/3")],
+        now=application.now(),
+    )
     assert [one.id for one in reviews.opinions(app="shop")] == ["3"]
     assert [one.id for one in reviews.opinions(app="support-bot", since=NOON)] == ["1"]
 
