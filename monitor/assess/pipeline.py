@@ -45,13 +45,15 @@ class Pipeline:
         readings = self._reread_close_to_refusals(interactions, readings, embedded)
         detected = self._detect(interactions)
         metrics = [self.profile.compared(each) for each in scores]
-        found = [
+        evidence = [
             gather_evidence(answer, support, compared, tokens, _parts(reading), detected=probability)
             for answer, support, compared, tokens, reading, probability in zip(
                 stated, supports, metrics, encoded, readings, detected, strict=True
             )
         ]
-        return [self._classify(*parts) for parts in zip(interactions, supports, scores, readings, found, strict=True)]
+        return [
+            self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
+        ]
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch

@@ -1,4 +1,4 @@
-"""Protocols of the room assess: what the pipeline, the judge and the caches need from models and services."""
+"""The protocols through which the pipeline, the judge and the caches use models and services."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Completer(Protocol):
 
 
 class LanguageModel(Protocol):
-    """Asks a language model for answers of a given form. Any number of threads may call at a time."""
+    """Asks a language model for answers of a given form. Any number of threads may call at the same time."""
 
     @property
     def model(self) -> str:
@@ -66,7 +66,7 @@ class Budget(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into sentence vectors. Any number of threads may call at a time, unless the class says otherwise."""
+    """Turns texts into sentence vectors. Any number of threads may call, unless the class says otherwise."""
 
     @property
     def model(self) -> str:

@@ -1,4 +1,4 @@
-"""What every embedder promises: unit vectors in order, one a text, whatever the text."""
+"""The promise of every embedder: one unit vector per text, in order, for any text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def minilm(tmp_path_factory) -> MiniLMEmbedder:
     params=["hash", "minilm", "openai", "cached hash", "cached minilm", "cached openai", "openai, no cache"]
 )
 def make(request, monkeypatch) -> Iterator[Callable[[], Embedder]]:
-    """Makes embedders of one kind; each behaves like a process of its own."""
+    """Makes embedders of one kind; each behaves like a separate process."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""What every token encoder promises: unit vectors of what stands where, one array a text, whatever the text."""
+"""The promise of every token encoder: one array per text with unit vectors and offsets, for any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model answers, written by hand, and the exact value that the metric makes of it, worked out in `by_hand`."""
+"""Model answers written by hand, and the exact values that the metrics give them, worked out in `by_hand`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def judged(file, row, metrics, mode):
 
 
 def canned(answer):
-    """A text as it is, an object as JSON, `no_answer` as what the port raises."""
+    """A text unchanged, an object as JSON, `no_answer` as the error that the port raises."""
     if isinstance(answer, dict) and "no_answer" in answer:
         return NoAnswer(answer["no_answer"], "scripted", Spend(calls=1))
     return answer if isinstance(answer, str) else json.dumps(answer)
 
 
 def same(found, wanted):
-    """Values as `pytest.approx` sees them, at any depth."""
+    """The values wrapped in `pytest.approx`, at any depth."""
     if isinstance(wanted, dict):
         return found.keys() == wanted.keys() and all(same(found[key], wanted[key]) for key in wanted)
     if isinstance(wanted, list):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from monitor.assess.classify.lexicon.wording import Wording
 from monitor.core.text.sentences import Span
 
-LEAST_CLAUSE = 3  # words of a clause that counts apart from its neighbour
+LEAST_CLAUSE = 3  # the least words of a clause that can answer
 
 _COMMA = re.compile(r"[,，、] ?")
 _MARKS = " \t\n,;:–—-，；、"

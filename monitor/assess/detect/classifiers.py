@@ -32,7 +32,7 @@ _LEAST_ROOM = 48  # tokens besides the prompt and the special ones; less holds h
 
 
 class Classifier(Protocol):
-    """A kind of model. Its methods are pure; any number of threads may call at a time."""
+    """A kind of model. Its methods are pure; any number of threads may call at the same time."""
 
     def claim_inputs(self, claim: Claim) -> ClaimInputs | None:
         """The inputs that the model reads; None for a claim without documents or answer, or with too many inputs."""

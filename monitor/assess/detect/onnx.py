@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class OnnxDetector(Detector):
-    """Runs a user's model. Any number of threads may call at a time."""
+    """Runs a user's model. Any number of threads may call at the same time."""
 
     def __init__(
         self,

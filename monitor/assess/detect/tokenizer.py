@@ -41,7 +41,7 @@ class Feed:
 
 
 class PairTokenizer:
-    """The tokenizer of a model that reads two sequences. Any number of threads may call at a time."""
+    """The tokenizer of a model that reads two sequences. Any number of threads may call at the same time."""
 
     def __init__(self, tokenizer: Tokenizer, *, padding: int = 0) -> None:
         """`padding` is the id that fills up short inputs.
@@ -68,7 +68,7 @@ class PairTokenizer:
         self._special = ids[kept]
         self._special_types = types[kept]
         self._types = types[first[0]], types[second[0]]
-        self._places = first[0], first[0] + second[0] - first[1]  # in what is kept
+        self._places = first[0], first[0] + second[0] - first[1]  # positions in the example without its sequences
 
     @classmethod
     def from_file(cls, path: Path, *, padding: int = 0) -> PairTokenizer:

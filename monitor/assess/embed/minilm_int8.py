@@ -1,9 +1,9 @@
-"""The encoder's graph with its matrix products in 8-bit integers: about three times as fast, and no longer exact.
+"""Writes the encoder's graph with matrix products in 8-bit integers: about three times as fast, and no longer exact.
 
 Weights are rounded to int8, a scale for each output channel. Inputs are rounded to uint8 within fixed limits, which
 `tools/fit_int8_limits.py` derived from the model, so the vectors of a text do not depend on what it is run with.
-A channel whose limit is above CAP times the median channel's is divided before rounding, and its weights multiplied, so
-that the few large channels do not take the resolution of all others (Xiao et al., SmoothQuant, 2023). Embeddings,
+A channel whose limit is more than CAP times the median limit is divided before rounding, and its weights multiplied, so
+that a few large channels do not cost all others their resolution (Xiao et al., SmoothQuant, 2023). Embeddings,
 attention scores, normalisation, GELU and the token projection stay in float32.
 
 On processors without 8-bit dot products of 32-bit sums (AVX-512 VNNI, AVX-VNNI, AMX, Arm's dot product) sums of two
@@ -17,14 +17,15 @@ from typing import BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from monitor.assess.embed.minilm_graph import DIMENSIONS, HEADS, MICROSOFT, Encoder
 from monitor.assess.embed.weights import Safetensors
 
 Floats = NDArray[np.float32]
 
-# What is rounded in each layer, with its channels: what the attention reads, the joined heads, and the inputs of the
-# feed-forward network's two products.
+# The inputs that are rounded in each layer, with their channels: the input of the attention, the joined heads, and the
+# inputs of the two products of the feed-forward network.
 INPUTS: Final = {"qkv": DIMENSIONS, "attention": DIMENSIONS, "up": DIMENSIONS, "down": 4 * DIMENSIONS}
 LIMITS = resources.files("monitor.assess.embed") / "int8_limits.npy"  # made by tools/fit_int8_limits.py
 CAP: Final = 3.0
@@ -34,12 +35,12 @@ _GELU_LOW = np.float32(-0.17)  # the least value of GELU
 
 
 def write_encoder(tensors: Safetensors, data: BinaryIO, *, location: str) -> bytes:
-    """The encoder with the inputs and outputs of `minilm_graph.write_encoder`, which see."""
+    """Writes the weights and returns the model; inputs and outputs are those of `minilm_graph.write_encoder`."""
     return _Int8Encoder(tensors, data, location).whole()
 
 
 def read_by(kind: str, layer: int) -> str:
-    """The name, in both graphs, of what is rounded for the input `kind` of layer 1 to 6."""
+    """The name, in both graphs, of the tensor that is rounded for the input `kind` of layer 1 to 6."""
     names = {"attention": "heads", "up": "attended", "down": "gelu"}
     return f"hidden_{layer - 1}" if kind == "qkv" else f"layer_{layer}.{names[kind]}"
 
@@ -51,6 +52,7 @@ class _Int8Encoder(Encoder):
             parts = np.split(np.load(file).astype(np.float32), np.cumsum(list(INPUTS.values()))[:-1], axis=1)
         self._limits = dict(zip(INPUTS, parts, strict=True))
 
+    @override
     def attend(self, number: int, inputs: str, weight: Floats, bias: Floats) -> str:
         here = f"layer_{number}.qkv"
         rounded, divisors = self._rounded(number, "qkv", inputs)
@@ -60,6 +62,7 @@ class _Int8Encoder(Encoder):
         inputs_of += ["mask", f"{here}.zero", zero]
         return self._node("QAttention", inputs_of, f"layer_{number}.heads", domain=MICROSOFT, num_heads=HEADS)
 
+    @override
     def product(self, number: int, kind: str, inputs: str, weight: Floats) -> str:
         here = f"layer_{number}.{kind}"
         rounded, divisors = self._rounded(number, kind, inputs)
@@ -68,7 +71,7 @@ class _Int8Encoder(Encoder):
         return self._node("MatMulIntegerToFloat", inputs_of, f"{here}.product", domain=MICROSOFT)
 
     def _rounded(self, number: int, kind: str, inputs: str) -> tuple[str, Floats]:
-        """The input in uint8, and what its channels were divided by."""
+        """The name of the input in uint8, and the divisors of its channels."""
         here = f"layer_{number}.{kind}"
         limits = self._limits[kind][number - 1]
         divisors = np.maximum(1, limits / (CAP * np.median(limits))).astype(np.float32)
@@ -81,7 +84,7 @@ class _Int8Encoder(Encoder):
         return self._node("QuantizeLinear", [inputs, *names], f"{here}.rounded"), divisors
 
     def _rounded_weight(self, name: str, weight: Floats) -> tuple[str, str]:
-        """The weight in int8 with its scales, one for each output channel."""
+        """The names of the weight in int8 and of its scales, one for each output channel."""
         scales = (np.abs(weight).max(axis=0) / np.iinfo(np.int8).max).astype(np.float32)
         rounded = np.rint(weight / scales).astype(np.int8)
         return self._weight(name, rounded), self._weight(f"{name}.weight.scale", scales)

@@ -1,4 +1,4 @@
-"""A circuit breaker: no calls to a server that keeps failing for a while, then a single call to try it again."""
+"""A circuit breaker: a server that keeps failing gets no calls for a while, then a single call to try it again."""
 
 from __future__ import annotations
 

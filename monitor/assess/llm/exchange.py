@@ -35,7 +35,7 @@ class Form(BaseModel):
 
 T = TypeVar("T", bound=Form)
 _OURS = ("title", "description")  # names and docstrings of our classes
-_NAMES = ("$defs", "properties")  # whose keys are names of their own
+_NAMES = ("$defs", "properties")  # their keys are names of types and fields, not keywords of JSON Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def _plain(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {name: value for name, value in schema.items() if name not in _OURS}
-    named = {name: {one: _plain(part) for one, part in kept.pop(name).items()} for name in _NAMES if name in kept}
+    named = {name: {key: _plain(part) for key, part in kept.pop(name).items()} for name in _NAMES if name in kept}
     return {**named, **{name: _plain(value) for name, value in kept.items()}}
 
 

@@ -87,7 +87,7 @@ def read(completion: Completion, form: type[T]) -> T:
 def _object(text: str) -> object:
     """The single JSON object in a text, alone or among other words.
 
-    With a second object, or another brace, the answer could not be told from a quotation of the input.
+    With a second object, or another brace, the answer could not be distinguished from a quotation of the input.
 
     Raises:
         ValueError, RecursionError: the text holds no JSON object, or other braces as well.

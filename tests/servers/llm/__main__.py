@@ -45,23 +45,23 @@ def _parser() -> ArgumentParser:
         "the JSON schema asked for, embeddings, models, files, batches. It prints its base URL and a line a request.",
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--port", type=int, default=8080, help="0 takes a free one")
-    parser.add_argument("--key", default=ANY, help=f"the API key that is asked for; with '{ANY}' none is refused")
-    parser.add_argument("--latency", type=_not_negative, default=0.0, help="seconds before every orderly answer")
+    parser.add_argument("--port", type=int, default=8080, help="0 chooses a free port")
+    parser.add_argument("--key", default=ANY, help=f"the API key that is required; '{ANY}' accepts every key")
+    parser.add_argument("--latency", type=_not_negative, default=0.0, help="seconds before every regular answer")
     parser.add_argument(
         "--fail-rate",
         type=_share,
         default=0.0,
-        help="share of the requests that meet a 429, a 500 or no answer, by turns",
+        help="share of the requests that get a 429, a 500 or no answer, in turn",
     )
     parser.add_argument(
-        "--chat-model", nargs="+", default=[CHAT_MODEL], metavar="NAME", help="the chat models there are"
+        "--chat-model", nargs="+", default=[CHAT_MODEL], metavar="NAME", help="the available chat models"
     )
     parser.add_argument(
         "--structured",
         choices=["json_schema", "json_object", "text"],
         default="json_schema",
-        help="the best response_format that is taken, as lesser servers have it",
+        help="the strictest response_format that the server accepts",
     )
     return parser
 

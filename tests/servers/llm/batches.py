@@ -1,6 +1,6 @@
-"""/v1/files and /v1/batches: https://platform.openai.com/docs/guides/batch as far as chat completions go.
+"""/v1/files and /v1/batches for chat completions (https://platform.openai.com/docs/guides/batch).
 
-A batch is worked on while it is asked after: no clock and no thread moves it.
+A batch makes progress only when a client asks for its status: no clock and no thread moves it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNDONE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchEnd:
-    """How a batch ends: completed, failed (with `errors`, nothing done) or expired (only the first `done` done)."""
+    """How a batch ends: completed, failed (with `errors`) or expired (only the first `done` requests done)."""
 
     status: str = "completed"
     done: int | None = None  # None: all
@@ -35,18 +35,18 @@ class BatchEnd:
 
 
 def failed(message: str, code: str = "token_limit_exceeded") -> BatchEnd:
-    """The batch is not taken on as a whole."""
+    """The batch as a whole is refused."""
     return BatchEnd(status="failed", errors=(_error(code, message),))
 
 
 def expired(done: int) -> BatchEnd:
-    """Only so many requests are done when the time is over."""
+    """Only the first `done` requests are done when the time is over."""
     return BatchEnd(status="expired", done=done)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    facts: dict[str, Any]  # as it is shown
+    facts: dict[str, Any]  # the JSON that clients see
     lines: list[dict[str, Any]]
     end: BatchEnd
     polls_left: int
@@ -54,7 +54,7 @@ class _Batch:
 
 @dataclass(slots=True, kw_only=True)
 class Batches:
-    """Batches end at the `polls`-th time that they are asked after, as `script` says of the next ones."""
+    """Files and batches. A batch ends at the `polls`-th request for its status, as the next entry of `script` says."""
 
     polls: int = 2
     script: deque[BatchEnd] = field(default_factory=deque)
@@ -65,7 +65,7 @@ class Batches:
     _lock: Lock = field(default_factory=Lock)
 
     def respond(self, request: Request, chat: Callable[[ChatRequest], Trouble]) -> Trouble:
-        """Answers a request about a file or a batch; `chat` answers the requests in it."""
+        """Answers a request about a file or a batch; `chat` answers the requests in a batch."""
         with self._lock:
             match request.method, *request.path.split("/")[2:]:
                 case "POST", "files":
@@ -146,7 +146,7 @@ class Batches:
         return replied(facts)
 
     def _move(self, batch: _Batch, chat: Callable[[ChatRequest], Trouble]) -> None:
-        """One step on, as far as there is one."""
+        """Moves the batch one step on, unless it has ended."""
         batch.polls_left -= 1
         status = batch.facts["status"]
         if status == "cancelling":
@@ -168,10 +168,10 @@ class Batches:
         for line in batch.lines[:done]:
             reply = chat(ChatRequest(body=line["body"], custom_id=line["custom_id"]))
             number = next(self._numbers)
-            said: Any = reply.body
+            content: Any = reply.body
             with suppress(ValueError):
-                said = json.loads(said)
-            response = {"status_code": reply.status, "request_id": f"req_{number}", "body": said}
+                content = json.loads(content)
+            response = {"status_code": reply.status, "request_id": f"req_{number}", "body": content}
             (output if reply.status == 200 else errors).append(_result(number, line, response, None))
         counts = {"total": len(batch.lines), "completed": len(output), "failed": len(errors)}
         for line in batch.lines[done:]:
@@ -186,7 +186,7 @@ class Batches:
 
 
 def _read(content: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The requests in a file, and what is wrong with it."""
+    """The requests in a file, and its errors."""
     lines: dict[str, dict[str, Any]] = {}
     errors = []
     for number, text in enumerate(content.strip().split("\n"), start=1):

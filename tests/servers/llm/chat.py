@@ -1,4 +1,4 @@
-"""POST /v1/chat/completions: what is asked, what OpenAI refuses about it, and what an answer looks like."""
+"""POST /v1/chat/completions: requests, the refusals of OpenAI, and the form of an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A chat request as it came; `received_at` is monotonic, `custom_id` its line's where it came in a batch."""
+    """A chat request as received. `received_at` is on the monotonic clock; `custom_id` is set in a batch."""
 
     body: dict[str, Any]
     received_at: float = field(default_factory=monotonic)
@@ -37,20 +37,20 @@ class ChatRequest:
 
     @property
     def system(self) -> str:
-        return self._said_by("system", "developer")
+        return self._text_of("system", "developer")
 
     @property
     def user(self) -> str:
-        return self._said_by("user")
+        return self._text_of("user")
 
     @property
     def text(self) -> str:
-        """All that is said, by whomever."""
-        return self._said_by(*_ROLES, between="")
+        """The text of all messages."""
+        return self._text_of(*_ROLES, between="")
 
     @property
     def response_format(self) -> str | None:
-        """json_schema, json_object, or None for plain text."""
+        """`json_schema`, `json_object`, or None for plain text."""
         kind = (self.body.get("response_format") or {}).get("type")
         return None if kind == "text" else kind
 
@@ -68,7 +68,7 @@ class ChatRequest:
 
     @property
     def prompt_tokens(self) -> int:
-        """What its messages and its schema are billed for: a token is four characters, or what is left of them."""
+        """The tokens billed for the messages and the schema: one for each four characters, rounded up."""
         schema = json.dumps(self.schema, ensure_ascii=False) if self.schema else ""
         return tokens(self.text + schema)
 
@@ -76,7 +76,7 @@ class ChatRequest:
     def _json_schema(self) -> dict[str, Any]:
         return (self.body.get("response_format") or {}).get("json_schema") or {}
 
-    def _said_by(self, *roles: str, between: str = "\n") -> str:
+    def _text_of(self, *roles: str, between: str = "\n") -> str:
         return between.join(_text(message) for message in self.messages if message["role"] in roles)
 
 
@@ -85,7 +85,7 @@ def tokens(text: str) -> int:
 
 
 def readable(body: Mapping[str, Any]) -> bool:
-    """It names a model and has messages, each by a role that there is."""
+    """Whether the body names a model and has messages, each with a known role."""
     messages = body.get("messages")
     return (
         isinstance(body.get("model"), str)
@@ -96,7 +96,6 @@ def readable(body: Mapping[str, Any]) -> bool:
 
 
 def completion(request: ChatRequest, message: Mapping[str, Any], finish_reason: str, number: int) -> dict[str, Any]:
-    """The body of an answer."""
     prompt_tokens, completion_tokens = request.prompt_tokens, tokens(message["content"] or message["refusal"] or "")
     return {
         "id": f"chatcmpl-{number}",
@@ -113,7 +112,7 @@ def completion(request: ChatRequest, message: Mapping[str, Any], finish_reason: 
 
 
 def format_problem(request: ChatRequest, structured: str) -> str | None:
-    """What is wrong with `response_format` for a server that takes formats up to `structured`."""
+    """What is wrong with `response_format` for a server that accepts formats up to `structured`."""
     kind = request.response_format
     taken = {"json_schema": {"json_schema", "json_object"}, "json_object": {"json_object"}, "text": set()}[structured]
     if kind is None:

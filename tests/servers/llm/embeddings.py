@@ -1,8 +1,8 @@
 """POST /v1/embeddings.
 
-It refuses what OpenAI's reference (https://platform.openai.com/docs/api-reference/embeddings/create) says is refused:
-too many inputs, too long or empty ones, unknown models. A token is counted as one UTF-8 byte, the strictest reading
-of a byte-level vocabulary.
+It refuses the same requests as OpenAI (https://platform.openai.com/docs/api-reference/embeddings/create): too many
+inputs, inputs that are too long or empty, unknown models. A token counts as one UTF-8 byte, the strictest reading of a
+byte-level vocabulary.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_REQUEST_TOKENS = 300_000
 
 
 def embedded(rows: Any) -> Trouble:
-    """A 200 whose `data` is whatever the test wants."""
+    """A 200 whose `data` are these rows."""
     return replied({"object": "list", "data": rows, "model": MODEL})
 
 
@@ -34,12 +34,12 @@ def row(index: Any, embedding: Any) -> dict[str, Any]:
 
 
 def vector_of(text: str, dimensions: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The vector that the server gives a text: of a length other than 1, and the same on every machine."""
+    """The vector that the server gives a text: not of length 1, and the same on every machine."""
     return np.random.default_rng(crc32(text.encode())).normal(size=dimensions).astype(np.float32)
 
 
 def embed(body: dict[str, Any], models: Mapping[str, int], *, only_numbers: bool) -> Trouble:
-    """Answers a request to a server that has these models."""
+    """Answers a request to a server with these models and their dimensions."""
     if body["model"] not in models:
         return refusal(404, f"The model `{body['model']}` does not exist", code="model_not_found")
     inputs = inputs_of(body)
@@ -56,11 +56,11 @@ def embed(body: dict[str, Any], models: Mapping[str, int], *, only_numbers: bool
         row(index, vector.tolist() if numbers else base64.b64encode(vector.tobytes()).decode())
         for index, vector in enumerate(vectors)
     ]
-    return embedded(rows[::-1])  # the order of `data` is not promised
+    return embedded(rows[::-1])  # the API does not promise the order of `data`
 
 
 def inputs_of(body: dict[str, Any]) -> list[str]:
-    """The texts of a request, one or many; none where it asks for something else than embeddings."""
+    """The texts of a request; none if it is not a request for embeddings."""
     inputs: str | list[str] = body.get("input", [])
     return [inputs] if isinstance(inputs, str) else inputs
 

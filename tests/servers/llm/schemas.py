@@ -1,4 +1,4 @@
-"""JSON schemas: something valid for any of them, and what OpenAI refuses about those that are to be kept strictly."""
+"""JSON schemas: makes a valid value for any schema, and finds what OpenAI refuses in strict schemas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FORMATS = {
     "uri": "https://example.org/",
     "uuid": "7f0d2c1e-4b3a-4c5d-8e9f-0a1b2c3d4e5f",
 }
-_DEEP = 6  # from here on what may be left out is left out, so that a schema that refers to itself comes to an end
+_DEEP = 6  # the depth from which on optional parts are left out, so that a schema that refers to itself ends
 
 
 def schema_in(text: str) -> dict[str, Any] | None:
@@ -44,7 +44,7 @@ def schema_in(text: str) -> dict[str, Any] | None:
 
 
 def valid_for(schema: dict[str, Any], seed: str) -> Any:
-    """A value that the schema allows, the same for the same seed. Patterns of strings are not looked at."""
+    """A value that the schema allows, the same for the same seed. Patterns of strings are ignored."""
     return _Example(schema, seed).value(schema, ("answer",))
 
 
@@ -54,7 +54,7 @@ class _Example:
     seed: str
 
     def value(self, schema: Any, path: tuple[str, ...], nth: int = 0) -> Any:
-        """What stands at this path; `nth` tells apart the items of an array that may not repeat."""
+        """The value at this path; `nth` distinguishes the items of an array that must be unique."""
         schema = self._flat(schema, deep=len(path) > _DEEP)
         choices = [schema["const"]] if "const" in schema else schema.get("enum", [])
         if choices:
@@ -75,7 +75,7 @@ class _Example:
         return made
 
     def _flat(self, schema: Any, *, deep: bool) -> dict[str, Any]:
-        """The schema without references and choices: of a choice the first, deep down the one that ends first."""
+        """The schema without references and choices: the first of a choice or, deep down, the one that ends first."""
         if not isinstance(schema, dict):
             return {}
         flat = {key: value for key, value in schema.items() if key not in _JOINED}
@@ -91,7 +91,7 @@ class _Example:
         return flat
 
     def _height(self, schema: Any, within: frozenset[str] = frozenset()) -> float:
-        """How many levels the least value has; without end where it always holds another of its own."""
+        """The number of levels of the smallest value; infinite if it always contains another value of its own type."""
         if not isinstance(schema, dict):
             return 0
         if (reference := schema.get("$ref")) in within:
@@ -142,7 +142,7 @@ class _Example:
 
 
 def mark(*texts: str) -> str:
-    """Eight hexadecimal digits that stand for these texts."""
+    """Eight hexadecimal digits that identify these texts."""
     return f"{crc32('/'.join(texts).encode(errors='surrogatepass')):08x}"
 
 
@@ -173,7 +173,7 @@ def _looks_like_a_schema(value: dict[str, Any]) -> bool:
 
 
 def not_strict(schema: dict[str, Any]) -> Iterator[str]:
-    """What OpenAI refuses in a strict schema: https://platform.openai.com/docs/guides/structured-outputs."""
+    """The errors of a strict schema (https://platform.openai.com/docs/guides/structured-outputs)."""
     if schema.get("type") != "object":
         yield "schema must be a JSON Schema of 'type: \"object\"'."
     for part in _parts(schema):
@@ -185,7 +185,7 @@ def not_strict(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and every schema in it."""
+    """A schema and every schema inside it."""
     if isinstance(schema, dict):
         named = [child for key in ("properties", "$defs") for child in schema.get(key, {}).values()]
         listed = [child for key in ("anyOf", "oneOf", "allOf", "prefixItems") for child in schema.get(key, ())]

@@ -1,4 +1,4 @@
-"""What the scripted server holds: settings, what came, and the orderly answers."""
+"""The state of the scripted server: its settings, the requests received, and the regular answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEY = "sk-test-7531-TopSecretKey"
 
 
 def made_up(request: ChatRequest) -> str:
-    """Something valid for the schema that is asked for, or stands in the prompt; a short sentence without one."""
+    """A valid value for the schema of the request or in its prompt; a short sentence if there is no schema."""
     schema = request.schema or schema_in(request.text)
     if schema is not None:
         return json.dumps(valid_for(schema, request.text))
@@ -40,42 +40,42 @@ def made_up(request: ChatRequest) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class LLMServer:
-    """What came, and what is to be answered.
+    """The requests received, and the answers to come.
 
-    `script` and `chat_script` hold what the next requests meet; None is one orderly answer.
+    `script` and `chat_script` hold the troubles of the next requests; None stands for a regular answer.
     """
 
     base_url: str = ""
-    key: str | None = KEY  # None: any is taken
-    latency: float = 0.0  # seconds before every orderly answer
-    fail_rate: float = 0.0  # of the requests that no script speaks of, evenly spread
-    log: Callable[[str], object] = lambda _: None  # is given a line a request
+    key: str | None = KEY  # None accepts any key
+    latency: float = 0.0  # seconds before every regular answer
+    fail_rate: float = 0.0  # the share of requests without a script that fail, evenly spread
+    log: Callable[[str], object] = lambda _: None  # gets a line for each request
 
     models: dict[str, int] = field(default_factory=lambda: {MODEL: DIMENSIONS})
-    ignores_base64: bool = False  # some compatible servers answer in numbers whatever is asked for
+    ignores_base64: bool = False  # some compatible servers always answer in numbers
 
     chat_models: set[str] = field(default_factory=lambda: {CHAT_MODEL})
-    answer: Callable[[ChatRequest], object] = made_up  # a str is the content as it is, anything else becomes JSON
-    structured: str = "json_schema"  # or json_object, or text: the best response_format that is taken
+    answer: Callable[[ChatRequest], object] = made_up  # a str is the content itself, anything else becomes JSON
+    structured: str = "json_schema"  # or json_object, or text: the strictest response_format that is accepted
     takes_max_tokens: bool = True
     takes_temperature: bool = True
 
     script: deque[Trouble | None] = field(default_factory=deque)
-    chat_script: deque[Trouble | None] = field(default_factory=deque)  # of chat requests, those in batches too
+    chat_script: deque[Trouble | None] = field(default_factory=deque)  # for chat requests, including those in batches
     batches: Batches = field(default_factory=Batches)
 
     requests: list[dict[str, Any]] = field(default_factory=list)  # JSON bodies, in the order of arrival
-    chats: list[ChatRequest] = field(default_factory=list)  # whatever they met, those in batches too
+    chats: list[ChatRequest] = field(default_factory=list)  # all of them, including those that failed or are in batches
     arrived: int = 0  # requests of all kinds
     in_flight: int = 0  # chat requests
     most_in_flight: int = 0
-    calls: int = 0  # chat completions that went out whole
-    tokens: int = 0  # that they were billed for
+    calls: int = 0  # chat completions sent completely
+    tokens: int = 0  # billed for those
     lock: Lock = field(default_factory=Lock)
 
     @property
     def inputs(self) -> list[str]:
-        """Every text that came to be embedded, in order."""
+        """All texts that clients asked to embed, in order."""
         return [text for request in self.requests for text in inputs_of(request)]
 
     @contextmanager
@@ -92,7 +92,7 @@ class LLMServer:
                 self.in_flight -= chat
 
     def receive(self, request: Request) -> Trouble:
-        """Writes down what came and says what it meets."""
+        """Records the request and returns the trouble that it meets."""
         with self.lock:
             self.arrived += 1
             if request.body is not None:
@@ -107,7 +107,7 @@ class LLMServer:
         return (too_many_requests(1), server_error(), HANG_UP)[failures % 3] if fails else Trouble()
 
     def fulfil(self, request: Request, trouble: Trouble) -> Trouble:
-        """Does what a request asks for. `trouble` may say what the model says."""
+        """Answers a request. `trouble` may give the message of the model."""
         authorization = request.headers.get("Authorization")
         if self.key is not None and authorization != f"Bearer {self.key}":
             # Unlike OpenAI, some compatible servers repeat the key in full.
@@ -129,7 +129,7 @@ class LLMServer:
         return replied({"object": "list", "data": models})
 
     def _chat_in_batch(self, request: ChatRequest) -> Trouble:
-        """Whatever happens to a connection does not happen in a batch; refusals do."""
+        """Answers a chat request in a batch, where refusals happen but nothing happens to the connection."""
         with self.lock:
             self.chats.append(request)
             trouble = self.chat_script.popleft() if self.chat_script else None
@@ -140,8 +140,8 @@ class LLMServer:
             return refused
         message = trouble.message
         if message is None:
-            said = self.answer(request)
-            content = said if isinstance(said, str) else json.dumps(said)
+            answer = self.answer(request)
+            content = answer if isinstance(answer, str) else json.dumps(answer)
             message = {"role": "assistant", "content": content, "refusal": None}
         with self.lock:
             body = completion(request, message, trouble.finish_reason, self.calls + 1)

@@ -1,4 +1,4 @@
-"""The scripted server over real HTTP."""
+"""Serves the scripted server over real HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.servers.llm.troubles import Request, Trouble
 
 @contextmanager
 def llm_server(*, port: int = 0, **over: Any) -> Iterator[LLMServer]:
-    """The server, for the length of the block; `over` are fields of LLMServer."""
+    """The server, which runs until the block ends; `over` are fields of LLMServer."""
     state = LLMServer(**over)
     with _Server(port, state) as server:
         state.base_url = f"http://127.0.0.1:{server.server_port}/v1"
@@ -33,14 +33,14 @@ def llm_server(*, port: int = 0, **over: Any) -> Iterator[LLMServer]:
 
 
 class _Server(ThreadingHTTPServer):
-    """Closes what is still open when it ends, and waits for its threads."""
+    """Closes the open connections at the end and waits for the threads."""
 
     daemon_threads = False
     request_queue_size = 128
 
     def __init__(self, port: int, state: LLMServer) -> None:
         self.state = state
-        self.ending, self._end = socket.socketpair()  # one becomes readable when the other is closed
+        self.ending, self._end = socket.socketpair()  # the first becomes readable when the second is closed
         self._open: set[socket.socket] = set()
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -54,13 +54,13 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # clients may leave when they like
+        if not isinstance(sys.exception(), ConnectionError):  # clients may disconnect at any time
             super().handle_error(request, client_address)
 
     def server_close(self) -> None:
         self._end.close()
         for connection in list(self._open):
-            with suppress(OSError):  # closed by its own thread in between
+            with suppress(OSError):  # its own thread closed it in the meantime
                 connection.shutdown(socket.SHUT_RDWR)
         super().server_close()
         self.ending.close()
@@ -88,14 +88,14 @@ class _Handler(BaseHTTPRequestHandler):
             trouble = state.receive(request)
             reply = self._reply(request, trouble)
             last = self._send(reply, trouble) if reply else b""
-        # A client that has its answer may ask again at once, so what is said to be in flight comes down before.
+        # A client may ask again as soon as it has its answer, so the count of requests in flight goes down before.
         self.wfile.write(last)
         self.close_connection = self.close_connection or trouble.cut or not last
-        said = str(reply.status) if reply and last else "no answer"
-        state.log(f"{self.command} {request.path} → {said} in {1000 * (monotonic() - started):.0f} ms")
+        outcome = str(reply.status) if reply and last else "no answer"
+        state.log(f"{self.command} {request.path} → {outcome} in {1000 * (monotonic() - started):.0f} ms")
 
     def _reply(self, request: Request, trouble: Trouble) -> Trouble | None:
-        """What to say in the end; None when nothing is."""
+        """The final answer, or None for no answer."""
         state = self.server.state
         if trouble.answered:
             waited = self._wait_until(monotonic() + state.latency + trouble.silence)
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None if trouble.hang_up else trouble
 
     def _send(self, reply: Trouble, trouble: Trouble) -> bytes:
-        """Sends all but the last piece and gives that; it is empty when the client left in the meantime."""
+        """Sends all but the last piece, and returns that piece; it is empty if the client left in the meantime."""
         body = (reply.body or "").encode()
         standard = {"Date": self.date_time_string(), "Content-Type": "application/json"}
         headers = {**standard, **reply.headers, "Content-Length": str(len(body))}
@@ -122,9 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
         return answer[-1:]
 
     def _wait_until(self, moment: float) -> bool:
-        """False, at once, when the client leaves or the server ends before that."""
+        """Waits, but returns False at once if the client leaves or the server ends before."""
         seconds = moment - monotonic()
         return seconds <= 0 or not select.select([self.connection, self.server.ending], [], [], seconds)[0]
 
     def log_message(self, *_: object) -> None:
-        """`log` has it."""
+        """Does nothing: `log` gets the line."""

@@ -1,4 +1,4 @@
-"""What comes to the scripted server, and what it meets there."""
+"""The requests to the scripted server, and the troubles that they meet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHAT_PATH = "/v1/chat/completions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """An HTTP request; `body` is its JSON object, if it is one, and `chat` the same read as a chat request."""
+    """An HTTP request. `body` is its JSON object, if it is one; `chat` is the body as a chat request, if it is one."""
 
     method: str
     path: str
@@ -37,17 +37,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What a request meets. As it stands none at all: `status` 200 without a `body` means the orderly answer.
+    """What happens to a request. The defaults are no trouble: `status` 200 without a `body` is the regular answer.
 
-    The upper part is an HTTP answer in place of the orderly one; a header of None is left out. The lower part is what
-    the orderly answer says or how it gets lost on its way.
+    The first fields are an HTTP answer in place of the regular one; a header of None is left out. The other fields are
+    the content of the regular answer, or how it gets lost.
     """
 
     status: int = 200
     headers: Mapping[str, str | None] = field(default_factory=dict)
     body: str | None = None
 
-    message: Mapping[str, Any] | None = None  # the assistant's, where a chat completion is asked for
+    message: Mapping[str, Any] | None = None  # the assistant's message in a chat completion
     finish_reason: str = "stop"
     silence: float = 0.0  # seconds before the answer
     trickle: float = 0.0  # seconds that the bytes of the answer are spread over
@@ -56,7 +56,7 @@ class Trouble:
 
     @property
     def answered(self) -> bool:
-        """The endpoint does what it is there for."""
+        """Whether the endpoint answers regularly."""
         return not self.hang_up and self.body is None and self.status == 200
 
 
@@ -65,7 +65,7 @@ CUT = Trouble(cut=True)
 
 
 def replied(content: Any) -> Trouble:
-    """A 200 with this JSON."""
+    """A 200 with this content as JSON."""
     return Trouble(body=json.dumps(content))
 
 
@@ -80,7 +80,7 @@ def refusal(
 
 
 def too_many_requests(retry_after: float | None = None) -> Trouble:
-    """A rate limit; without `retry_after` (seconds) it does not say when to come back."""
+    """A rate limit that asks to come back after `retry_after` seconds, or does not say when."""
     after = None if retry_after is None else f"{retry_after:g}"
     return refusal(429, "Rate limit reached for requests", code="rate_limit_exceeded", Retry_After=after)
 
@@ -90,25 +90,25 @@ def server_error() -> Trouble:
 
 
 def not_json() -> Trouble:
-    """A 200 from something in between that is no API."""
+    """A 200 from a proxy or a sign-in page that is not the API."""
     return Trouble(headers={"Content-Type": "text/html"}, body="<!doctype html><title>Sign in</title>")
 
 
 def hang(seconds: float) -> Trouble:
-    """Not a byte for so long, then the orderly answer; none when the server stops or the client leaves before that."""
+    """Silence, then the regular answer, unless the server stops or the client leaves before."""
     return Trouble(silence=seconds)
 
 
 def trickle(seconds: float) -> Trouble:
-    """The orderly answer byte by byte, head and body, over so long."""
+    """The regular answer, head and body, byte by byte over this time."""
     return Trouble(trickle=seconds)
 
 
-def said(content: str, finish_reason: str = "stop") -> Trouble:
-    """A chat completion with this content, whatever was asked for."""
+def completed(content: str, finish_reason: str = "stop") -> Trouble:
+    """A chat completion with this content, whatever the request asks for."""
     return Trouble(message={"role": "assistant", "content": content, "refusal": None}, finish_reason=finish_reason)
 
 
 def model_refusal(text: str) -> Trouble:
-    """A chat completion in which the model declines."""
+    """A chat completion in which the model refuses."""
     return Trouble(message={"role": "assistant", "content": None, "refusal": text})

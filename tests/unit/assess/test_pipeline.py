@@ -188,7 +188,7 @@ def test_an_answer_without_documents_has_evidence_without_values(assessed):
 
 
 class Detecting:
-    """Says what it is told to, one score a claim."""
+    """A detector with prepared scores, one for each claim."""
 
     model = "scripted"
 

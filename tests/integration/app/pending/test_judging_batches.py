@@ -18,9 +18,9 @@ from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.budget import usage_since
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import NOON, a_batch, an_assessment
-from tests.servers.llm import KEY, expired, failed, llm_server, refusal, said, server_error
+from tests.servers.llm import KEY, completed, expired, failed, llm_server, refusal, server_error
 
 ANSWERED = {
     "statements": [
@@ -71,7 +71,7 @@ def judging(database, server):
     )
     with Application(settings, now=clock) as application:
         application.prepare()
-        queue, writer = Queue(pending=Pending(application.engine), now=clock, max_attempts=5), application.writer()
+        queue, writer = Queue(pending=PendingQueue(application.engine), now=clock, max_attempts=5), application.writer()
         worker = BatchJudgingWorker(
             queue=queue,
             writer=writer,
@@ -131,7 +131,7 @@ def test_a_batch_costs_half_and_is_counted(judging, server, rows):
 def test_requests_that_failed_are_sent_again_and_those_that_the_model_refused_are_not(judging, server, rows):
     application, worker, clock = judging
     store(application, "a", "b", "c")
-    server.chat_script += [refusal(500, "broken"), said("no JSON"), None]
+    server.chat_script += [refusal(500, "broken"), completed("no JSON"), None]
     for by in (WAIT, BETWEEN_LOOKS, BETWEEN_LOOKS):
         clock.later(by)
         worker.round()

@@ -16,7 +16,7 @@ from monitor.app.wiring.application import Application, utc_now
 from monitor.core.model import Tally, Work
 from monitor.core.settings.load import Settings, load_settings
 from monitor.store.interaction.writer import Writer
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     A_STAND_IN,
     NOON,
@@ -31,12 +31,12 @@ from tests.rig.writing import ROLLUP
 from tests.servers.llm import (
     CUT,
     HANG_UP,
+    completed,
     hang,
     llm_server,
     model_refusal,
     not_json,
     refusal,
-    said,
     server_error,
     too_many_requests,
     trickle,
@@ -55,11 +55,11 @@ TROUBLES = {
     "there is no such model": refusal(404, "no such model"),
 }
 ANSWERS = {
-    "it says nothing that was asked for": said("I am not sure."),
-    "it says too much": said('{"supporting_documents": ["', finish_reason="length"),
-    "it says the wrong thing": said('{"supporting_documents": [{"text": 1}]}'),
+    "it says nothing that was asked for": completed("I am not sure."),
+    "it says too much": completed('{"supporting_documents": ["', finish_reason="length"),
+    "it says the wrong thing": completed('{"supporting_documents": [{"text": 1}]}'),
     "it declines": model_refusal("I cannot help with that."),
-    "it filters": said("", finish_reason="content_filter"),
+    "it filters": completed("", finish_reason="content_filter"),
     "it refuses the request": refusal(400, "This request is not to my liking."),
 }
 
@@ -127,13 +127,13 @@ def test_a_sidecar_that_stays_away_is_asked_later_and_later_and_given_up_in_the_
             ]
         with Application(settings, now=lambda: NOON + timedelta(seconds=5)) as application:
             assert work_off(application, Event()) == 1
-        (count,) = Pending(engine).counts(NOON)
+        (count,) = PendingQueue(engine).counts(NOON)
         assert (count.given_up, count.waiting) == (1, 0)
         assert "API key" in str(count.last_error)
         server.chat_script.clear()
         with Application(settings, now=clock) as application:
             assert work_off(application, Event()) == 0
-            assert Pending(engine).revive(NOON, kind=Work.SIDECAR) == 1
+            assert PendingQueue(engine).revive(NOON, kind=Work.SIDECAR) == 1
             assert work_off(application, Event()) == 1
     assert origins(rows) == [("sidecar", None)]
 
@@ -152,7 +152,7 @@ def test_workers_at_work_while_events_flow_store_each_once(asking, control, engi
             server.fail_rate = 0.0
 
             def all_done():
-                Pending(engine).revive(utc_now(), kind=None)
+                PendingQueue(engine).revive(utc_now(), kind=None)
                 return rows("SELECT count(*) FROM pending") == [(0,)]
 
             until("the queue is empty", all_done)

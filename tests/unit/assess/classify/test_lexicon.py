@@ -1,4 +1,4 @@
-"""What holds of the wordings of every language."""
+"""Properties of the wordings of every language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sidecar asks the generator, and what it makes of the answers."""
+"""The requests of the sidecar to the generator, and the support that it makes of the answers."""
 
 from __future__ import annotations
 

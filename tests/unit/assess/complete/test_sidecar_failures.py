@@ -18,7 +18,7 @@ from tests.rig.waiting import until
 
 
 def stood_in(because: str, about: Interaction, *, queued: bool) -> Support:
-    """The extractive support, saying so."""
+    """The extractive support, marked as a stand-in."""
     (support,) = EXTRACTIVE.complete([about])
     stands_in = StandIn(because=because, queued=queued)
     return Support(origin=Origin.EXTRACTIVE, documents=support.documents, stands_in=stands_in)

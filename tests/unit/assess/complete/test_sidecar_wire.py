@@ -13,7 +13,7 @@ from monitor.assess.llm.exchange import Purpose
 from monitor.core.model import Match, Origin, StandIn
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.sidecar import MUSEUM, many
-from tests.servers.llm import CHAT_MODEL, KEY, hang, llm_server, model_refusal, refusal, said
+from tests.servers.llm import CHAT_MODEL, KEY, completed, hang, llm_server, model_refusal, refusal
 
 
 @pytest.fixture
@@ -75,7 +75,13 @@ def test_a_budget_that_is_spent_in_the_middle_leaves_what_was_paid_for(server, m
 
 def test_what_some_answers_meet_is_not_the_others_business(server, model, make):
     server.chat_script.extend(
-        [None, model_refusal("I cannot."), refusal(400, "context length exceeded"), said("", "content_filter"), None]
+        [
+            None,
+            model_refusal("I cannot."),
+            refusal(400, "context length exceeded"),
+            completed("", "content_filter"),
+            None,
+        ]
     )
     supports = make(model(), concurrency=1).complete(many(6))
     stand_ins = [support.stands_in for support in supports]

@@ -40,7 +40,7 @@ def claim(answer=PAYS, *documents, question=QUESTION):
 
 
 def read(tokenizer, ids):
-    """The text of tokens, as far as they keep it."""
+    """The text of tokens, as far as they preserve it."""
     return tokenizer._tokenizer.decode(np.concatenate(ids).tolist())
 
 

@@ -13,7 +13,7 @@ NLI = {"0": "contradiction", "1": "entailment", "2": "neutral"}
 
 @pytest.fixture
 def folder(tmp_path):
-    """Writes a folder whose graph and tokenizer are never looked into."""
+    """Writes a folder whose graph and tokenizer are never read."""
 
     def write(place="model", **config):
         path = tmp_path / place

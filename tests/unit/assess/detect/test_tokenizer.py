@@ -119,5 +119,7 @@ def test_so_is_one_that_knows_no_words():
 def test_a_file_that_is_no_tokenizer_is_named(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text('{"version": "1.0"}', encoding="utf-8")
-    with pytest.raises(WrongSettings, match=r"tokenizer\.json: not a file of the tokenizers library .* exported with the model"):
+    with pytest.raises(
+        WrongSettings, match=r"tokenizer\.json: not a file of the tokenizers library .* exported with the model"
+    ):
         PairTokenizer.from_file(path)

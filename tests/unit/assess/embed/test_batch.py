@@ -106,7 +106,7 @@ def test_a_document_is_known_by_its_text_and_not_by_its_id():
 
 
 class RecordingEncoder(HashEmbedder):
-    """Remembers what it was asked for, call by call."""
+    """Records the texts that it was asked for, call by call."""
 
     def __init__(self):
         self.asked = []

@@ -16,7 +16,7 @@ AMPLE = 100 * ENTRY
 
 
 class Recording(HashEmbedder):
-    """Keeps what it was asked for."""
+    """Records the texts that it was asked for."""
 
     def __init__(self):
         self.asked = []
@@ -27,7 +27,7 @@ class Recording(HashEmbedder):
 
 
 class Faltering(Recording):
-    """Three texts a request; fails after as many requests as `patience` says."""
+    """Takes three texts per request and fails after `patience` requests."""
 
     def __init__(self, patience):
         super().__init__()
@@ -127,7 +127,7 @@ def test_array_cache_keeps_a_copy():
 
 
 class RecordingEncoder(HashEmbedder):
-    """Keeps what it was asked for; each word is a token of 140 bytes."""
+    """Records the texts that it was asked for; each word is a token of 140 bytes."""
 
     def __init__(self):
         self.asked = []
@@ -138,7 +138,7 @@ class RecordingEncoder(HashEmbedder):
 
 
 class Joint(RecordingEncoder):
-    """Both vectors from one pass; keeps what was embedded by itself."""
+    """Computes both kinds of vectors in one pass; records the texts that were only embedded."""
 
     def __init__(self):
         super().__init__()

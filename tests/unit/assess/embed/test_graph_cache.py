@@ -20,7 +20,7 @@ def weights(tmp_path):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Counts builds of a graph that is quick to build."""
+    """Counts the builds of a small graph."""
     calls = []
 
     def write_encoder(_, data, *, location):

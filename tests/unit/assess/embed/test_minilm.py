@@ -27,7 +27,7 @@ def embedder(tmp_path_factory):
 
 @pytest.fixture
 def runs(embedder, monkeypatch):
-    """What the encoder is fed, run by run."""
+    """Records the inputs of the encoder, run by run."""
     fed = []
     session = embedder._session
 

@@ -38,7 +38,7 @@ def layer_norm(values, scale, shift):
 
 
 def bert(ids, tensors):
-    """Token vectors of one text after each layer, (tokens, 384), in float64."""
+    """The token vectors of a text after each layer, shape (tokens, 384), in float64."""
 
     def part(name):
         return tensors.tensor(name).astype(np.float64)

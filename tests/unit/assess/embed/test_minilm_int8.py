@@ -1,4 +1,4 @@
-"""The build in 8-bit integers: near the one in float32, and never taken for it."""
+"""The build in 8-bit integers is close to the one in float32 and never mistaken for it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_weights_are_the_published_ones_within_half_a_step(graph, layer):
 
 
 def test_no_channel_takes_the_resolution_of_the_others(graph):
-    """Behind the division no channel has a limit of more than CAP times the median one."""
+    """After the division, no channel has a limit of more than CAP times the median limit."""
     held = {tensor.name: tensor for tensor in graph.initializer}
     with LIMITS.open("rb") as file:
         limits = np.load(file).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Token vectors of MiniLM: where each token stands, what it tells, and that one pass gives what two do."""
+"""Token vectors of MiniLM: offsets, weights, and equality of one pass with two."""
 
 from __future__ import annotations
 

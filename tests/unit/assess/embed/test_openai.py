@@ -52,7 +52,7 @@ def unit(vector):
 
 
 def failure(embedder) -> MonitorError:
-    """What embedding raises; the key is nowhere in it."""
+    """The error that embedding raises, checked not to hold the key."""
     with pytest.raises(MonitorError) as caught:
         embedder.embed(["text"])
     assert KEY not in "".join(traceback.format_exception(caught.value))
@@ -114,7 +114,7 @@ TINY = Limits(inputs=3, request_tokens=30, input_tokens=12)
 
 
 class Offline(OpenAIEmbedder):
-    """Keeps the requests instead of sending them."""
+    """Records the requests instead of sending them."""
 
     sent: list[list[str]]
 

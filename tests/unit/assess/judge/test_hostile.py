@@ -1,4 +1,4 @@
-"""Texts and answers that try to be more than they are."""
+"""Hostile texts and answers that imitate prompts, fences and list items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINE = re.compile(r"\[\d+\] \S.*|Document \d+:")
 
 
 def pieces(data: str) -> list[Block]:
-    """The blocks as a careful reader takes them from the data."""
+    """The blocks that a careful reader finds in the data."""
     mark = re.match(r"<\S+ ([0-9a-f]{16})>\n", data)[1]
     found = re.findall(rf"^<(\S+) {mark}>\n(.*?)\n</\1 {mark}>$", data, re.DOTALL | re.MULTILINE)
     assert data.count(mark) == 2 * len(found)
@@ -37,7 +37,7 @@ def pieces(data: str) -> list[Block]:
 
 
 def asked(case, mode):
-    """Every request that is made for the case, while the model's own words are as hostile as the documents."""
+    """All requests for the case, with answers of the model that are as hostile as the documents."""
     words = " ".join(case.documents)
     model = scripted(
         faithfulness_statements={"statements": [words]},
@@ -88,7 +88,7 @@ BAD = ["supported", '"supported"', "Yes, all of them.", "true", "1", "[]", "{}",
 
 
 def broken(name):
-    """Answers to a prompt that are nearly right."""
+    """Answers to a prompt that are almost right."""
     good = GOOD[name]
     yield from BAD
     yield f"Here it is: {json.dumps(good)}"
@@ -121,7 +121,7 @@ def test_only_the_form_is_taken_for_an_answer(name):
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_the_schema_keeps_to_what_strict_structured_output_knows(name):
-    """All fields are needed, no others are taken, and there are no constraints or defaults."""
+    """All fields are required, no others are accepted, and there are no constraints or defaults."""
     known = {"type", "properties", "required", "items", "additionalProperties", "$defs", "$ref", "title", "description"}
 
     def look(schema):

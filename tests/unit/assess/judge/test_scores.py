@@ -1,4 +1,4 @@
-"""Whatever a model answers: a score in its range, or none and a reason."""
+"""Every answer of a model gives a score in its range, or no score and a reason."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    """Delays are as long as they are, but in another unit."""
+    """Delays keep their ratios, in a shorter unit."""
     monkeypatch.setattr(retry, "FIRST_DELAY", 0.002)
 
 
@@ -46,7 +46,7 @@ def make(server, budget):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The time of the client, for tests of one thread; the real length of delays comes back with it."""
+    """The client's clock, for tests with one thread; delays have their real length on it."""
     monkeypatch.setattr(retry, "FIRST_DELAY", 0.5)
     clock = Clock()
     monkeypatch.setattr(client, "monotonic", clock)

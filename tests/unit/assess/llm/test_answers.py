@@ -1,4 +1,4 @@
-"""What a model may answer: the form asked for is taken, wherever it stands, and nothing else is."""
+"""The answers of a model: the form asked for is accepted, wherever it is in the text, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from monitor.assess.llm.exchange import Form, NoAnswer, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
 from tests.factories.llm import ASKED, GOOD, OPINION, Opinion, agree, failure
-from tests.servers.llm import said
+from tests.servers.llm import completed
 
 ANOTHER = '{"supported": false, "why": "it says nothing of it"}'
 
@@ -133,7 +133,7 @@ def test_a_very_long_value_is_read():
     ],
 )
 def test_what_cannot_be_stored_is_replaced_one_for_one(server, make, written, kept):
-    server.chat_script.append(said(f'{{"supported": true, "why": "{written}"}}'))
+    server.chat_script.append(completed(f'{{"supported": true, "why": "{written}"}}'))
     assert make().ask(ASKED).value == Opinion(supported=True, why=kept)
 
 
@@ -202,7 +202,7 @@ def test_what_was_refused_or_filtered_is_final_whatever_it_says(content):
     ],
 )
 def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(server, budget, make, first):
-    server.chat_script.append(said(first))
+    server.chat_script.append(completed(first))
     reply = make().ask(ASKED)
     assert (reply.value, reply.repaired, reply.spend.calls) == (OPINION, True, 2)
     before, after = server.chats
@@ -215,7 +215,7 @@ def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(server
 
 
 def test_what_is_wrong_is_said_of_at_most_three_fields(server, make):
-    server.chat_script.append(said(json.dumps({"supported": "yes", **{f"field {n}": n for n in range(9)}})))
+    server.chat_script.append(completed(json.dumps({"supported": "yes", **{f"field {n}": n for n in range(9)}})))
     make().ask(ASKED)
     words = server.chats[1].messages[-1]["content"]
     assert "supported: " in words
@@ -223,7 +223,7 @@ def test_what_is_wrong_is_said_of_at_most_three_fields(server, make):
 
 
 def test_an_answer_that_does_not_fit_twice_is_none(server, budget, make):
-    server.chat_script.extend([said("what?"), said("I said: what?")])
+    server.chat_script.extend([completed("what?"), completed("I said: what?")])
     error = failure(make())
     assert isinstance(error, NoAnswer)
     assert error.reason == "malformed"
@@ -232,7 +232,7 @@ def test_an_answer_that_does_not_fit_twice_is_none(server, budget, make):
 
 
 def test_an_answer_that_is_cut_off_gets_twice_the_room(server, budget, make):
-    server.chat_script.append(said('{"supported": true, "why": "it sa', "length"))
+    server.chat_script.append(completed('{"supported": true, "why": "it sa', "length"))
     reply = make(max_output_tokens=100).ask(ASKED)
     assert (reply.value, reply.repaired) == (OPINION, True)
     assert [chat.max_tokens for chat in server.chats] == [100, 200]
@@ -240,8 +240,8 @@ def test_an_answer_that_is_cut_off_gets_twice_the_room(server, budget, make):
     agree(server, budget, reply.spend)
 
 
-@pytest.mark.parametrize("second", [said('{"supp', "length"), said("what?", "length")])
-@pytest.mark.parametrize("first", [said('{"supp', "length"), said("what?")])
+@pytest.mark.parametrize("second", [completed('{"supp', "length"), completed("what?", "length")])
+@pytest.mark.parametrize("first", [completed('{"supp', "length"), completed("what?")])
 def test_an_answer_that_is_cut_off_again_is_none(server, budget, make, first, second):
     server.chat_script.extend([first, second])
     error = failure(make())
@@ -253,7 +253,7 @@ def test_an_answer_that_is_cut_off_again_is_none(server, budget, make, first, se
 
 
 def test_an_answer_that_is_refused_at_the_second_attempt_is_none(server, budget, make):
-    server.chat_script.extend([said("what?"), said("", "content_filter")])
+    server.chat_script.extend([completed("what?"), completed("", "content_filter")])
     error = failure(make())
     assert isinstance(error, NoAnswer)
     assert error.reason == "content_filter"
@@ -264,13 +264,13 @@ def test_an_answer_that_is_refused_at_the_second_attempt_is_none(server, budget,
     "first", ['"\ud800"', '{"\ud800": "\ud800"}', r'{"\ud800": 1, "\u0000": 2}', "a\0b", '{"\0": 1}']
 )
 def test_what_is_sent_back_can_be_sent(server, make, first):
-    server.chat_script.append(said(first))
+    server.chat_script.append(completed(first))
     assert make().ask(ASKED).repaired
 
 
 @pytest.mark.parametrize("name", [r"\u0000", r"\ud800"])
 def test_what_is_wrong_is_told_in_words_that_can_be_stored(server, make, name):
-    server.chat_script.extend([said(f'{{"{name}": 1}}')] * 2)
+    server.chat_script.extend([completed(f'{{"{name}": 1}}')] * 2)
     words = str(failure(make()))
     assert "\0" not in words
     words.encode()

@@ -1,4 +1,4 @@
-"""What is learned of a server's parameters: once, and for all threads."""
+"""The parameters that a server does not accept are learned once, for all threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from monitor.assess.llm.dialect import Dialect, Structure
 from monitor.assess.llm.exchange import NoAnswer
 from tests.factories.llm import ASKED, GOOD, OPINION, PATIENCE, PROMPT, agree, failure, request
-from tests.servers.llm import refusal, said
+from tests.servers.llm import completed, refusal
 
 
 def test_the_first_request_asks_for_the_form_strictly(server, make):
@@ -80,7 +80,7 @@ def test_what_is_known_from_the_settings_need_not_be_learned(server, make, struc
 
 @pytest.mark.parametrize("structure", list(Structure))
 def test_a_repair_is_asked_for_in_the_same_way(server, make, structure):
-    server.chat_script.append(said("what?"))
+    server.chat_script.append(completed("what?"))
     make(structure=structure).ask(ASKED)
     first, second = server.chats
     assert (first.system, first.response_format) == (second.system, second.response_format)

@@ -1,4 +1,4 @@
-"""Requests that a server refuses for good, and what the errors may say."""
+"""Requests that a server refuses permanently, and what the errors may say."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.factories.llm_failures import TRIES
 from tests.servers.llm import (
     KEY,
     Trouble,
+    completed,
     model_refusal,
     refusal,
-    said,
 )
 
 REFUSED = {
@@ -66,8 +66,8 @@ def test_a_request_that_is_refused_is_not_sent_again(server, budget, make, troub
     ("trouble", "reason"),
     [
         (model_refusal("I'm sorry, I cannot help with that."), "model_refused"),
-        (said("", "content_filter"), "content_filter"),
-        (said(GOOD, "content_filter"), "content_filter"),
+        (completed("", "content_filter"), "content_filter"),
+        (completed(GOOD, "content_filter"), "content_filter"),
     ],
 )
 def test_a_model_that_declines_is_not_asked_again(server, budget, make, trouble, reason):

@@ -15,9 +15,9 @@ from tests.servers.llm import (
     CUT,
     HANG_UP,
     Trouble,
+    completed,
     model_refusal,
     refusal,
-    said,
     server_error,
     too_many_requests,
 )
@@ -32,7 +32,7 @@ def test_a_spent_budget_sends_nothing(server, make):
     agree(server, budget)
 
 
-@pytest.mark.parametrize("trouble", [server_error(), said("what?"), said("{", "length")])
+@pytest.mark.parametrize("trouble", [server_error(), completed("what?"), completed("{", "length")])
 def test_a_budget_that_is_spent_on_the_way_ends_the_call(server, make, trouble):
     server.chat_script.append(trouble)
     budget = MemoryBudget(most_calls=1)
@@ -68,15 +68,15 @@ def test_a_request_that_the_pause_of_the_server_holds_back_is_not_taken_from_the
     "script",
     [
         [None],
-        [said("what?"), None],
-        [said("what?"), said("what?")],
-        [said('{"supported": tr', "length"), None],
-        [server_error(), said("what?"), HANG_UP, None],
-        [CUT, said("what?"), too_many_requests(), refusal(400, "too long")],
-        [said("what?"), server_error(), refusal(400, "no")],
+        [completed("what?"), None],
+        [completed("what?"), completed("what?")],
+        [completed('{"supported": tr', "length"), None],
+        [server_error(), completed("what?"), HANG_UP, None],
+        [CUT, completed("what?"), too_many_requests(), refusal(400, "too long")],
+        [completed("what?"), server_error(), refusal(400, "no")],
         [server_error(), server_error(), refusal(400, "no")],
         [server_error(), model_refusal("no")],
-        [refusal(400, "'temperature' is not supported"), said("what?"), refusal(400, "'response_format'"), None],
+        [refusal(400, "'temperature' is not supported"), completed("what?"), refusal(400, "'response_format'"), None],
     ],
 )
 def test_all_accounts_agree(server, budget, make, script):

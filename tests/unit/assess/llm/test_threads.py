@@ -15,7 +15,7 @@ from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.llm import ASKED, GOOD, OPINION, PATIENCE, agree, failure
 from tests.rig.waiting import until
-from tests.servers.llm import HANG_UP, hang, refusal, said, server_error, too_many_requests
+from tests.servers.llm import HANG_UP, completed, hang, refusal, server_error, too_many_requests
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def pool():
 
 @pytest.fixture
 def gate(server):
-    """Requests wait in the server until it is set."""
+    """Requests wait in the server until the event is set."""
     gate = Event()
 
     def answer(_):
@@ -60,7 +60,7 @@ def with_breaker_half_open(model):
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_never_more_calls_run_than_may(server, budget, make, pool, concurrency):
     server.latency = 0.01
-    server.chat_script.extend([None, said("what?"), too_many_requests(0), None, HANG_UP, server_error()])
+    server.chat_script.extend([None, completed("what?"), too_many_requests(0), None, HANG_UP, server_error()])
     model = make(concurrency=concurrency)
     replies = list(pool.map(lambda _: model.ask(ASKED), range(24)))
     assert [reply.value for reply in replies] == [OPINION] * 24
@@ -108,7 +108,7 @@ def test_a_slot_is_given_back_whatever_happens(server, make):
 def test_a_budget_is_never_overdrawn(server, make, pool):
     budget = MemoryBudget(most_calls=10)
     model = make(budget=budget, concurrency=8)
-    server.chat_script.extend([None, server_error(), said("what?")])
+    server.chat_script.extend([None, server_error(), completed("what?")])
     outcomes = [outcome(call) for call in [pool.submit(model.ask, ASKED) for _ in range(24)]]
     assert all(found == OPINION or isinstance(found, BudgetSpent) for found in outcomes)
     assert len(server.chats) == 10
@@ -155,7 +155,7 @@ def test_a_call_that_may_take_its_time_waits_for_a_pause_that_the_server_asks_fo
 
 
 @pytest.mark.parametrize(
-    "trouble", [too_many_requests(), refusal(400, "no"), refusal(404, "no"), said("what?"), refusal(401, "no")]
+    "trouble", [too_many_requests(), refusal(400, "no"), refusal(404, "no"), completed("what?"), refusal(401, "no")]
 )
 def test_a_server_that_answers_is_not_left_alone_whatever_it_says(server, make, clock, trouble):
     model = make()
@@ -283,7 +283,7 @@ def test_a_model_that_is_closed_asks_nothing(server, budget, make):
 
 
 def test_a_deadline_holds_for_all_tries_of_a_call_together(server, budget, make):
-    server.chat_script.extend([server_error(), said("what?"), hang(60)])
+    server.chat_script.extend([server_error(), completed("what?"), hang(60)])
     error = failure(make(), deadline=soon(0.3))
     assert isinstance(error, Retriable)
     assert len(server.chats) <= budget.taken.total() <= 3

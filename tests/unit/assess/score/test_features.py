@@ -1,4 +1,4 @@
-"""The feature row of an interaction, on hashed words: what is missing, what is left out, and what moves it."""
+"""The features of an interaction, with hashed words: missing values, excluded sentences, and what changes a feature."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_pairs_say_which_sentence_stands_where():
 
 
 def of_one_sentence(answer, fault):
-    """The grounding of an answer of one sentence that has this fault."""
+    """The grounding of an answer with a single sentence that has this fault."""
     encoder = HashEmbedder()
     (tokens,) = encoder.encode([answer])
     (a,) = align(tokens, [(0, len(answer))], encoder.encode(DOCUMENTS), [passages_of(d) for d in DOCUMENTS])

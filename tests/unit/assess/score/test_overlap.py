@@ -1,4 +1,4 @@
-"""Overlap re-derived by counting with plain sets and strings."""
+"""Overlap compared with a plain count over sets and strings."""
 
 from __future__ import annotations
 

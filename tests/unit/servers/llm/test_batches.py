@@ -13,10 +13,10 @@ from tests.rig.llm_client import USER, content
 from tests.servers.llm import (
     CHAT_MODEL,
     HANG_UP,
+    completed,
     expired,
     failed,
     refusal,
-    said,
     server_error,
 )
 
@@ -84,7 +84,7 @@ def test_a_batch_takes_as_many_polls_as_it_is_told_to(server, client, polls):
 
 
 def test_requests_of_a_batch_that_fail_stand_in_the_error_file(server, client):
-    server.chat_script.extend([None, server_error(), said("{"), refusal(400, "Too long"), HANG_UP])
+    server.chat_script.extend([None, server_error(), completed("{"), refusal(400, "Too long"), HANG_UP])
     batch = end_of(client, start(client, *map(line, "abcdef"), line("g", body={"model": "none", "messages": [USER]})))
     assert batch.request_counts.to_dict() == {"total": 7, "completed": 4, "failed": 3}
     assert [answer["custom_id"] for answer in results(client, batch.output_file_id)] == ["a", "c", "e", "f"]

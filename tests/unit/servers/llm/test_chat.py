@@ -11,8 +11,8 @@ from tests.servers.llm import (
     CUT,
     HANG_UP,
     KEY,
+    completed,
     llm_server,
-    said,
     too_many_requests,
 )
 
@@ -60,7 +60,7 @@ def test_bills_a_token_for_four_characters(server, client):
 
 
 def test_bills_what_went_out_whole(server, client):
-    server.chat_script.extend([said("odd"), too_many_requests(), HANG_UP, CUT])
+    server.chat_script.extend([completed("odd"), too_many_requests(), HANG_UP, CUT])
     ask(client)
     for _ in range(3):
         with pytest.raises(openai.APIError):

@@ -16,12 +16,12 @@ from tests.servers.llm import (
     CUT,
     HANG_UP,
     KEY,
+    completed,
     hang,
     llm_server,
     model_refusal,
     not_json,
     refusal,
-    said,
     server_error,
     too_many_requests,
     trickle,
@@ -82,7 +82,7 @@ def test_something_else_than_an_api_answers(server, client):
     ("content_said", "reason"), [('{"supported": tru', "stop"), ('{"supp', "length"), ("", "content_filter")]
 )
 def test_the_model_says_what_was_not_asked_for(server, client, content_said, reason):
-    server.script.append(said(content_said, reason))
+    server.script.append(completed(content_said, reason))
     answer = ask(client, response_format=JSON_SCHEMA)
     assert (content(answer), answer.choices[0].finish_reason) == (content_said, reason)
     assert answer.usage.completion_tokens == -(-len(content_said) // 4)
@@ -149,7 +149,7 @@ def test_takes_its_time_if_it_is_told_to(server, client):
     server.latency = 600
     with pytest.raises(openai.APITimeoutError):
         ask(client, timeout=0.05)
-    server.script.append(server_error())  # not an orderly answer
+    server.script.append(server_error())  # not a regular answer
     with pytest.raises(openai.InternalServerError):
         ask(client)
 
