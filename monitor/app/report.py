@@ -1,4 +1,4 @@
-"""Weekly reports: built, stored, rendered and sent, on command and by the clock."""
+"""WeeklyFacts reports: built, stored, rendered and sent, on command and by the clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import FIRST_MONDAY, Week, due_week, last_week, week_named, week_of
 from monitor.store.report.reports import Reports
-from monitor.store.report.weekly import Weekly
+from monitor.store.report.weekly import WeeklyFacts
 
 log = logging.getLogger(__name__)
 _DAY, _SUNDAY = timedelta(days=1), 6
@@ -57,7 +57,7 @@ class Reporting:
     """What commands and the schedule do; every method may raise `Retriable`."""
 
     settings: ReportSettings
-    weekly: Weekly
+    weekly: WeeklyFacts
     reports: Reports
     slack: SlackReports | None
     link: Callable[[str, str], str | None]
@@ -157,7 +157,7 @@ def reporting(application: Application) -> Reporting:
     """
     return Reporting(
         settings=application.settings.report,
-        weekly=Weekly(application.engine),
+        weekly=WeeklyFacts(application.engine),
         reports=Reports(application.engine),
         slack=reports_from_settings(application.settings),
         link=application.alerting.answer_link,

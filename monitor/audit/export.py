@@ -29,7 +29,7 @@ from importlib.resources import files
 from typing import IO, BinaryIO
 
 from monitor.audit.canonical import canonical
-from monitor.audit.index_page import SHOWN, Differing, Shown, Summary, index_page
+from monitor.audit.index_page import SHOWN, DifferingRecord, ShownRecord, Summary, index_page
 from monitor.audit.note import opened
 from monitor.audit.record import portable
 from monitor.audit.verifier import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
@@ -97,8 +97,8 @@ class _Counts:
     withheld: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
-    first: list[Shown] = field(default_factory=list)
-    differs: list[Differing] = field(default_factory=list)
+    first: list[ShownRecord] = field(default_factory=list)
+    differs: list[DifferingRecord] = field(default_factory=list)
 
 
 def write_export(
@@ -240,7 +240,7 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         counts.withheld += bool(committed) and not opened_
         if record.stored is Stored.DIFFERS:
             counts.differs.append(
-                Differing(
+                DifferingRecord(
                     index=record.index, kind=leaf["kind"], app=leaf["app"], id=leaf["id"], how=tuple(record.differs)
                 )
             )
@@ -249,7 +249,7 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         if len(counts.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (record.disclosed or {}).items()}
             differs = record.stored is Stored.DIFFERS
-            counts.first.append(Shown(index=record.index, said=leaf, values=values, differs=differs))
+            counts.first.append(ShownRecord(index=record.index, leaf=leaf, values=values, differs=differs))
         disclosed: Json = None
         if record.disclosed is not None:
             disclosed = {name: dict(of) for name, of in record.disclosed.items()}

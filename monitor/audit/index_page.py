@@ -35,7 +35,7 @@ proved is <code>records.jsonl</code>.</p>
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differing:
+class DifferingRecord:
     """A record whose stored row is not what was sealed; `how` says in sentences how it differs."""
 
     index: int
@@ -46,14 +46,14 @@ class Differing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownRecord:
     """One record of the table: its index, what its leaf says, and its disclosed values.
 
     `differs`: the stored row is not what was sealed.
     """
 
     index: int
-    said: Mapping[str, Json]
+    leaf: Mapping[str, Json]
     values: Mapping[str, Json]
     differs: bool
 
@@ -69,11 +69,11 @@ class Summary:
     disclosed: int
     partly: int
     withheld: int
-    differs: Sequence[Differing]
+    differs: Sequence[DifferingRecord]
     verifier_key: str
 
 
-def index_page(summary: Summary, first: Sequence[Shown]) -> str:
+def index_page(summary: Summary, first: Sequence[ShownRecord]) -> str:
     """The whole page in HTML; `first` are the records of its table."""
     about, records = summary.about, sum(summary.kinds.values())
     asked = {
@@ -108,22 +108,22 @@ def index_page(summary: Summary, first: Sequence[Shown]) -> str:
     )
 
 
-def _cells(shown: Shown) -> tuple[object, ...]:
-    said, values = shown.said, shown.values
-    when = said.get("occurred_at") or ""
-    committed = said.get("committed")
+def _cells(shown: ShownRecord) -> tuple[object, ...]:
+    leaf, values = shown.leaf, shown.values
+    when = leaf.get("occurred_at") or ""
+    committed = leaf.get("committed")
     why = "(not shown: the stored row is not what was sealed)" if shown.differs else "(erased or withheld)"
     withheld = why if isinstance(committed, dict) and "question" in committed else ""
     texts = (_text(values[name]) if name in values else withheld for name in ("question", "answer"))
-    return (shown.index, said["kind"], said["app"], said["id"], when, _what(said), *texts)
+    return (shown.index, leaf["kind"], leaf["app"], leaf["id"], when, _what(leaf), *texts)
 
 
-def _what(said: Mapping[str, Json]) -> str:
-    if "verdict" in said:
-        return " ".join((_text(said["verdict"]), _text(said.get("reasons") or "")))
-    if "metric" in said:
-        return f"{_text(said['metric'])} {_text(said.get('score'))}"
-    return _text(said["body"]) if "body" in said else ""
+def _what(leaf: Mapping[str, Json]) -> str:
+    if "verdict" in leaf:
+        return " ".join((_text(leaf["verdict"]), _text(leaf.get("reasons") or "")))
+    if "metric" in leaf:
+        return f"{_text(leaf['metric'])} {_text(leaf.get('score'))}"
+    return _text(leaf["body"]) if "body" in leaf else ""
 
 
 def _text(value: Json) -> str:

@@ -32,11 +32,11 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from monitor.store.pending.budget import usage_since
-    from monitor.store.pending.queue import Pending
+    from monitor.store.pending.queue import PendingQueue
 
     with opened() as application:
         now = application.now()
-        counts = Pending(application.engine).counts(now)
+        counts = PendingQueue(application.engine).counts(now)
         used = [dict(row._mapping) for row in usage_since(application.engine, now.replace(hour=0))]  # noqa: SLF001
     if as_json:
         print_json({"pending": [asdict(count) for count in counts], "used_today": used})
@@ -56,10 +56,10 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the work item by item."""
-    from monitor.store.pending.queue import Pending
+    from monitor.store.pending.queue import PendingQueue
 
     with opened() as application:
-        rows = Pending(application.engine).rows(kind=kind, given_up=given_up, most=most)
+        rows = PendingQueue(application.engine).rows(kind=kind, given_up=given_up, most=most)
     if as_json:
         print_json(rows)
         return
@@ -95,10 +95,10 @@ def work() -> None:
 @pending_app.command()
 def retry(*, kind: Kind = None) -> None:
     """Make work due at once that was given up or waits after a failure."""
-    from monitor.store.pending.queue import Pending
+    from monitor.store.pending.queue import PendingQueue
 
     with opened() as application:
-        revived = Pending(application.engine).revive(application.now(), kind=kind)
+        revived = PendingQueue(application.engine).revive(application.now(), kind=kind)
     typer.echo(f"{plural(revived, 'item')} due now", err=True)
 
 

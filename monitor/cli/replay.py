@@ -34,7 +34,7 @@ def replay(
 ) -> None:
     """Assess the interactions in files and store them; those stored already count as duplicates."""
     from monitor.app.replay import replay as run_replay
-    from monitor.store.pending.queue import Pending
+    from monitor.store.pending.queue import PendingQueue
 
     if as_json and output == Path("-"):
         raise WrongSettings("--json and --output - both write to standard output: choose one")
@@ -42,7 +42,7 @@ def replay(
         summary = run_replay(
             application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
         )
-        waiting = {c.kind: c.waiting for c in Pending(application.engine).counts(application.now()) if c.waiting}
+        waiting = {c.kind: c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.waiting}
     tally = summary.tally
     if as_json:
         verdicts = {verdict.value: summary.verdicts[verdict] for verdict in Verdict}

@@ -95,7 +95,7 @@ def hold_sealing(connection: Connection) -> None:
     connection.execute(select(func.pg_advisory_xact_lock(SEAL_LOCK)))
 
 
-def keep_act(engine: Engine, act: Act) -> None:
+def record_act(engine: Engine, act: Act) -> None:
     """Queues an act in a transaction of its own, before the caller does what the act records.
 
     Raises:

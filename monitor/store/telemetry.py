@@ -14,7 +14,7 @@ from monitor.core.model import Verdict
 from monitor.store.database import retriable
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.signals import verdict_hour
 
@@ -64,7 +64,7 @@ class TelemetryStore:
                 unbalanced[source] += not row.balanced
         reading = ReadingStore(self._engine)
         pending: dict[tuple[str, str], int] = {}
-        for kind in Pending(self._engine).counts(now):
+        for kind in PendingQueue(self._engine).counts(now):
             pending[kind.kind, "waiting"] = kind.waiting
             pending[kind.kind, "given_up"] = kind.given_up
         alerts, waiting, given_up, evaluated = self._alerting()

@@ -18,7 +18,7 @@ from monitor.store.audit.seal import Sealing
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged, finish_revised
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.review.labels import Reviews
 from tests.factories.alert import a_silence
@@ -81,7 +81,7 @@ class Trail:
     @contextmanager
     def _worker(self, work: Work):
         later = NOON + timedelta(hours=1)
-        claims = Pending(self.engine).claim([work], later, most=500, lease=timedelta(minutes=5))
+        claims = PendingQueue(self.engine).claim([work], later, most=500, lease=timedelta(minutes=5))
         with closing(Writer(self.database, clock)) as writer:
             yield writer, claims
 

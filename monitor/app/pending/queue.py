@@ -12,7 +12,7 @@ from typing import Protocol
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
-from monitor.store.pending.queue import Claim, Pending
+from monitor.store.pending.queue import Claim, PendingQueue
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Worker(Protocol):
 class Queue:
     """Claims work, and puts back what failed: later and later; what is not an outage is given up in the end."""
 
-    pending: Pending
+    pending: PendingQueue
     now: Callable[[], datetime]
     max_attempts: int
 

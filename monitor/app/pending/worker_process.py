@@ -12,7 +12,7 @@ from monitor.app.background.process import child_process
 from monitor.app.pending.workers import GRACE, working
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def worker_process(application: Application) -> Iterator[None]:
         Retriable: the database is out of reach.
     """
     judged = application.language_models.judge is not None
-    left = any(count.waiting for count in Pending(application.engine).counts(application.now()))
+    left = any(count.waiting for count in PendingQueue(application.engine).counts(application.now()))
     if not (judged or left or makes_work(application.settings)):
         yield
         return

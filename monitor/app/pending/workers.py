@@ -18,7 +18,7 @@ from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import Work
 from monitor.store.pending.batches import SentBatches
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,9 @@ _IDLE = 2.0  # seconds between two looks at an empty queue
 def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]:
     """Those that the settings ask for; `wait` is how long a batch may wait for more."""
     settings, judge = application.settings, application.language_models.judge
-    queue = Queue(pending=Pending(application.engine), now=application.now, max_attempts=settings.pending.max_attempts)
+    queue = Queue(
+        pending=PendingQueue(application.engine), now=application.now, max_attempts=settings.pending.max_attempts
+    )
     found: list[Worker] = [
         AssessingWorker(
             queue=queue,

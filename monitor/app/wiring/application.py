@@ -87,13 +87,13 @@ class Application:
     def prepare(self) -> None:
         """What must stand in the database before the first batch: the tables, the profile, the sidecar's prompt."""
         self.migrate()
-        self.queries.keep_profile(self.profile, self.now())
+        self.queries.save_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS
-            from monitor.store.pending.finish import keep_prompts
+            from monitor.store.pending.finish import save_prompts
 
             with self.store.transaction() as connection:
-                keep_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
+                save_prompts(connection, [[PROMPTS[self.settings.sidecar.mode]]], self.now())
 
     @cached_property
     def store(self) -> Writer:

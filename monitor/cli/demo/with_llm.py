@@ -15,7 +15,7 @@ from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.load import Settings
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 
 PATIENCE = 60.0  # seconds of the sidecar for each step: the demo waits for it, unlike a live run
 
@@ -49,7 +49,7 @@ def at_work(application: Application) -> AbstractContextManager[None]:
 
 def tell_judgements(console: Console, application: Application) -> None:
     """Finishes what is still to be judged, and says what came of it; Ctrl-C leaves the rest undone."""
-    waiting = sum(c.waiting for c in Pending(application.engine).counts(application.now()) if c.kind is Work.JUDGE)
+    waiting = sum(c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.kind is Work.JUDGE)
     console.print(f"Judging the last {waiting} of the sample; Ctrl-C ends it ...")
     with stopping() as stop:
         work_off(application, stop)

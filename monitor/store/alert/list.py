@@ -61,7 +61,7 @@ class AlertBoard:
         with limited_read(self._engine, _NARROW) as connection:
             return connection.scalar(now) or connection.scalar(then)
 
-    def told(self, fingerprint: str) -> Sequence[Row]:
+    def notifications(self, fingerprint: str) -> Sequence[Row]:
         """Notifications about the alert among the latest ones, oldest first, without their messages."""
         newest = select(func.max(_n.id)).scalar_subquery()
         columns = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)

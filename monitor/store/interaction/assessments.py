@@ -92,7 +92,7 @@ class AssessmentQueries:
         except ValidationError:
             return None
 
-    def keep_profile(self, used: Profile, now: datetime) -> None:
+    def save_profile(self, used: Profile, now: datetime) -> None:
         """Stores the profile that verdicts are given under, once per content."""
         row = {
             "hash": used.hash,

@@ -32,7 +32,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class InteractionLeaf:
     """A leaf of the audit trail that is about the interaction."""
 
     index: int
@@ -76,7 +76,7 @@ class InteractionContext:
                 for row in connection.execute(query)
             ]
 
-    def leaves(self, app: str, interaction_id: str) -> Sequence[Leaf]:
+    def leaves(self, app: str, interaction_id: str) -> Sequence[InteractionLeaf]:
         """The leaves of the interaction, its assessments and judgements, in order; empty before they are sealed."""
         query = (
             select(_l.index, _l.kind, _l.sealed_at)
@@ -85,4 +85,4 @@ class InteractionContext:
             .limit(_MOST_LEAVES)
         )
         with limited_read(self._engine, _NARROW) as connection:
-            return [Leaf(**row) for row in connection.execute(query).mappings()]
+            return [InteractionLeaf(**row) for row in connection.execute(query).mappings()]

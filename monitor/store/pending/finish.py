@@ -111,7 +111,7 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
         if not ours:
             return
         Partitions().ensure(connection, (claim.interaction for claim in ours))
-        keep_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
+        save_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
         with connection.cursor() as cursor:
             cursor.executemany(
                 _JUDGED, [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
@@ -120,7 +120,7 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
         forget(connection, ours)
 
 
-def keep_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt[Any]]], now: datetime) -> None:
+def save_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt[Any]]], now: datetime) -> None:
     """Stores each sequence of prompts once, under the hash that results name: names, texts and answer schemas."""
     by_hash = {prompts_hash(prompts): prompts for prompts in asked if prompts}
     rows = [

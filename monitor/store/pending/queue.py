@@ -79,7 +79,7 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
-class Pending:
+class PendingQueue:
     """The queue; every method may raise `Retriable`."""
 
     def __init__(self, engine: Engine) -> None:

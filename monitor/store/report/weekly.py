@@ -70,7 +70,7 @@ _WORST = text(_EXAMPLES.format(which="verdict = 'self_generated'", order="p_grou
 _OVER = text(_EXAMPLES.format(which="verdict = 'refusal' AND NOT refusal_correct", order="p_refusal DESC"))
 
 
-class Weekly:
+class WeeklyFacts:
     """Reads; every method may raise `Retriable`, also when a statement takes longer than `TIMEOUT_MS`."""
 
     def __init__(self, engine: Engine) -> None:

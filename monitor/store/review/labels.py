@@ -114,7 +114,7 @@ class Reviews:
                 people.setdefault((row.app, row.interaction_id), set()).add(row.labelled_by)
         return {key: frozenset(names) for key, names in people.items()}
 
-    def keep_offer(self, offer: Offer, *, to: str, now: datetime) -> None:
+    def save_offer(self, offer: Offer, *, to: str, now: datetime) -> None:
         """Stores that an offer was made; offers for a second opinion are not stored."""
         drawn = [(offer.candidate, offer.drawn), *((candidate, Drawn.RANDOM) for candidate in offer.passed)]
         rows = [

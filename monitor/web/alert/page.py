@@ -72,7 +72,9 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         changes=explanation.sentences() if explanation else [],
         examples=explanation.telling[:MAX_EXAMPLES] if explanation else (),
         history=alert_view.history(
-            alerting.history.events([fingerprint]), alerting.history.actions([fingerprint]), board.told(fingerprint)
+            alerting.history.events([fingerprint]),
+            alerting.history.actions([fingerprint]),
+            board.notifications(fingerprint),
         ),
         rule=rule,
         same_rule=same,

@@ -9,7 +9,7 @@ from fastapi import Query, Request
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Json
-from monitor.store.audit_queue import Act, Kind, keep_act
+from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, require_csrf_header
 from monitor.web.base.parameters import Flag
@@ -33,7 +33,7 @@ def record_look(request: Request, who: Identity, *, app: str, subject: str, fiel
     application: Application = request.app.state.application
     body: dict[str, Json] = {"fields": list(fields)}
     act = Act(kind=Kind.LOOK, by=who.name, at=application.now(), app=app, subject=subject, body=body)
-    keep_act(application.engine, act)
+    record_act(application.engine, act)
 
 
 def record_export(request: Request, who: Identity, *, app: str | None, form: str) -> None:
@@ -45,4 +45,4 @@ def record_export(request: Request, who: Identity, *, app: str | None, form: str
     application: Application = request.app.state.application
     body: dict[str, Json] = {"form": form, "masked": True}
     act = Act(kind=Kind.EXPORT, by=who.name, at=application.now(), app=app or "", subject="interactions", body=body)
-    keep_act(application.engine, act)
+    record_act(application.engine, act)

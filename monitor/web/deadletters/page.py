@@ -18,7 +18,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage
 from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
-from monitor.store.audit_queue import Act, Kind, keep_act
+from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.store.database import TakesTooLong
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter
 from monitor.store.deadletters.list import COUNTED, PAGE, LetterList
@@ -151,7 +151,7 @@ def clear(request: Request, who: Unmasker, number: Number) -> HTMLResponse:
         subject=f"dead letter {number}",
         body={"fields": ["value", "key", "headers"]},
     )
-    keep_act(application.engine, look)
+    record_act(application.engine, look)
     return _letter(request, who, row, clear=True)
 
 

@@ -1,4 +1,4 @@
-"""Overview: how the answers are now, by verdict, app and model, and whether anything is on fire."""
+"""The overview: shares of verdicts by app, model and environment, active alerts, and how consumption goes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,19 @@ from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.page import page
-from monitor.web.interaction.overview_figures import SPANS, USUAL, Group, Span, groups, points, told
+from monitor.web.base.page import own_drawing, page
+from monitor.web.interaction.overview_figures import (
+    DEFAULT_SPAN,
+    SPANS,
+    GroupCounts,
+    Span,
+    chart_points,
+    chart_time,
+    group_cells,
+)
 
 router = APIRouter()
 _ALERTS = 20
@@ -28,7 +36,7 @@ _ALERTS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """How reading of a topic or file goes: seconds behind, whether its ledger adds up."""
+    """A topic or file: its lag in seconds, received messages, and partitions whose ledger does not balance."""
 
     name: str
     lag: float | None
@@ -40,19 +48,19 @@ class Source:
 def overview(
     request: Request,
     who: Annotated[Identity, Depends(Needs(Permission.VIEW))],
-    span: Annotated[str, Query(max_length=10)] = USUAL,
+    span: Annotated[str, Query(max_length=10)] = DEFAULT_SPAN,
     app: Annotated[str, Query(max_length=1_000)] = "",
 ) -> HTMLResponse:
-    """The page; a span that there is not is the usual one."""
+    """Shows the overview; an unknown span falls back to the default."""
     application: Application = request.app.state.application
-    span = span if span in SPANS else USUAL
+    span = span if span in SPANS else DEFAULT_SPAN
     chosen, now = SPANS[span], application.now()
     start, end = chosen.around(now)
     store = application.overview
     cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
     here = [cell for cell in cells if cell.at >= start]
     labels = store.labels("app")
-    whole = next(iter(groups(cells, start, lambda _: ())), None)
+    whole = next(iter(group_cells(cells, start, lambda _: ())), None)
     return page(
         request,
         "interaction/overview.html",
@@ -63,18 +71,18 @@ def overview(
         apps=labels["app"],
         start=start,
         whole=whole,
-        by_app=groups(cells, start, lambda cell: (cell.app, cell.model)),
-        by_environment=_several(groups(cells, start, lambda cell: (cell.environment,))),
-        charts=_charts(here, chosen, start=told(start), end=told(end)) if here else (),
+        by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
+        by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
+        charts=_charts(here, chosen, start=chart_time(start), end=chart_time(end)) if here else (),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
-        pending=Pending(application.engine).counts(now),
+        pending=PendingQueue(application.engine).counts(now),
         sealed=store.sealed(),
     )
 
 
 def sources(application: Application) -> list[Source]:
-    """Every source that was ever read, by name."""
+    """All sources that were ever consumed, by name."""
     reading = ReadingStore(application.engine)
     lags = {its.labels["source"]: its.counts[0].sum for its in reading.lags(application.now())}
     rows, _ = Ledger(application.engine).read()
@@ -92,23 +100,23 @@ def sources(application: Application) -> list[Source]:
     ]
 
 
-def _several(found: Sequence[Group]) -> Sequence[Group]:
-    """One alone says what the whole says already."""
-    return found if len(found) > 1 else ()
+def _if_several(groups: Sequence[GroupCounts]) -> Sequence[GroupCounts]:
+    """The groups, unless there is only one, which would repeat the total."""
+    return groups if len(groups) > 1 else ()
 
 
 def _charts(cells: Sequence[Cell], span: Span, *, start: str, end: str) -> Sequence[tuple[str, Markup]]:
-    """Each with its caption. The SVG is drawn by us from numbers and our own words."""
-    shares, answers = points(cells, span.bin)
+    """The charts as SVG, each with its caption."""
+    shares, answers = chart_points(cells, span.bin)
     about: dict[str, Any] = {"start": start, "end": end, "days": span.days}
     return [
         (
-            "Share of refusals and of self-generated answers; the bars behind are Wilson intervals at 95 %.",
-            Markup(rates_chart(shares, description=f"Verdicts of the last {span.name}", **about)),  # noqa: S704
+            "Shares of refusals and of self-generated answers; the bands are 95 % Wilson intervals.",
+            own_drawing(rates_chart(shares, description=f"Verdicts of the last {span.name}", **about)),
         ),
         (
-            "Answers that were assessed.",
-            Markup(  # noqa: S704
+            "Number of assessed answers.",
+            own_drawing(
                 answers_chart(
                     answers, description=f"Answers of the last {span.name}", bins=span.length // span.bin, **about
                 )

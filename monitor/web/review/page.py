@@ -1,4 +1,4 @@
-"""The review queue: shows one answer after another to label, without its verdict, and how far people and verdicts agree."""
+"""The review queue: shows one answer after another to label, without its verdict, and the agreement so far."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def clear(
     second: Field = "",
     skip: Field = "",
 ) -> HTMLResponse:
-    """Shows the answer in clear, after the look is queued for the audit trail; if it was labelled meanwhile, the next."""
+    """Shows the answer in clear, after the look is queued for the audit trail; the next one if it was labelled."""
     application: Application = request.app.state.application
     queue, now = QueueFilter.read(app, span, second, skip), application.now()
     offer, row = _next(request, queue, who, now)

@@ -12,7 +12,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.settings.load import load_settings
 from monitor.report.weekly.content import content
 from monitor.store.interaction.writer import Writer
-from monitor.store.report.weekly import Weekly
+from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.answers import a_batch, an_assessment, clock
 from tests.factories.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
 from tests.rig.weekly_textbook import MONDAY_SIX, asked
@@ -51,7 +51,7 @@ def application(database, monkeypatch):
 
 @pytest.fixture
 def report(engine):
-    return content(Weekly(engine).facts(APP, WEEK))
+    return content(WeeklyFacts(engine).facts(APP, WEEK))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from math import comb, sqrt
 from monitor.report.weekly.content import canonical, content
 from monitor.report.weekly.week import Week
 from monitor.store.report import rows as weekly_rows
-from monitor.store.report.weekly import Weekly
+from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.weekly_traffic import APP, WEEK
 from tests.rig.weekly_textbook import VERDICTS, asked, same, share, wilson
 
@@ -247,7 +247,7 @@ def test_documents(report, now):
 
 def test_a_large_week_is_sampled_evenly_and_says_so(engine, monkeypatch, now):
     monkeypatch.setattr(weekly_rows, "MOST", 100)
-    one, other = (content(Weekly(engine).facts(APP, WEEK)) for _ in range(2))
+    one, other = (content(WeeklyFacts(engine).facts(APP, WEEK)) for _ in range(2))
     assert canonical(one) == canonical(other)
     assert one["documents"]["answers"] == len(now)
     assert 30 < one["documents"]["answers_read"] < 200

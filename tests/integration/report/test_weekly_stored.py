@@ -1,4 +1,4 @@
-"""Weekly reports stored once, shown again, and without what was erased."""
+"""WeeklyFacts reports stored once, shown again, and without what was erased."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.report.weekly.week import Week
 from monitor.store.database import connect
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.report.reports import Reports, blank_reported
-from monitor.store.report.weekly import Weekly
+from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.answers import a_batch, an_assessment
 from tests.factories.weekly_traffic import APP, OTHER_APP, WEEK
 from tests.rig.weekly_textbook import MONDAY_SIX, its
@@ -101,7 +101,7 @@ def test_erased_answers_are_no_examples(engine):
 
 
 def facts_of(engine):
-    return Weekly(engine).facts(APP, WEEK)
+    return WeeklyFacts(engine).facts(APP, WEEK)
 
 
 def erase(engine, id_):
@@ -137,5 +137,5 @@ def test_a_file_is_named_by_app_and_week(application):
 def test_a_database_that_is_away_is_retriable():
     away = connect("postgresql://monitor@127.0.0.1:1/none")
     with pytest.raises(Retriable):
-        Weekly(away).apps(WEEK)
+        WeeklyFacts(away).apps(WEEK)
     away.dispose()

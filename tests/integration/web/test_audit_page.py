@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.store.audit_queue import Act, Kind, keep_act
+from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.audit.page import JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
@@ -24,7 +24,7 @@ def sealed(site, writer, engine):
     writer.write(a_batch(*answers))
     for by in ("token:ada", "token:<i>grace</i>"):
         act = Act(kind=Kind.LOOK, by=by, at=NOON, app="shop", subject="q/1", body={"fields": ["question", "answer"]})
-        keep_act(engine, act)
+        record_act(engine, act)
     site.application.auditing.sealer().seal_and_sign(NOON)
     return site
 
@@ -58,7 +58,7 @@ def test_how_far_it_is_and_who_did_what(sealed):
 
 
 def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
-    keep_act(engine, Act(kind=Kind.LABEL, by="grace", at=NOON, app="shop", subject="q/3", body={"label": "refusal"}))
+    record_act(engine, Act(kind=Kind.LABEL, by="grace", at=NOON, app="shop", subject="q/3", body={"label": "refusal"}))
     moving.pass_by(timedelta(minutes=10))
     text = sealed.by_token("viewer").get("/audit").text
     assert "Rows have waited to be sealed since" in text
@@ -70,7 +70,7 @@ def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
 
 def test_pages_of_acts_lose_none(sealed, engine, rows):
     for n in range(70):
-        keep_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n:02}", at=NOON, subject="export"))
+        record_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n:02}", at=NOON, subject="export"))
     sealed.application.auditing.sealer().seal_and_sign(NOON)
     client, path, seen = sealed.by_token("viewer"), "/audit?kind=export", []
     while path:

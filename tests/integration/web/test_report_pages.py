@@ -159,7 +159,7 @@ def assessed(writer, number):
 def used(site):
     """The profile in use is stored, and the assessments of the factories belong to it."""
     profile = site.application.profile
-    site.application.queries.keep_profile(profile, NOON)
+    site.application.queries.save_profile(profile, NOON)
     return profile
 
 

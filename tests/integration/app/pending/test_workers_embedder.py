@@ -13,7 +13,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal
 from monitor.core.model import Tally
 from monitor.core.settings.load import Settings, load_settings
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     NOON,
     clock,
@@ -86,7 +86,7 @@ def test_workers_wait_for_the_embedder_too_and_what_comes_meanwhile_goes_on(embe
             assert "out of reach" in said_
             server.script.clear()
             assert flow(application, [event(n) for n in range(9)], start=6).assessed == 3  # before the others
-            Pending(engine).revive(NOON, kind=None)
+            PendingQueue(engine).revive(NOON, kind=None)
             assert work_off(application, Event()) == 6
     assert in_balance(engine)["assessed"] == 9
     assert rows("SELECT sum(total)::integer FROM verdict_minute") == [(9,)]

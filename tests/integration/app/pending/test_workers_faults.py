@@ -24,7 +24,7 @@ from monitor.core.errors import Fatal
 from monitor.core.model import Work
 from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     NOON,
     a_batch,
@@ -74,7 +74,7 @@ def judge_worker(database, engine):
 
         def made(judge, *, now=clock, concurrency=4):
             writer = Writer(database, now)
-            queue = Queue(pending=Pending(engine), now=now, max_attempts=3)
+            queue = Queue(pending=PendingQueue(engine), now=now, max_attempts=3)
             worker = JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=concurrency)
             stack.callback(worker.close)
             return worker
@@ -132,7 +132,7 @@ class Assessing:
 def test_one_that_cannot_be_assessed_does_not_keep_the_others_from_it(database, engine, rows, pipeline):
     with closing(Writer(database, clock)) as writer:
         writer.write(a_batch(pending=tuple(an_interaction(id=id_) for id_ in "abc"), received=3))
-        queue = Queue(pending=Pending(engine), now=clock, max_attempts=1)
+        queue = Queue(pending=PendingQueue(engine), now=clock, max_attempts=1)
         worker = AssessingWorker(queue=queue, writer=writer, pipeline=pipeline, kinds=[Work.ASSESS])
         assert through(worker) == 3
     assert rows("SELECT id FROM assessment ORDER BY id") == [("a",), ("c",)]
@@ -142,14 +142,14 @@ def test_one_that_cannot_be_assessed_does_not_keep_the_others_from_it(database, 
 def test_a_thread_of_a_worker_outlives_whatever_goes_wrong_in_it(database, to_judge, rows, monkeypatch, caplog):
     monkeypatch.setattr(working_off, "_IDLE", 0.01)
     errors = iter([ZeroDivisionError("a defect"), Fatal("refused")])
-    claim = Pending.claim
+    claim = PendingQueue.claim
 
     def failing(self, *arguments, **options):
         if (error := next(errors, None)) is not None:
             raise error
         return claim(self, *arguments, **options)
 
-    monkeypatch.setattr(Pending, "claim", failing)
+    monkeypatch.setattr(PendingQueue, "claim", failing)
     to_judge(3)
     with llm_server() as server:
         settings = load_settings(database_url=database, embedding={"provider": "hash"}, **judging(server))
@@ -176,7 +176,7 @@ def test_a_database_that_goes_away_again_and_again_costs_no_judgement(database, 
                 rows(kill)
 
             def all_done():
-                Pending(application.engine).revive(utc_now(), kind=None)
+                PendingQueue(application.engine).revive(utc_now(), kind=None)
                 return judged(rows) == [(40, 40)] and rows("SELECT count(*) FROM pending") == [(0,)]
 
             until("all are judged", all_done)

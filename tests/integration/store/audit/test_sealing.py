@@ -250,7 +250,7 @@ def test_rows_of_an_earlier_release_are_sealed_a_piece_at_a_time(trail, rows):
 def test_labels_silences_profiles_and_acknowledgements_are_sealed_and_held_against_their_rows(trail, rows):
     trail.write(*(an_assessment(id=f"q-0-{number}") for number in range(4)))
     trail.people()
-    AssessmentQueries(trail.engine).keep_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
+    AssessmentQueries(trail.engine).save_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
     trail.turn()
     kinds = [row[1] for row in rows(LEAVES) if row[1] not in ("interaction", "assessment")]
     assert sorted(kinds) == ["label", "label", "profile", "silence", "silence", "unsilence"]

@@ -42,13 +42,13 @@ def test_offsets_say_how_far_each_source_was_read(writer, queries):
 def test_a_profile_is_kept_once_and_comes_back(queries, rows):
     profile = load_profile("hash", "hash/64", "hash/64")
     for _ in range(2):
-        queries.keep_profile(profile, NOON)
+        queries.save_profile(profile, NOON)
     assert queries.profile(profile.hash) == profile
     assert rows("SELECT hash, name, embedding_model FROM profile") == [(profile.hash, "hash", "hash/64")]
     assert queries.profile("0" * 16) is None
 
 
 def test_a_profile_of_another_releases_form_is_not_known(queries, rows):
-    queries.keep_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
+    queries.save_profile(load_profile("hash", "hash/64", "hash/64"), NOON)
     rows("UPDATE profile SET definition = definition || '{\"of a later release\": 1}', hash = 'later'")
     assert queries.profile("later") is None

@@ -9,7 +9,7 @@ import pytest
 from monitor.core.message import Offset, Position
 from monitor.core.model import Work
 from monitor.store.interaction.writer import Writer
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     a_batch,
     an_assessment,
@@ -21,7 +21,7 @@ from tests.rig.pending_work import TOPIC
 
 @pytest.fixture
 def queue(engine):
-    return Pending(engine)
+    return PendingQueue(engine)
 
 
 @pytest.fixture

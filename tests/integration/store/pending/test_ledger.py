@@ -17,7 +17,7 @@ from monitor.core.message import Position
 from monitor.core.model import Tally, Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     NOON,
     a_batch,
@@ -170,7 +170,7 @@ def test_workers_and_consumers_of_the_same_partitions_get_on(database, engine, r
                 chance.choice(readers).write(**{kind: its}, dead=1)  # a deadlock would be raised
 
     def work(_):
-        mine = Pending(engine)
+        mine = PendingQueue(engine)
         with closing(Writer(database, clock)) as writer:
             meet.wait()
             while True:

@@ -1,4 +1,4 @@
-"""Pending work on a real server: one worker at a time has a piece."""
+"""PendingQueue work on a real server: one worker at a time has a piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlalchemy import create_engine
 from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict, Work
 from monitor.store.interaction.writer import enqueue
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     A_STAND_IN,
     NOON,
@@ -104,7 +104,7 @@ def test_no_piece_is_in_two_hands(writer, queue, engine):
     meet = Barrier(workers)
 
     def work(number):
-        mine, found = Pending(engine if number % 2 else second), []
+        mine, found = PendingQueue(engine if number % 2 else second), []
         meet.wait()
         while taken := claim(mine, most=1 + number % 5):
             assert len(taken) <= 1 + number % 5
@@ -124,7 +124,7 @@ def test_no_plan_of_the_server_takes_more_than_was_asked_for(database, writer, r
     rows("ANALYZE pending")
     off = " ".join(f"-c enable_{n}=off" for n in ("hashjoin", "mergejoin", "material", "hashagg", "sort", "memoize"))
     engine = create_engine(f"postgresql+psycopg://{database.partition('://')[2]}", connect_args={"options": off})
-    assert [len(claim(Pending(engine), most=3)) for _ in range(3)] == [3, 3, 3]
+    assert [len(claim(PendingQueue(engine), most=3)) for _ in range(3)] == [3, 3, 3]
     engine.dispose()
 
 

@@ -17,7 +17,7 @@ from monitor.core.model import Metrics, Reason, StandIn, Support, Verdict, Work
 from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_revised
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.tables.interactions import METRICS
 from tests.factories.answers import (
     A_STAND_IN,
@@ -174,7 +174,7 @@ def test_revisions_of_the_same_minute_at_once_are_all_counted(database, engine, 
     meet = Barrier(3)
 
     def work(_):
-        mine = Pending(engine)
+        mine = PendingQueue(engine)
         with closing(Writer(database, clock)) as writer:
             meet.wait()
             while claims := claim(mine, most=5):

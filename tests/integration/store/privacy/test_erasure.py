@@ -19,7 +19,7 @@ from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
 from tests.factories.notifications import a_notification, an_example
@@ -269,7 +269,7 @@ def test_an_erased_interaction_can_be_explained(writer, erasure, engine):
 def test_a_worker_that_is_at_it_stores_nothing_afterwards(writer, erasure, engine, rows):
     it = told("q-1", NOON).interaction
     writer.write(a_batch(pending=(it,)))
-    (claim,) = Pending(engine).claim([Work.ASSESS], NOON, most=1, lease=timedelta(minutes=5))
+    (claim,) = PendingQueue(engine).claim([Work.ASSESS], NOON, most=1, lease=timedelta(minutes=5))
     erase(erasure)
     finish_assessed(writer, [(claim, an_assessment(interaction=it))])
     assert rows("SELECT count(*) FROM assessment") == [(0,)]

@@ -15,7 +15,7 @@ from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
-from monitor.store.pending.queue import Pending
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import NOON, a_batch, an_assessment, clock
@@ -60,7 +60,7 @@ def test_a_rescore_that_is_at_the_same_row_leaves_nothing_of_it(database, writer
 def test_what_a_worker_queues_to_follow_goes_too(database, writer, engine, rows, monkeypatch, work):
     it = told("q-1", NOON).interaction
     writer.write(a_batch(pending=(it,)))
-    (claim,) = Pending(engine).claim([Work.ASSESS], NOON, most=1, lease=NOON.replace(year=2099) - NOON)
+    (claim,) = PendingQueue(engine).claim([Work.ASSESS], NOON, most=1, lease=NOON.replace(year=2099) - NOON)
     worker = Writer(database, clock, follow_ups=lambda _: [Work.JUDGE])
     stored = worker.add
 
