@@ -1,4 +1,4 @@
-"""The filters of a list of interactions, and what a page of it holds."""
+"""The filters of a list of interactions with their conditions in SQL, and what a page of the list holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from sqlalchemy import ColumnElement, and_, any_, exists, literal, not_, select, tuple_
+
 from monitor.core.model import Reason, Verdict
+from monitor.store.interaction.search import Terms
+from monitor.store.tables.interactions import assessment, interaction
+from monitor.store.tables.review import review
+
+_ROUNDING = 1e-6  # more than a REAL differs from the number that people type
+_a, _i, _r = assessment.c, interaction.c, review.c
 
 
 class Labelled(StrEnum):
@@ -108,3 +116,52 @@ class InteractionPage:
     older: PagePosition | None
     newer: PagePosition | None
     reached: datetime | None = None
+
+
+def interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
+    """The conditions on interactions."""
+    found = searched.conditions(interaction.c.question, interaction.c.answer)
+    if filters.environment is not None:
+        found.append(_i.environment == filters.environment)
+    if filters.model is not None:
+        found.append(_i.model == filters.model)
+    if filters.topic is not None:
+        found.append(_i.tags["topic"].astext == filters.topic)
+    return found
+
+
+def assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """The conditions on live assessments; all but those on labels are answered by the covering index."""
+    found: list[ColumnElement[bool]] = []
+    if filters.verdicts:
+        found.append(_a.verdict.in_(sorted(filters.verdicts)))
+    if filters.reason is not None:
+        found.append(literal(filters.reason.value) == any_(_a.reasons))
+    if filters.refusal is not None:
+        found.append(_a.refusal_correct.is_(filters.refusal is RefusalCorrectness.CORRECT))
+    if (wanted := filters.metric) is not None:
+        column = _a[wanted.metric]
+        found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
+        found += [column <= wanted.high + _ROUNDING] if wanted.high is not None else []
+    if filters.labelled is not None:
+        found.append(_labelled(filters))
+    return found
+
+
+def _labelled(filters: Filters) -> ColumnElement[bool]:
+    """The condition on labels."""
+    its = and_(_r.app == _a.app, _r.interaction_id == _a.id)
+    if filters.labelled is Labelled.NO:
+        return not_(exists().where(its))
+    within = select(_r.app, _r.interaction_id, _r.occurred_at).where(
+        _r.occurred_at >= filters.since, _r.occurred_at < filters.until
+    )
+    labelled = tuple_(_a.app, _a.id, _a.occurred_at).in_(within)
+    if filters.labelled is Labelled.YES:
+        return labelled
+    later = review.alias("later")
+    same = and_(
+        later.c.app == _r.app, later.c.interaction_id == _r.interaction_id, later.c.labelled_by == _r.labelled_by
+    )
+    newest = not_(exists().where(same, later.c.id > _r.id))
+    return and_(labelled, exists().where(its, _r.label != _a.verdict, newest))

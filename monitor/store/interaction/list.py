@@ -21,11 +21,8 @@ from sqlalchemy import (
     FromClause,
     Select,
     and_,
-    any_,
-    exists,
     func,
     literal,
-    not_,
     select,
     true,
     tuple_,
@@ -37,10 +34,10 @@ from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.interaction.filters import (
     Filters,
     InteractionPage,
-    Labelled,
     ListedInteraction,
     PagePosition,
-    RefusalCorrectness,
+    assessment_conditions,
+    interaction_conditions,
 )
 from monitor.store.interaction.presence import OccupiedSpans, RollupFilter, hours, pieces
 from monitor.store.interaction.search import Terms, terms
@@ -52,7 +49,6 @@ READ = 20_000  # texts that one page searches for words: some 50 ms
 LOOKED_UP = 4_000  # texts that one page searches where each is looked up for an assessment
 SCANNED = 300_000  # entries of the covering index that one page reads
 _MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
-_ROUNDING = 1e-6  # more than a REAL differs from the number that people type
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 _FIRST, _LAST = (
     datetime(1, 1, 2, tzinfo=UTC),
@@ -161,11 +157,11 @@ def _search(
     most: int,
 ) -> _Found:
     """Searches [start, end), after `place`."""
-    text_conditions, assessment_conditions = _interaction_conditions(filters, searched), _assessment_conditions(filters)
-    alone = not assessment_conditions  # every assessed interaction counts: no assessment has to be read
-    by = interaction if text_conditions and alone else assessment
+    on_texts, on_assessment = interaction_conditions(filters, searched), assessment_conditions(filters)
+    alone = not on_assessment  # every assessed interaction counts: no assessment has to be read
+    by = interaction if on_texts and alone else assessment
     columns = (by.c.occurred_at, by.c.app, by.c.id)
-    conditions = [*text_conditions, *assessment_conditions, *_app_conditions(filters, by)]
+    conditions = [*on_texts, *on_assessment, *_app_conditions(filters, by)]
     if by is assessment:
         conditions.append(_a.live)
     counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
@@ -177,19 +173,19 @@ def _search(
         if exact:
             spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
         else:
-            looked_up = reach if text_conditions else SCANNED
+            looked_up = reach if on_texts else SCANNED
             read = 2 * READ if alone else SCANNED
             spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
         through = spans.through
     elif searched.wanted or searched.unwanted:
         limits = (by.c.occurred_at >= start, by.c.occurred_at < end, *([_a.live] if by is assessment else []))
-        through = _bound(connection, by, [*limits, *assessment_conditions], reach, forward=forward)
+        through = _bound(connection, by, [*limits, *on_assessment], reach, forward=forward)
         if through is not None:
             start, end = (start, through) if forward else (through, end)
     if place is not None:
         behind = tuple_(place.occurred_at, place.app, place.id)
         conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
-    source: FromClause = by if by is interaction or not text_conditions else assessment.join(interaction, _same(_a))
+    source: FromClause = by if by is interaction or not on_texts else assessment.join(interaction, _same(_a))
     rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
         rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
@@ -208,55 +204,6 @@ def _search(
 def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:
     """The first rows in the direction of the search."""
     return query.order_by(*(column.asc() if forward else column.desc() for column in columns)).limit(most)
-
-
-def _interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
-    """The conditions on interactions."""
-    found = searched.conditions(interaction.c.question, interaction.c.answer)
-    if filters.environment is not None:
-        found.append(_i.environment == filters.environment)
-    if filters.model is not None:
-        found.append(_i.model == filters.model)
-    if filters.topic is not None:
-        found.append(_i.tags["topic"].astext == filters.topic)
-    return found
-
-
-def _assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions on live assessments; all but those on labels are answered by the covering index."""
-    found: list[ColumnElement[bool]] = []
-    if filters.verdicts:
-        found.append(_a.verdict.in_(sorted(filters.verdicts)))
-    if filters.reason is not None:
-        found.append(literal(filters.reason.value) == any_(_a.reasons))
-    if filters.refusal is not None:
-        found.append(_a.refusal_correct.is_(filters.refusal is RefusalCorrectness.CORRECT))
-    if (wanted := filters.metric) is not None:
-        column = _a[wanted.metric]
-        found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
-        found += [column <= wanted.high + _ROUNDING] if wanted.high is not None else []
-    if filters.labelled is not None:
-        found.append(_labelled(filters))
-    return found
-
-
-def _labelled(filters: Filters) -> ColumnElement[bool]:
-    """The condition on labels."""
-    its = and_(_r.app == _a.app, _r.interaction_id == _a.id)
-    if filters.labelled is Labelled.NO:
-        return not_(exists().where(its))
-    within = select(_r.app, _r.interaction_id, _r.occurred_at).where(
-        _r.occurred_at >= filters.since, _r.occurred_at < filters.until
-    )
-    labelled = tuple_(_a.app, _a.id, _a.occurred_at).in_(within)
-    if filters.labelled is Labelled.YES:
-        return labelled
-    later = review.alias("later")
-    same = and_(
-        later.c.app == _r.app, later.c.interaction_id == _r.interaction_id, later.c.labelled_by == _r.labelled_by
-    )
-    newest = not_(exists().where(same, later.c.id > _r.id))
-    return and_(labelled, exists().where(its, _r.label != _a.verdict, newest))
 
 
 def _app_conditions(filters: Filters, by: FromClause) -> list[ColumnElement[bool]]:

@@ -1,13 +1,14 @@
-"""Turns interactions and assessments into rows for COPY, and rows of `interaction` back into interactions."""
+"""Turns interactions, assessments and dead letters into rows, and rows of `interaction` back into interactions."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
-from monitor.core.message import Position
+from monitor.core.message import DeadLetter, Position
 from monitor.core.model import (
     Assessment,
     Document,
@@ -182,3 +183,22 @@ def _array(words: Iterable[str]) -> str:
 def key(assessment: Assessment) -> tuple[str, str]:
     """(app, id). Every replica writes in the order of these keys, which rules out deadlocks."""
     return assessment.interaction.app, assessment.interaction.id
+
+
+def dead_letter_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
+    message, at = letter.message, letter.message.position
+    return (
+        storable(at.topic),
+        at.partition,
+        at.offset,
+        message.received_at,
+        message.key,
+        [storable(name) for name, _ in message.headers],
+        [value for _, value in message.headers],
+        message.value,
+        message.size,
+        letter.digest or hashlib.sha256(message.value).digest(),
+        storable(letter.path),
+        storable(letter.problem),
+        group,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +11,6 @@ from typing import Any, TypeAlias
 import psycopg
 from typing_extensions import override
 
-from monitor.core.assessment_json import storable
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
@@ -22,7 +20,14 @@ from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.partitions import Partitions, claim_keys
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
-from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, INTERACTION_COLUMNS, assessment_row, interaction_row, key
+from monitor.store.interaction.rows import (
+    ASSESSMENT_COLUMNS,
+    INTERACTION_COLUMNS,
+    assessment_row,
+    dead_letter_row,
+    interaction_row,
+    key,
+)
 from monitor.store.ledger.offsets import advance, count, reached
 
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
@@ -286,28 +291,9 @@ def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLett
         letters, key=lambda letter: _place(letter.message.position)
     )  # two groups may write the same letters
     with connection.cursor() as cursor:
-        cursor.executemany(_DEAD, [_dead_row(letter, group) for letter in letters], returning=True)
+        cursor.executemany(_DEAD, [dead_letter_row(letter, group) for letter in letters], returning=True)
         return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)
 
 
 def _place(at: Position) -> tuple[str, int, int]:
     return at.topic, at.partition, at.offset
-
-
-def _dead_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
-    message, at = letter.message, letter.message.position
-    return (
-        storable(at.topic),
-        at.partition,
-        at.offset,
-        message.received_at,
-        message.key,
-        [storable(name) for name, _ in message.headers],
-        [value for _, value in message.headers],
-        message.value,
-        message.size,
-        letter.digest or hashlib.sha256(message.value).digest(),
-        storable(letter.path),
-        storable(letter.problem),
-        group,
-    )
