@@ -112,7 +112,9 @@ def dead_letters(
     responses=problems(NOT_FOUND),
     summary="Get a dead letter with its message",
 )
-def dead_letter(request: Request, who: Viewer, id_: Annotated[Id, Path(alias="id")], *, clear: Clear = False) -> DeadLetterMessage:
+def dead_letter(
+    request: Request, who: Viewer, id_: Annotated[Id, Path(alias="id")], *, clear: Clear = False
+) -> DeadLetterMessage:
     """Returns the message with personal data masked unless `clear`."""
     application: Application = request.app.state.application
     if clear:

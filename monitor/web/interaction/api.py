@@ -1,4 +1,4 @@
-"""Interactions: the list, filtered, and one with everything that is known of it."""
+"""API routes of interactions: the filtered list, and one with its assessments, judgements and labels."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 PREFIX = "/api/v1/interactions/"
 DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
-_BEGINS = 500  # characters of a text in the list
+_HEAD = 500  # characters of a text in the list
 _IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation_id")
 _METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
 
 
-class Row(ApiResponse):
-    """An interaction in the list, under its live assessment."""
+class InteractionItem(ApiResponse):
+    """An interaction in the list with its live assessment."""
 
     app: str
     id: str
@@ -53,8 +53,8 @@ class Row(ApiResponse):
     environment: str
     model: str | None
     topic: str | None
-    question: str = Field(description=f"its first {_BEGINS} characters, personal data masked; so is the answer")
-    answer: str
+    question: str = Field(description=f"its first {_HEAD} characters, personal data masked")
+    answer: str = Field(description=f"its first {_HEAD} characters, personal data masked")
     verdict: str
     rule_verdict: str
     reasons: list[str]
@@ -65,16 +65,16 @@ class Row(ApiResponse):
     profile: Profile
 
 
-class Page(ApiResponse):
-    """The newest first. `reached`: a search looked no further back than that; `next` goes on from there."""
+class InteractionPage(ApiResponse):
+    """Interactions, newest first. `reached`: how far back a search has looked; `next` continues from there."""
 
-    items: list[Row]
+    items: list[InteractionItem]
     next: str | None
     reached: datetime | None
 
 
 class Judgement(ApiResponse):
-    """One metric of the judge, a language model."""
+    """One metric from the judge, which is a language model."""
 
     metric: str
     score: float | None
@@ -85,7 +85,7 @@ class Judgement(ApiResponse):
     parts: Any
 
 
-class Said(ApiResponse):
+class PersonLabel(ApiResponse):
     """The newest label of one person."""
 
     label: str
@@ -94,8 +94,8 @@ class Said(ApiResponse):
     note: str | None
 
 
-class Whole(ApiResponse):
-    """An interaction with its live assessment, and those under other profiles."""
+class InteractionDetail(ApiResponse):
+    """An interaction with its live assessment and the assessments under other profiles."""
 
     id: str
     app: str
@@ -108,7 +108,7 @@ class Whole(ApiResponse):
     answer: str
     retrieved_documents: list[dict[str, Any]]
     supporting_documents: list[dict[str, Any]] | None = Field(
-        description="as logged; null: the generator was not asked"
+        description="as the chatbot logged them; null: its generator was not asked for any"
     )
     reference_answer: str | None
     model: str | None
@@ -119,32 +119,37 @@ class Whole(ApiResponse):
     input_tokens: int | None
     output_tokens: int | None
     marks: list[str]
-    clear: bool = Field(description="whether personal data is in clear")
+    clear: bool = Field(description="whether personal data is shown in clear")
     assessment: Assessment
     other_assessments: list[Assessment]
     judgements: list[Judgement]
-    labels: list[Said]
+    labels: list[PersonLabel]
 
 
-def asked(
+def read_filters(
     request: Request,
     *,
-    since: Annotated[Moment | None, Query(description="Included; default: a day before `until`.")] = None,
-    until: Annotated[Moment | None, Query(description="Not included; default: now.")] = None,
+    since: Annotated[Moment | None, Query(description="First time, included; default: a day before `until`.")] = None,
+    until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
     app: Annotated[Text | None, Query()] = None,
     environment: Annotated[Text | None, Query()] = None,
     model: Annotated[Text | None, Query()] = None,
     topic: Annotated[Text | None, Query()] = None,
-    verdict: Annotated[list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these.")] = None,
-    reason: Annotated[Reason | None, Query()] = None,
-    refusal: Annotated[RefusalCorrectness | None, Query(description="Correct refusals, or over-refusals.")] = None,
-    metric: Annotated[
-        str | None, Query(pattern=f"^{_METRIC}$", description="As `sda:0.1..0.5`; either bound may be left out.")
+    verdict: Annotated[
+        list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these verdicts.")
     ] = None,
-    labelled: Annotated[Labelled | None, Query(description="What people have said.")] = None,
-    words: Annotated[Text | None, Query(description="To be found in the question or the answer.")] = None,
+    reason: Annotated[Reason | None, Query()] = None,
+    refusal: Annotated[
+        RefusalCorrectness | None, Query(description="Only correct refusals, or only over-refusals.")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        Query(pattern=f"^{_METRIC}$", description="A range such as `sda:0.1..0.5`; either bound may be left out."),
+    ] = None,
+    labelled: Annotated[Labelled | None, Query(description="Whether people have labelled the answer.")] = None,
+    words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
 ) -> Filters:
-    """The filters of a list, of the last 24 hours where no times are named."""
+    """The filters of a list; without times, of the last 24 hours."""
     application: Application = request.app.state.application
     end = application.now() if until is None else until
     return Filters(
@@ -164,58 +169,69 @@ def asked(
 
 
 @router.get(
-    "/interactions", response_model=Page, operation_id="listInteractions", responses=problems(),
-    summary="Interactions, newest first",
-)  # fmt: skip
+    "/interactions",
+    response_model=InteractionPage,
+    operation_id="listInteractions",
+    responses=problems(),
+    summary="List interactions, newest first",
+)
 def interactions(
-    request: Request, _: Viewer, filters: Annotated[Filters, Depends(asked)], limit: Limit = 50, cursor: Cursor = None
-) -> Page:
-    """Personal data is masked, for everybody. A search that would take too long is refused with what to narrow."""
+    request: Request,
+    _: Viewer,
+    filters: Annotated[Filters, Depends(read_filters)],
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> InteractionPage:
+    """Masks personal data for every role. Refuses a search that would take too long, and says what to narrow."""
     application: Application = request.app.state.application
     place = None if cursor is None else from_cursor(cursor)
     found = InteractionList(application.engine).page(filters, older_than=place, most=limit)
-    return Page(
-        items=[_row(its) for its in found.rows],
+    return InteractionPage(
+        items=list(map(_item, found.rows)),
         next=None if found.older is None else to_cursor(found.older),
         reached=found.reached,
     )
 
 
 @router.get(
-    "/interactions/{app}/{id:path}", response_model=Whole, operation_id="getInteraction",
-    responses=problems(NOT_FOUND), summary="One interaction, its assessments, judgements and labels",
-)  # fmt: skip
+    "/interactions/{app}/{id:path}",
+    response_model=InteractionDetail,
+    operation_id="getInteraction",
+    responses=problems(NOT_FOUND),
+    summary="Get an interaction with its assessments, judgements and labels",
+)
 def interaction(
     request: Request,
     who: Viewer,
-    named: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
-    clear: Clear = False,  # noqa: FBT002
-) -> Whole:
-    """Personal data is masked unless `clear`. Offsets are always those of the texts in clear."""
+    app_and_id: Annotated[tuple[str, str], Depends(AppAndId(PREFIX))],
+    *,
+    clear: Clear = False,
+) -> InteractionDetail:
+    """Masks personal data unless `clear`. Offsets always refer to the texts in clear."""
     application: Application = request.app.state.application
-    app, id_ = named
+    app, id_ = app_and_id
     if clear:
         require_unmask(request, who)
     rows = application.queries.with_assessments(id_, app)
     if not rows:
         waits = any(row["app"] == app for row in application.queries.unassessed(id_))
         raise HTTPException(
-            NOT_FOUND, "it is stored, and not assessed yet" if waits else "no such interaction is stored"
+            NOT_FOUND, "the interaction is stored but not assessed yet" if waits else "no such interaction is stored"
         )
     if clear:
         record_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
-    return whole(rows, judgements, labels, clear=clear)
+    return interaction_detail(rows, judgements, labels, clear=clear)
 
 
-def whole(
+def interaction_detail(
     rows: list[Mapping[str, Any]],
     judgements: list[Mapping[str, Any]],
     labels: list[Mapping[str, Any]],
     *,
     clear: bool,
-) -> Whole:
+) -> InteractionDetail:
     """An interaction by its rows of `Queries.explained`, the live one first."""
     first = rows[0]
     names = (
@@ -227,9 +243,9 @@ def whole(
         texts["tags"] = masked_throughout(first["tags"])
         if first["supporting_documents"] is not None:
             texts["supporting_documents"] = masked_support(first["supporting_documents"], first["retrieved_documents"])
-    plain = {name: first[name] for name in Whole.model_fields if name not in names and name in first}
+    plain = {name: first[name] for name in InteractionDetail.model_fields if name not in names and name in first}
     assessed = [assessment(row, clear=clear) for row in rows]
-    return Whole(
+    return InteractionDetail(
         **plain,
         **texts,
         clear=clear,
@@ -237,7 +253,12 @@ def whole(
         other_assessments=assessed[1:],
         judgements=[_judgement(row, clear=clear) for row in judgements],
         labels=[
-            Said(label=row["label"], by=row["labelled_by"], at=row["labelled_at"], note=_text(row["note"], clear=clear))
+            PersonLabel(
+                label=row["label"],
+                by=row["labelled_by"],
+                at=row["labelled_at"],
+                note=_text(row["note"], clear=clear),
+            )
             for row in labels
         ],
     )
@@ -254,25 +275,25 @@ def _text(text: str | None, *, clear: bool) -> str | None:
     return text if clear or text is None else redact(text)
 
 
-def _row(its: ListedInteraction) -> Row:
-    values = {name: getattr(its, name) for name in ListedInteraction.__slots__}
-    return Row(
+def _item(listed: ListedInteraction) -> InteractionItem:
+    values = {name: getattr(listed, name) for name in ListedInteraction.__slots__}
+    return InteractionItem(
         **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
-        topic=_text(its.topic, clear=False),
-        question=_begins(its.question),
-        answer=_begins(its.answer),
-        verdict=its.verdict,
-        rule_verdict=its.rule_verdict,
-        reasons=list(its.reasons),
-        refusal=Refusal(kind=its.refusal_kind, correct=its.refusal_correct),
+        topic=_text(listed.topic, clear=False),
+        question=_head(listed.question),
+        answer=_head(listed.answer),
+        verdict=listed.verdict,
+        rule_verdict=listed.rule_verdict,
+        reasons=list(listed.reasons),
+        refusal=Refusal(kind=listed.refusal_kind, correct=listed.refusal_correct),
         probabilities=probabilities(values),
         metrics=metrics(values),
-        profile=Profile(name=its.profile_name, hash=its.profile_hash),
+        profile=Profile(name=listed.profile_name, hash=listed.profile_hash),
     )
 
 
-def _begins(text: str) -> str:
-    return redact_head(text, _BEGINS)
+def _head(text: str) -> str:
+    return redact_head(text, _HEAD)
 
 
 def _range(text: str) -> MetricRange:

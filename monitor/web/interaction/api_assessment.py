@@ -1,4 +1,4 @@
-"""An assessment as JSON from its stored row, as `replay` writes it (docs/start/events.md)."""
+"""An assessment as JSON, from its stored row, in the format that `replay` writes and scripts rely on."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from monitor.web.base.api_model import (
 )
 
 
-class Piece(ApiResponse):
-    """A piece of a document; `start` and `end` are null where it stands in none."""
+class SupportPiece(ApiResponse):
+    """A piece of a document; `start` and `end` are null when it is in no retrieved document."""
 
     document_id: str | None
     start: int | None
     end: int | None
     text: str
-    match: str | None = Field(None, description="how it was found, where that was not word for word")
+    match: str | None = Field(None, description="how the piece was found in the document, if not word for word")
 
 
 class Support(ApiResponse):
-    """What the answer stands on, and who supplied it."""
+    """The supporting documents, and where they come from."""
 
     origin: str
-    documents: list[Piece]
+    documents: list[SupportPiece]
     sidecar: dict[str, Any] | None = None
     stands_in: dict[str, Any] | None = None
 
 
-class Aligned(ApiResponse):
-    """A sentence of the answer and the passage that carries it; offsets are of the texts in clear."""
+class AlignedSentence(ApiResponse):
+    """A sentence of the answer and the passage nearest to it; offsets refer to the texts in clear."""
 
     answer_start: int
     answer_end: int
@@ -54,8 +54,8 @@ class Aligned(ApiResponse):
     contradicts: bool = False
 
 
-class Missing(ApiResponse):
-    """A number, date or name of the answer that the documents do not hold."""
+class MissingFact(ApiResponse):
+    """A number, date or name in the answer that is in no retrieved document."""
 
     kind: str
     start: int
@@ -64,38 +64,38 @@ class Missing(ApiResponse):
 
 
 class Assessment(ApiResponse):
-    """The verdict of one interaction under one profile, and what it rests on."""
+    """The verdict of one interaction under one profile, with its evidence."""
 
     id: str
     app: str
     occurred_at: datetime
     verdict: str
     probabilities: Probabilities
-    uncalibrated: bool = Field(description="the profile was not fitted to labels of this app")
+    uncalibrated: bool = Field(description="true: the profile was not calibrated with labels of this app")
     refusal: Refusal
     metrics: Metrics
     reasons: list[str]
     support: Support
     features: dict[str, float | None]
-    alignment: list[Aligned]
-    missing: list[Missing]
+    alignment: list[AlignedSentence]
+    missing: list[MissingFact]
     profile: Profile
     embedding_model: str
-    rule_verdict: str = Field(description="by the thesis's rule alone, for comparison")
-    live: bool = Field(description="false: a rescore's, which no alert counts")
+    rule_verdict: str = Field(description="the verdict of the thesis's rule alone, for comparison")
+    live: bool = Field(description="false: made under another profile for comparison; alerts do not count it")
     revised_at: datetime | None
 
 
 def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     """The one that a row of `Queries.explained` holds; its texts are masked unless `clear`."""
-    evidence: dict[str, Any] = row["evidence"] or {}  # erased ones hold nothing
+    evidence: dict[str, Any] = row["evidence"] or {}  # empty after an erasure
     support: Any = row["support"] or {}
     missing: Any = evidence.get("missing", [])
     if not clear:
         documents = masked_support(support.get("documents", []), row["retrieved_documents"])
         hidden: Any = masked(support)
         support = {**hidden, "documents": documents}
-        missing = [{**its, "text": redact_part(row["answer"], its["start"], its["end"])} for its in missing]
+        missing = [{**fact, "text": redact_part(row["answer"], fact["start"], fact["end"])} for fact in missing]
     alignment: Any = evidence.get("alignment", [])
     return Assessment(
         id=row["id"],
@@ -109,8 +109,8 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         reasons=row["reasons"],
         support=Support(**{"origin": "", "documents": [], **support}),
         features=evidence.get("features", {}),
-        alignment=[Aligned(**its) for its in alignment],
-        missing=[Missing(**its) for its in missing],
+        alignment=[AlignedSentence(**pair) for pair in alignment],
+        missing=[MissingFact(**fact) for fact in missing],
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
         rule_verdict=row["rule_verdict"],

@@ -1,4 +1,4 @@
-"""How the answers are: rates by verdict, in all and by app, environment and model."""
+"""The API route of the overview: rates by verdict, in total and by app, environment and model."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.interaction.overview_figures import SPANS, groups, summed
+from monitor.web.interaction.overview_figures import SPANS, group_cells, total_counts
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
 class Rate(ApiResponse):
-    """How many answers have a verdict, and their share with Wilson's interval at 95 %; null of nothing."""
+    """The number of answers with a verdict, and their share with its 95 % Wilson interval; null without answers."""
 
     answers: int
     share: float | None
@@ -33,7 +33,7 @@ class Rate(ApiResponse):
 
 
 class Rates(ApiResponse):
-    """Of one group of answers. Negative: refusals and self-generated ones."""
+    """The rates of a group of answers. Negative answers are refusals and self-generated ones."""
 
     answers: int
     grounded: Rate
@@ -42,56 +42,62 @@ class Rates(ApiResponse):
     negative: Rate
 
 
-class Group(ApiResponse):
-    """Answers of one app, environment and model, and those of the span before."""
+class OverviewGroup(ApiResponse):
+    """The rates of one app, environment and model, now and in the span before."""
 
     app: str
     environment: str
-    model: str = Field(description="empty where the events named none")
+    model: str = Field(description="empty when the events name no model")
     now: Rates
     before: Rates
 
 
 class Overview(ApiResponse):
-    """Rates of [start, end), and of as much time before it."""
+    """The rates of [start, end), and of the span of the same length before it."""
 
     start: datetime
     end: datetime
     now: Rates
     before: Rates
-    groups: list[Group] = Field(description="the largest first, at most 60")
+    groups: list[OverviewGroup] = Field(description="largest first, at most 60")
 
 
 @router.get(
-    "/overview", response_model=Overview, operation_id="getOverview", responses=problems(),
-    summary="Rates by verdict",
-)  # fmt: skip
+    "/overview",
+    response_model=Overview,
+    operation_id="getOverview",
+    responses=problems(),
+    summary="Get the rates by verdict",
+)
 def overview(
     request: Request,
     _: Viewer,
-    span: Annotated[Literal["1h", "24h", "7d", "28d"], Query(description="Up to now, in whole bins.")] = "24h",
+    span: Annotated[Literal["1h", "24h", "7d", "28d"], Query(description="The span up to now, in whole bins.")] = "24h",
     app: Annotated[Text | None, Query()] = None,
 ) -> Overview:
-    """Counted from the rollups that alerts go by."""
+    """Counts the same rollups that alerts are evaluated on."""
     application: Application = request.app.state.application
     chosen = SPANS[span]
     now = application.now()
     start, end = chosen.around(now)
     cells = application.overview.cells(start - chosen.length, end, chosen.bin, now=now, app=app)
-    found = groups(cells, start, _key)
+    found = group_cells(cells, start, _key)
     return Overview(
         start=start,
         end=end,
-        now=_rates(summed(cell for cell in cells if cell.at >= start)),
-        before=_rates(summed(cell for cell in cells if cell.at < start)),
+        now=_rates(total_counts(cell for cell in cells if cell.at >= start)),
+        before=_rates(total_counts(cell for cell in cells if cell.at < start)),
         groups=[
-            Group(
-                app=group.key[0], environment=group.key[1], model=group.key[2], now=_rates(group.now),
+            OverviewGroup(
+                app=group.key[0],
+                environment=group.key[1],
+                model=group.key[2],
+                now=_rates(group.now),
                 before=_rates(group.before),
             )
             for group in found
         ],
-    )  # fmt: skip
+    )
 
 
 def _key(cell: Cell) -> tuple[str, ...]:
@@ -106,4 +112,4 @@ def _rate(counts: Verdicts, name: str) -> Rate:
     lower, upper = counts.interval(name) or (None, None)
     return Rate(
         answers=getattr(counts, name), share=rounded(counts.share(name)), lower=rounded(lower), upper=rounded(upper)
-    )  # fmt: skip
+    )

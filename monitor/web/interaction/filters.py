@@ -1,4 +1,4 @@
-"""What the list of interactions is asked for in its address: read leniently, since people write it by hand too."""
+"""Parses the filters of the interaction list from its address, leniently, since people also write it by hand."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
 from monitor.store.tables.interactions import METRICS
-from monitor.web.interaction.overview_figures import SPANS, USUAL
+from monitor.web.interaction.overview_figures import DEFAULT_SPAN, SPANS
 
-LONGEST = 1_000  # characters of a value
+MAX_CHARS = 1_000  # of a value
 NEGATIVE = "negative"
 VERDICTS: Mapping[str, str] = {
     NEGATIVE: "negative: refusal or self-generated",
@@ -25,11 +25,13 @@ VERDICTS: Mapping[str, str] = {
 }
 REFUSALS: Mapping[str, str] = {RefusalCorrectness.CORRECT: "correct refusal", RefusalCorrectness.OVER: "over-refusal"}
 LABELLED: Mapping[str, str] = {
-    Labelled.NO: "not labelled", Labelled.YES: "labelled", Labelled.WRONG: "labelled as another verdict",
-}  # fmt: skip
+    Labelled.NO: "not labelled",
+    Labelled.YES: "labelled",
+    Labelled.WRONG: "labelled as another verdict",
+}
 REASONS: Mapping[str, str] = {reason.value: REASON_WORDS[reason] for reason in Reason}
 METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}" for name in METRICS}
-# Every field of the form, in the order of its chips.
+# All fields of the form, in the order of their chips.
 FIELDS = (
     *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
     *("metric", "low", "high", "labelled", "words"),
@@ -40,15 +42,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """A filter that is set: what it says, and the query without it."""
+    """An active filter in words, and the query without it."""
 
     text: str
     without: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The fields as they were given, what they ask for, and what in them could not be read."""
+class ListQuery:
+    """The fields as typed, the filters that they mean, and the faults in them."""
 
     fields: Mapping[str, str]
     filters: Filters
@@ -56,20 +58,20 @@ class Asked:
 
     @property
     def chips(self) -> tuple[Chip, ...]:
-        """Every filter that is set but the span."""
+        """The active filters, without the span."""
         return tuple(_chips(self))
 
 
-def asked(pairs: Iterable[tuple[str, str]], now: datetime) -> Asked:
-    """What the query of an address asks for; what cannot be read is left out and named among the faults.
+def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
+    """Parses the query of an address; fields that cannot be read are left out and named among the faults.
 
-    Of what is there several times the last counts, but both negative verdicts together are `NEGATIVE`.
+    The last of several values counts, but both negative verdicts together mean `NEGATIVE`.
     """
     pairs = list(pairs)
     query = dict(pairs)
     if {value for name, value in pairs if name == "verdict"} == {v.value for v in Verdict if v.negative}:
         query["verdict"] = NEGATIVE
-    fields = {name: storable(query[name].strip())[:LONGEST] for name in FIELDS if query.get(name, "").strip()}
+    fields = {name: storable(query[name].strip())[:MAX_CHARS] for name in FIELDS if query.get(name, "").strip()}
     faults: list[str] = []
 
     def read(name: str, what: str, parse: Callable[[str], _T]) -> _T | None:
@@ -78,19 +80,19 @@ def asked(pairs: Iterable[tuple[str, str]], now: datetime) -> Asked:
         try:
             return parse(fields[name])
         except (ValueError, OverflowError):
-            faults.append(f"{what}: “{fields[name][:100]}” is none")
+            faults.append(f"{what}: “{fields[name][:100]}” is not a valid value")
             del fields[name]
             return None
 
     since, until = read("since", "From", _moment), read("until", "To", _moment)
-    span = read("span", "Span", lambda name: _one(name, SPANS)) or USUAL
+    span = read("span", "Span", lambda name: _known(name, SPANS)) or DEFAULT_SPAN
     end = until or now
     start = since or max(end, _FIRST + SPANS[span].length) - SPANS[span].length
-    verdict = read("verdict", "Verdict", lambda name: _one(name, VERDICTS))
-    metric = read("metric", "Metric", lambda name: _one(name, METRIC_WORDS))
+    verdict = read("verdict", "Verdict", lambda name: _known(name, VERDICTS))
+    metric = read("metric", "Metric", lambda name: _known(name, METRIC_WORDS))
     low, high = read("low", "At least", _figure), read("high", "At most", _figure)
     if metric is None and (low is not None or high is not None):
-        faults.append("At least, at most: choose the metric they are about")
+        faults.append("At least, at most: choose a metric")
     filters = Filters(
         since=start,
         until=end,
@@ -107,21 +109,20 @@ def asked(pairs: Iterable[tuple[str, str]], now: datetime) -> Asked:
     )
     if since is None and until is None:
         fields["span"] = span
-    return Asked(fields=fields, filters=filters, faults=tuple(faults))
+    return ListQuery(fields=fields, filters=filters, faults=tuple(faults))
 
 
-def _chips(its: Asked) -> Iterator[Chip]:
-    says = {
-        "verdict": VERDICTS, "reason": REASONS, "refusal": REFUSALS, "labelled": LABELLED,
-    }  # fmt: skip
-    for name, value in its.fields.items():
-        if name in {"span", "low", "high"} or (name == "metric" and its.filters.metric is None):
+def _chips(query: ListQuery) -> Iterator[Chip]:
+    words = {"verdict": VERDICTS, "reason": REASONS, "refusal": REFUSALS, "labelled": LABELLED}
+    for name, value in query.fields.items():
+        if name in {"span", "low", "high"} or (name == "metric" and query.filters.metric is None):
             continue
-        gone = {"metric", "low", "high"} if name == "metric" else {name}
-        text = says[name][value] if name in says else f"{name}: {value}"
-        if (metric := its.filters.metric) is not None and name == "metric":
+        removed = {"metric", "low", "high"} if name == "metric" else {name}
+        text = words[name][value] if name in words else f"{name}: {value}"
+        if (metric := query.filters.metric) is not None and name == "metric":
             text = f"{metric.metric.upper()} {_bounds(metric)}"
-        yield Chip(text=text, without={other: told for other, told in its.fields.items() if other not in gone})
+        without = {field: typed for field, typed in query.fields.items() if field not in removed}
+        yield Chip(text=text, without=without)
 
 
 def _bounds(metric: MetricRange) -> str:
@@ -136,7 +137,7 @@ def _verdicts(name: str | None) -> frozenset[Verdict]:
     return frozenset(v for v in Verdict if v.negative) if name == NEGATIVE else frozenset({Verdict(name)})
 
 
-def _one(name: str, known: Mapping[str, object]) -> str:
+def _known(name: str, known: Mapping[str, object]) -> str:
     if name not in known:
         raise ValueError(name)
     return name

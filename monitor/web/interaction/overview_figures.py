@@ -1,4 +1,4 @@
-"""The overview's figures from counted cells: spans and their bins, shares with intervals, what has changed."""
+"""Computes the overview's figures from counted cells: spans and bins, shares with intervals, and changes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from monitor.report.charts.rates import Answers, RatePoint
 from monitor.store.interaction.overview import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOST_SHOWN = 60  # rows of a table
+_MAX_GROUPS = 60  # rows of a table
 NAMES = {Verdict.REFUSAL: "refusal", Verdict.SELF_GENERATED: "self-generated"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A length of time that people may choose, cut into bins."""
+    """A length of time that people can choose, divided into bins."""
 
     name: str
     length: timedelta
@@ -29,11 +29,11 @@ class Span:
 
     @property
     def days(self) -> bool:
-        """Whether its times are told by day."""
+        """Whether charts label its times by day."""
         return self.length > timedelta(days=1)
 
     def around(self, now: datetime) -> tuple[datetime, datetime]:
-        """Start and end: whole bins, the last of which `now` lies in."""
+        """Start and end of the span in whole bins; the last bin contains `now`."""
         end = now - (now - _EPOCH) % self.bin + self.bin
         return end - self.length, end
 
@@ -44,34 +44,33 @@ SPANS: Mapping[str, Span] = {
     "7d": Span(name="7 days", length=timedelta(days=7), bin=timedelta(hours=6)),
     "28d": Span(name="28 days", length=timedelta(days=28), bin=timedelta(days=1)),
 }
-USUAL = "24h"
+DEFAULT_SPAN = "24h"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """How a share differs from the span before; `clear` where chance alone would rarely do that."""
+    """The difference of a share from the span before; `clear` when chance alone would rarely cause it."""
 
     difference: float
     clear: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """One row of a table: what it is of, now and before."""
+class GroupCounts:
+    """Counts of a group of answers, now and in the span before."""
 
     key: tuple[str, ...]
     now: Verdicts
     before: Verdicts
 
     def change(self, name: str) -> Change | None:
-        """See `changed`."""
-        return changed(self.now, self.before, name)
+        return rate_change(self.now, self.before, name)
 
 
-def changed(now: Verdicts, before: Verdicts, name: str) -> Change | None:
-    """Of the share `name`, now less before; None where one of them is of nothing.
+def rate_change(now: Verdicts, before: Verdicts, name: str) -> Change | None:
+    """The share `name` now minus before; None when one of them counts no answers.
 
-    It is clear where Newcombe's interval at 95 % leaves 0 out: d − √((p₁ − l₁)² + (u₂ − p₂)²) to
+    A change is clear when Newcombe's 95 % interval excludes 0: d − √((p₁ − l₁)² + (u₂ − p₂)²) to
     d + √((u₁ − p₁)² + (p₂ − l₂)²) from the Wilson intervals of both (Statistics in Medicine 17 (1998), 873–890).
     """
     one, other = now.interval(name), before.interval(name)
@@ -84,44 +83,45 @@ def changed(now: Verdicts, before: Verdicts, name: str) -> Change | None:
     return Change(difference=d, clear=low > 0 or high < 0)
 
 
-def summed(cells: Iterable[Cell]) -> Verdicts:
-    """All of them together."""
+def total_counts(cells: Iterable[Cell]) -> Verdicts:
     return sum((_counts(cell) for cell in cells), Verdicts())
 
 
-def groups(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tuple[str, ...]]) -> list[Group]:
-    """By `key`, what came from `split` on against what came before it; most answers first, at most `_MOST_SHOWN`."""
+def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tuple[str, ...]]) -> list[GroupCounts]:
+    """Counts by `key`, from `split` on and before it; most answers first, at most `_MAX_GROUPS`."""
     now: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
     before: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
     for cell in cells:
         side = now if cell.at >= split else before
         side[key(cell)] += _counts(cell)
-    found = [Group(key=its, now=now[its], before=before[its]) for its in {*now, *before}]
-    return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MOST_SHOWN]
+    found = [GroupCounts(key=its, now=now[its], before=before[its]) for its in {*now, *before}]
+    return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
 
 
-def points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:
-    """What the charts draw, in the middle of each bin.
+def chart_points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:
+    """The points of the charts, in the middle of each bin.
 
-    Shares are in per mille, totals have two digits, so that small news need no new drawing.
+    Shares are in per mille and totals have two digits, so that small changes need no new drawing.
     """
     by_bin: defaultdict[datetime, Verdicts] = defaultdict(Verdicts)
     for cell in cells:
         by_bin[cell.at + bin_ / 2] += _counts(cell)
     rates = [
         RatePoint(
-            told(at), NAMES[verdict], *(round(1000 * value) for value in (counts.share(verdict) or 0.0, low, high))
+            chart_time(at),
+            NAMES[verdict],
+            *(round(1000 * value) for value in (counts.share(verdict) or 0.0, low, high)),
         )
         for at, counts in sorted(by_bin.items())
         if counts.total
         for verdict in NAMES
         for low, high in [wilson(getattr(counts, verdict), counts.total)]
     ]
-    return tuple(rates), tuple(Answers(told(at), _rough(counts.total)) for at, counts in sorted(by_bin.items()))
+    return tuple(rates), tuple(Answers(chart_time(at), _rough(counts.total)) for at, counts in sorted(by_bin.items()))
 
 
-def told(moment: datetime) -> str:
-    """As the charts read times."""
+def chart_time(moment: datetime) -> str:
+    """A time in the format that the charts read."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
@@ -130,6 +130,6 @@ def _counts(cell: Cell) -> Verdicts:
 
 
 def _rough(number: int) -> int:
-    """To two digits, more than can be told apart on a bar."""
+    """`number` to two digits: nobody can see a smaller difference between bars."""
     unit = 10 ** max(int(log10(number)) - 1, 0) if number > 0 else 1
     return round(number / unit) * unit

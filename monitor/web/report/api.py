@@ -1,4 +1,4 @@
-"""Reports that were written."""
+"""API routes of the stored weekly reports."""
 
 from __future__ import annotations
 
@@ -30,27 +30,30 @@ class Report(ApiResponse):
     """A weekly report of one app."""
 
     app: str
-    week: str = Field(description="as 2026-W46, in ISO's calendar")
+    week: str = Field(description="the ISO week, such as 2026-W46")
     start: datetime
     made_at: datetime
     sent_at: datetime | None
 
 
 class ReportList(ApiResponse):
-    """The newest weeks first, then by app."""
+    """Weekly reports, newest week first, then by app."""
 
     items: list[Report]
     next: str | None
 
 
 @router.get(
-    "/reports", response_model=ReportList, operation_id="listReports", responses=problems(),
-    summary="Weekly reports that were written",
-)  # fmt: skip
+    "/reports",
+    response_model=ReportList,
+    operation_id="listReports",
+    responses=problems(),
+    summary="List the weekly reports",
+)
 def reports(
     request: Request, _: Viewer, app: Annotated[Text | None, Query()] = None, cursor: Cursor = None
 ) -> ReportList:
-    """In pages of 30; `monitor report weekly` writes one."""
+    """Returns the stored reports in pages of 30; `monitor report weekly` writes a new one."""
     application: Application = request.app.state.application
     behind = None if cursor is None else from_cursor(cursor)
     found = headlines(application.engine, app=app, behind=None if behind is None else (behind.occurred_at, behind.app))
@@ -59,46 +62,55 @@ def reports(
     return ReportList(
         items=[
             Report(
-                app=its.app, week=Week(monday=its.start.date()).name, start=its.start, made_at=its.made_at,
-                sent_at=its.sent_at,
+                app=row.app,
+                week=Week(monday=row.start.date()).name,
+                start=row.start,
+                made_at=row.made_at,
+                sent_at=row.sent_at,
             )
-            for its in shown
+            for row in shown
         ],
         next=None if last is None else to_cursor(PagePosition(occurred_at=last.start, app=last.app)),
-    )  # fmt: skip
+    )
 
 
 @router.get(
-    "/reports/weekly/{app:path}/{week}", response_model=dict[str, Any], operation_id="getReport",
+    "/reports/weekly/{app:path}/{week}",
+    response_model=dict[str, Any],
+    operation_id="getReport",
     responses={
         **problems(NOT_FOUND),
         200: {
-            "description": "As it was stored.",
+            "description": "The report as it was stored.",
             "content": {kind: {"schema": {"type": "string"}} for kind in ("text/html", "text/markdown")},
         },
     },
-    summary="One weekly report",
-)  # fmt: skip
+    summary="Get a weekly report",
+)
 def report(
     request: Request,
     _: Viewer,
     app: Annotated[Name, Path()],
     week: Annotated[str, Path(pattern=r"^[0-9]{4}-W[0-9]{2}$")],
-    format: Annotated[Format, Query()] = Format.JSON,  # noqa: A002  its name in the address
+    format_: Annotated[Format, Query(alias="format")] = Format.JSON,
 ) -> Response:
-    """The same report gives the same bytes."""
+    """Returns the report as JSON, HTML or Markdown; the same report always gives the same bytes."""
     application: Application = request.app.state.application
     try:
-        which = week_named(week)
+        named_week = week_named(week)
     except ValueError as error:  # the year has no such week
         raise HTTPException(NOT_FOUND, str(error)) from None
-    stored = Reports(application.engine).get(app, which.start)
+    stored = Reports(application.engine).get(app, named_week.start)
     if stored is None:
         raise HTTPException(NOT_FOUND, "no such report is stored")
     written = Written(
-        app=app, week=which, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+        app=app,
+        week=named_week,
+        content=stored.content,
+        digest=stored.digest,
+        made_at=stored.made_at,
         sent_at=stored.sent_at,
-    )  # fmt: skip
-    body = reporting(application).rendered(written, format)
-    headers = {"content-security-policy": POLICY} if format is Format.HTML else None
-    return Response(body, headers=headers, media_type=_TYPES[format])
+    )
+    body = reporting(application).rendered(written, format_)
+    headers = {"content-security-policy": POLICY} if format_ is Format.HTML else None
+    return Response(body, headers=headers, media_type=_TYPES[format_])

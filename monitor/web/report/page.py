@@ -1,4 +1,4 @@
-"""Reports: the weekly ones by app, one opened in its own frame, downloads, and last week's written now."""
+"""The report pages: the list of weekly reports, one in its own frame, downloads, and writing last week's now."""
 
 from __future__ import annotations
 
@@ -24,32 +24,41 @@ from monitor.web.report.rendered import RenderedReports
 
 router = APIRouter()
 JOB = "reports"
-# The report brings its styles and drawings along, and may do nothing else; links in it open beside it.
+# The report contains its styles and drawings, and may load nothing else; its links open in a new window.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'; sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 )
 TYPES = {Format.HTML: "text/html", Format.MD: "text/markdown", Format.JSON: "application/json"}
-NOTICES = {"begun": "The reports are being written.", "busy": "They are being written already."}
+NOTICES = {
+    "begun": "Last week's reports are being written.",
+    "busy": "Last week's reports are already being written.",
+}
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Reporter = Annotated[Identity, Depends(Needs(Permission.REPORT))]
-Asked = Annotated[str, Query(max_length=1_000)]
+Parameter = Annotated[str, Query(max_length=1_000)]
 
 
 @router.get("/reports")
 def reports(
-    request: Request, who: Viewer, *, app: Asked = "", week: Asked = "", after: Asked = "", said: Asked = ""
+    request: Request,
+    who: Viewer,
+    *,
+    app: Parameter = "",
+    week: Parameter = "",
+    after: Parameter = "",
+    notice: Parameter = "",
 ) -> HTMLResponse:
-    """The list; `week` and `after` are the start of the week and the app of the last report before this page."""
+    """Lists the reports; `week` and `after` are the week's start and the app of the last report before this page."""
     application: Application = request.app.state.application
-    rows = headlines(application.engine, app=app or None, behind=_behind(week, after))
+    rows = headlines(application.engine, app=app or None, behind=_position(week, after))
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     query = {} if last is None else {"app": app, "week": last.start.isoformat(), "after": last.app}
     return page(
         request,
         "report/reports.html",
         who,
-        said=NOTICES.get(said),
+        message=NOTICES.get(notice),
         app=app,
         reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
         older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
@@ -60,26 +69,26 @@ def reports(
 
 @router.post("/reports/make")
 def make(request: Request, who: Reporter) -> Response:
-    """Writes those of last week that are not there yet, of every app, in the background."""
+    """Writes the missing reports of last week for every app, in the background."""
     application: Application = request.app.state.application
 
-    def work(report: Progress, stop: Event) -> str:
+    def work(progress: Progress, stop: Event) -> str:
         writer, week = reporting(application), last_week(application.now())
         apps, skipped = writer.apps(week), 0
         for place, app in enumerate(apps, 1):
             if stop.is_set():
                 return "stopped before the end"
-            report(f"{place} of {len(apps)} apps")
+            progress(f"{place} of {len(apps)} apps")
             try:
                 writer.written(app, week)
-            except WrongSettings:  # no answers, which one report of several is not to fail for
+            except WrongSettings:  # an app without answers must not stop the others
                 skipped += 1
-        none = f"; {skipped} without answers" if skipped else ""
-        return f"{len(apps) - skipped} reports of {week.name} are there{none}"
+        without = f"; {skipped} apps had no answers" if skipped else ""
+        return f"{len(apps) - skipped} reports of {week.name} are stored{without}"
 
     jobs: Jobs = request.app.state.jobs
-    said = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
-    return RedirectResponse(f"/reports?notice={said}", 303)
+    notice = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
+    return RedirectResponse(f"/reports?notice={notice}", 303)
 
 
 @router.get("/reports/weekly/{app:path}/{name}")
@@ -89,23 +98,27 @@ def report(
     app: str,
     name: Annotated[str, Path(pattern=r"^[0-9]{4}-W[0-9]{2}(\.(html|md|json))?$")],
 ) -> Response:
-    """One: in a frame, or by itself where its format is named."""
+    """Shows a report in a frame, or sends the file when `name` ends in a format."""
     application: Application = request.app.state.application
-    wanted, _, form = name.partition(".")
+    week_name, _, form = name.partition(".")
     try:
-        week = week_named(wanted)
+        week = week_named(week_name)
     except ValueError as error:
         raise HTTPException(404, str(error)) from None
     stored = Reports(application.engine).get(app, week.start)
     if stored is None:
-        raise HTTPException(404, f"No report of this app is stored for {week.name}.")
+        raise HTTPException(404, f"No report for {week.name} is stored for this app.")
     path = f"/reports/weekly/{quote(app.encode(errors='replace'), safe='')}/{week.name}"
     if not form:
         return page(request, "report/report.html", who, report=stored, week=week.name, path=path)
     written = Written(
-        app=app, week=week, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+        app=app,
+        week=week,
+        content=stored.content,
+        digest=stored.digest,
+        made_at=stored.made_at,
         sent_at=stored.sent_at,
-    )  # fmt: skip
+    )
     chosen = Format(form)
     cache: RenderedReports = request.app.state.rendered_reports
     body = cache.body(written, chosen)
@@ -116,8 +129,8 @@ def report(
     return Response(body, headers=headers, media_type=TYPES[chosen])
 
 
-def _behind(week: str, after: str) -> tuple[datetime, str] | None:
-    """Where a page begins; the first page where that is not known."""
+def _position(week: str, after: str) -> tuple[datetime, str] | None:
+    """The report before this page; None for the first page, or when the parameters cannot be read."""
     try:
         return (instant(week, "week"), after) if week and after else None
     except InvalidMessage:

@@ -1,4 +1,4 @@
-"""Labels: what a person says that an answer is."""
+"""The API route that stores a person's label of an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Labeller = Annotated[Identity, Depends(Needs(Permission.LABEL))]
 
 
 class NewLabel(ApiRequest):
-    """What the answer of one interaction is."""
+    """A person's label for the answer of one interaction."""
 
     app: Name
     id: Name
@@ -31,26 +31,29 @@ class NewLabel(ApiRequest):
     note: str | None = Field(None, max_length=MAX_NOTE_CHARS)
 
 
-class Kept(ApiResponse):
-    """Whether it was new: the same label and note of the same person are not stored twice."""
+class LabelResult(ApiResponse):
+    """Whether the label was new: the same label and note of one person are not stored twice."""
 
     stored: bool
 
 
 @router.post(
-    "/labels", response_model=Kept, operation_id="addLabel",
-    responses=problems(NOT_FOUND, CONFLICT, TOO_LARGE), summary="Say what an answer is",
-)  # fmt: skip
-def add_label(request: Request, who: Labeller, said: NewLabel) -> Kept:
-    """The newest label of a person counts. Labels measure and calibrate the verdicts, and are in the audit trail."""
+    "/labels",
+    response_model=LabelResult,
+    operation_id="addLabel",
+    responses=problems(NOT_FOUND, CONFLICT, TOO_LARGE),
+    summary="Label an answer",
+)
+def add_label(request: Request, who: Labeller, new: NewLabel) -> LabelResult:
+    """Stores a label; a person's newest label counts. Labels measure and calibrate the verdicts, and are audited."""
     application: Application = request.app.state.application
-    which = (said.app, said.id)
-    standing = application.reviews.standing([which])
-    if which not in standing:
+    key = (new.app, new.id)
+    standings = application.reviews.standing([key])
+    if key not in standings:
         raise HTTPException(NOT_FOUND, "no such interaction is stored")
-    stood = standing[which]
-    if stood is None:
-        raise HTTPException(CONFLICT, "it is stored, and not assessed yet")
-    note = storable(said.note) if said.note else None
-    label = Label(standing=stood, label=Verdict(said.label), by=who.name, note=note)
-    return Kept(stored=application.reviews.keep([label], application.now()) == 1)
+    standing = standings[key]
+    if standing is None:
+        raise HTTPException(CONFLICT, "the interaction is stored but not assessed yet")
+    note = storable(new.note) if new.note else None
+    label = Label(standing=standing, label=Verdict(new.label), by=who.name, note=note)
+    return LabelResult(stored=application.reviews.keep([label], application.now()) == 1)

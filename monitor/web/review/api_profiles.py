@@ -1,4 +1,4 @@
-"""Profiles: what verdicts are given under."""
+"""API routes of the profiles that verdicts were given under."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ router = APIRouter(tags=["profiles"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 
 
-class Stored(ApiResponse):
-    """One profile; its hash names its content."""
+class StoredProfile(ApiResponse):
+    """A profile; its hash identifies its content."""
 
     hash: str
     name: str
@@ -29,36 +29,42 @@ class Stored(ApiResponse):
     stored_at: datetime
 
 
-class Defined(Stored):
-    """With its thresholds and weights."""
+class ProfileDefinition(StoredProfile):
+    """A profile with its thresholds and weights."""
 
     definition: dict[str, Any] = Field(description="as `monitor profiles` and docs/quality/calibration.md describe it")
 
 
 class Profiles(ApiResponse):
-    """The newest first."""
+    """Profiles, newest first."""
 
-    items: list[Stored]
+    items: list[StoredProfile]
 
 
 @router.get(
-    "/profiles", response_model=Profiles, operation_id="listProfiles", responses=problems(),
-    summary="Profiles that verdicts were given under",
-)  # fmt: skip
+    "/profiles",
+    response_model=Profiles,
+    operation_id="listProfiles",
+    responses=problems(),
+    summary="List the profiles that verdicts were given under",
+)
 def profiles(request: Request, _: Viewer) -> Profiles:
-    """The newest of them."""
+    """Returns the newest profiles."""
     application: Application = request.app.state.application
-    return Profiles(items=[Stored(**row) for row in ProfileList(application.engine).listed(MAX_PAGE)])
+    return Profiles(items=[StoredProfile(**row) for row in ProfileList(application.engine).listed(MAX_PAGE)])
 
 
 @router.get(
-    "/profiles/{hash}", response_model=Defined, operation_id="getProfile", responses=problems(NOT_FOUND),
-    summary="One profile with its thresholds and weights",
-)  # fmt: skip
-def profile(request: Request, _: Viewer, hash: Annotated[Name, Path()]) -> Defined:  # noqa: A002  its name in the path
-    """As it was stored when it was first used."""
+    "/profiles/{hash}",
+    response_model=ProfileDefinition,
+    operation_id="getProfile",
+    responses=problems(NOT_FOUND),
+    summary="Get a profile with its thresholds and weights",
+)
+def profile(request: Request, _: Viewer, hash_: Annotated[Name, Path(alias="hash")]) -> ProfileDefinition:
+    """Returns the profile as it was stored at its first use."""
     application: Application = request.app.state.application
-    row = ProfileList(application.engine).one(hash)
+    row = ProfileList(application.engine).one(hash_)
     if row is None:
-        raise HTTPException(NOT_FOUND, "no verdict was given under a profile of this hash")
-    return Defined(**row)
+        raise HTTPException(NOT_FOUND, "no verdict was given under a profile with this hash")
+    return ProfileDefinition(**row)

@@ -1,4 +1,4 @@
-"""Profiles: what verdicts are given by, how they stand to people's labels, and two of them on the same answers."""
+"""The profile pages: their list, one measured against people's labels, and two compared on the same answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
-from markupsafe import Markup
 from pydantic import ValidationError
 
 from monitor.app.wiring.application import Application
@@ -20,18 +19,17 @@ from monitor.store.database import TakesTooLong
 from monitor.store.review.profiles import COMPARED, LABELS, ProfileList, ProfileUse
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
-from monitor.web.base.page import page
-from monitor.web.review.profiles_view import CHANGED, compared, measured, weights
+from monitor.web.base.page import own_drawing, page
+from monitor.web.review.profiles_view import MAX_CHANGED, compare_profiles, feature_weights, label_figures
 
 router = APIRouter()
-MOST = 100
+MAX_PROFILES = 100
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
-Asked = Annotated[str, Query(max_length=100)]
+Parameter = Annotated[str, Query(max_length=100)]
 
 
 @router.get("/profiles")
 def profiles(request: Request, who: Viewer) -> HTMLResponse:
-    """The list."""
     application: Application = request.app.state.application
     found = ProfileList(application.engine)
     sampled = ProfileUse(application.engine).sampled()
@@ -39,61 +37,74 @@ def profiles(request: Request, who: Viewer) -> HTMLResponse:
         request,
         "review/profiles.html",
         who,
-        profiles=[(row, _read(row["definition"])) for row in found.defined(MOST)],
+        profiles=[(row, _read(row["definition"])) for row in found.defined(MAX_PROFILES)],
         uses={use.profile_hash: use for use in sampled.uses},
         share=sampled.share,
     )
 
 
 @router.get("/profiles/compare")
-def compare(request: Request, who: Viewer, first: Asked = "", second: Asked = "", until: Asked = "") -> HTMLResponse:
-    """Two on the newest answers up to `until` that both have judged; by default up to where both have come."""
+def compare(
+    request: Request, who: Viewer, first: Parameter = "", second: Parameter = "", until: Parameter = ""
+) -> HTMLResponse:
+    """Compares two profiles on the newest answers that both have assessed, up to `until` or their last common time."""
     application: Application = request.app.state.application
-    use, known = ProfileUse(application.engine), ProfileList(application.engine).listed(MOST)
-    wrong, moment, both = None, application.now(), None
+    use, known = ProfileUse(application.engine), ProfileList(application.engine).listed(MAX_PROFILES)
+    error, moment, both = None, application.now(), None
     try:
         if until:
             moment = instant(until, "up to").astimezone(UTC)
         elif first and second:
             moment = _common(use, first, second, moment)
-        both = compared(use.both(first, second, moment)) if first and second else None
-    except (InvalidMessage, TakesTooLong) as error:
-        wrong = str(error)
+        both = compare_profiles(use.both(first, second, moment)) if first and second else None
+    except (InvalidMessage, TakesTooLong) as failure:
+        error = str(failure)
     return page(
-        request, "review/profiles_compare.html", who, profiles=known, first=first, second=second, until=until, moment=moment,
-        both=both, wrong=wrong, verdicts=list(Verdict), most=COMPARED, listed=CHANGED,
-    )  # fmt: skip
+        request,
+        "review/profiles_compare.html",
+        who,
+        profiles=known,
+        first=first,
+        second=second,
+        until=until,
+        moment=moment,
+        both=both,
+        error=error,
+        verdicts=list(Verdict),
+        most=COMPARED,
+        max_changed=MAX_CHANGED,
+    )
 
 
 @router.get("/profiles/{profile_hash}")
 def profile(request: Request, who: Viewer, profile_hash: str) -> HTMLResponse:
-    """One, with its charts."""
+    """Shows a profile with its charts."""
     application: Application = request.app.state.application
     row = ProfileList(application.engine).one(profile_hash)
     if row is None:
-        raise HTTPException(404, "No verdict was ever given under a profile of this hash.")
-    its, use = _read(row["definition"]), ProfileUse(application.engine)
-    found = measured(use.judged(profile_hash))
-    others = [one for one in ProfileList(application.engine).listed(MOST) if one["hash"] != profile_hash]
+        raise HTTPException(404, "No verdict was given under a profile with this hash.")
+    definition, use = _read(row["definition"]), ProfileUse(application.engine)
+    found = label_figures(use.judged(profile_hash))
+    others = [other for other in ProfileList(application.engine).listed(MAX_PROFILES) if other["hash"] != profile_hash]
     return page(
         request,
         "review/profile.html",
         who,
         row=row,
-        profile=its,
-        weights=weights(its) if its else [],
+        profile=definition,
+        weights=feature_weights(definition) if definition else [],
         measured=found,
-        roc=Markup(found.roc),  # noqa: S704  our own drawings
-        reliability=Markup(found.reliability),  # noqa: S704
+        roc=own_drawing(found.roc),
+        reliability=own_drawing(found.reliability),
         enough=ENOUGH,
         of_each=ENOUGH_OF_EACH,
-        most_labels=LABELS,
+        max_labels=LABELS,
         others=others,
     )
 
 
 def _read(definition: object) -> Profile | None:
-    """None where it is not of this release's form."""
+    """The profile; None when another release has written it in another format."""
     try:
         return Profile.model_validate(definition)
     except ValidationError:
@@ -101,7 +112,7 @@ def _read(definition: object) -> Profile | None:
 
 
 def _common(use: ProfileUse, first: str, second: str, now: datetime) -> datetime:
-    """Until when both have judged answers, as far as the sample knows."""
+    """The time up to which both profiles have assessed answers, as far as the sample shows."""
     last = {its.profile_hash: its.last for its in use.sampled().uses}
     known = [last[name] for name in (first, second) if name in last]
     return min(known, default=now)

@@ -1,4 +1,4 @@
-"""What the pages of profiles say: charts from labels, weights in words, two profiles side by side. Pure."""
+"""Figures of the profile pages: charts from labels, weights in words, two profiles side by side. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from monitor.review.agreement import Agreement, agreement
 from monitor.review.evaluate.profile_agreement import Row, Standing, enough, standing
 from monitor.store.review.profiles import LabelledVerdict, VerdictPair
 
-CHANGED = 50  # interactions with another verdict that are listed
+MAX_CHANGED = 50  # listed interactions whose verdicts differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """A profile against labels: of those drawn at random where they are enough, else of all; drawn as SVG.
+class LabelFigures:
+    """A profile measured against labels: those drawn at random if there are enough of them, else all; charts as SVG.
 
-    `labels` and `at_random` count what there is; without a `standing` there are too few, `negative` of them negative.
+    `labels` and `at_random` count the stored labels, `negative` the negative ones among those used. `standing` is None
+    when there are too few.
     """
 
     labels: int
@@ -35,8 +36,8 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
-    """A feature, how much it weighs in log-odds for each `scale` above `center`, and what it is."""
+class FeatureWeight:
+    """A feature, its description, and its weight in log-odds for each `scale` above `center`."""
 
     name: str
     words: str
@@ -46,8 +47,8 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """Two profiles on the same interactions: counts by both verdicts, how far they agree, what changed."""
+class ProfileComparison:
+    """Two profiles on the same interactions: counts by both verdicts, their agreement, and the changed verdicts."""
 
     total: int
     counts: Mapping[tuple[Verdict, Verdict], int]
@@ -56,50 +57,48 @@ class Compared:
     number_changed: int
 
 
-def measured(judged: Sequence[LabelledVerdict]) -> Measured:
-    """The figures and charts of what people labelled."""
-    random = [its for its in judged if its.at_random]
-    unbiased = enough(len(random), sum(its.label.negative for its in random))
+def label_figures(judged: Sequence[LabelledVerdict]) -> LabelFigures:
+    """The figures and charts of answers that people have labelled."""
+    random = [answer for answer in judged if answer.at_random]
+    unbiased = enough(len(random), sum(answer.label.negative for answer in random))
     used = random if unbiased else list(judged)
-    rows = tuple(
-        Row(1 - its.p_grounded, its.verdict.negative, its.label.negative) for its in used
-    )  # fmt: skip
+    rows = tuple(Row(1 - answer.p_grounded, answer.verdict.negative, answer.label.negative) for answer in used)
     negative = sum(row.negative for row in rows)
-    counted = Measured(labels=len(judged), at_random=len(random), negative=negative, unbiased=unbiased)
+    counted = LabelFigures(labels=len(judged), at_random=len(random), negative=negative, unbiased=unbiased)
     return _drawn(rows, counted) if enough(len(rows), negative) else counted
 
 
 @lru_cache(maxsize=32)
-def _drawn(rows: tuple[Row, ...], counted: Measured) -> Measured:
-    its = standing(rows)
+def _drawn(rows: tuple[Row, ...], counted: LabelFigures) -> LabelFigures:
+    measured = standing(rows)
     name = "by the probability"
-    return Measured(
+    return LabelFigures(
         labels=counted.labels,
         at_random=counted.at_random,
         negative=counted.negative,
         unbiased=counted.unbiased,
-        standing=its,
-        roc=roc_chart({name: its.curve}, here={name: its.here}, description=""),
-        reliability=reliability_chart(its.bins, description=""),
+        standing=measured,
+        roc=roc_chart({name: measured.curve}, here={name: measured.here}, description=""),
+        reliability=reliability_chart(measured.bins, description=""),
     )
 
 
-def weights(profile: Profile) -> list[Weight]:
-    """Its features, what weighs most first."""
-    found = [
-        Weight(name=name, words=FEATURES.get(name, name), weight=w.weight, center=w.center, scale=w.scale)
+def feature_weights(profile: Profile) -> list[FeatureWeight]:
+    """The features of the profile, the heaviest first."""
+    weights = [
+        FeatureWeight(name=name, words=FEATURES.get(name, name), weight=w.weight, center=w.center, scale=w.scale)
         for name, w in profile.groundedness.features.items()
     ]
-    return sorted(found, key=lambda its: -abs(its.weight))
+    return sorted(weights, key=lambda weight: -abs(weight.weight))
 
 
-def compared(both: Sequence[VerdictPair]) -> Compared:
-    """What two profiles make of the same interactions."""
-    changed = [its for its in both if its.first is not its.second]
-    return Compared(
+def compare_profiles(both: Sequence[VerdictPair]) -> ProfileComparison:
+    """Compares the verdicts of two profiles on the same interactions."""
+    changed = [pair for pair in both if pair.first is not pair.second]
+    return ProfileComparison(
         total=len(both),
-        counts=Counter((its.first, its.second) for its in both),
-        agreement=agreement([(its.first, its.second) for its in both]),
-        changed=tuple(changed[:CHANGED]),
+        counts=Counter((pair.first, pair.second) for pair in both),
+        agreement=agreement([(pair.first, pair.second) for pair in both]),
+        changed=tuple(changed[:MAX_CHANGED]),
         number_changed=len(changed),
     )

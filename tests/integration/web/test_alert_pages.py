@@ -256,7 +256,7 @@ def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
     text = site.by_token("viewer").get("/alerts").text
     assert "not evaluated yet in this form" in text
     assert "last evaluated" not in text
-    assert "never evaluated</span> in this form; a rule of this name that measures something else was last evaluated <time" in text
+    assert "never evaluated</span> in this form; evaluated in another form at <time" in text
 
 
 @pytest.mark.parametrize(("minutes", "lost", "alarm"), [(1, False, False), (3, False, True), (1, True, True)])

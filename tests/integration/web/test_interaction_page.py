@@ -44,7 +44,7 @@ def test_the_page_says_what_and_why(site):
     assert text.count("data-sentence") == 2
     assert 'href="/interactions/shop%20%26%20co/q-0">And before?' in text
     assert "&lt;i&gt;" in text
-    assert "rule alone would say" in text
+    assert "rule alone gives the verdict" in text
     assert "not sealed yet" in text
 
 
@@ -64,7 +64,7 @@ def test_in_clear_only_when_the_look_is_kept(site, rows):
     answer = client.post(f"{PATH}/clear", data={"csrf": csrf})
     assert answer.status_code == 200
     assert "ada@example.org" in answer.text
-    assert "You see this in clear" in answer.text
+    assert "You see this interaction in clear" in answer.text
     ((app, subject, by),) = rows("SELECT app, subject, body->>'by' FROM audit_queue WHERE kind = 'look'")
     assert (app, subject) == (APP, ID)
     assert by.startswith("token:operator")
@@ -87,7 +87,7 @@ def test_a_viewer_neither_looks_nor_labels(site):
     client, csrf = site.signed_in("viewer")
     text = client.get(PATH).text
     assert "Show in clear" not in text
-    assert "Label it" not in text
+    assert "Store the label" not in text
     for action, form in (("clear", {}), ("label", {"verdict": "refusal"})):
         assert client.post(f"{PATH}/{action}", data={"csrf": csrf, **form}).status_code == 403
 
@@ -146,7 +146,7 @@ def test_unknown_and_waiting_ones_say_so(site):
     waits = viewer.get("/interactions/shop%20%26%20co/waits")
     assert (unknown.status_code, waits.status_code) == (404, 404)
     assert "no such interaction" in unknown.text
-    assert "waits for its assessment" in waits.text
+    assert "not assessed yet" in waits.text
 
 
 @pytest.mark.usefixtures("stored")
@@ -160,7 +160,7 @@ def test_erased_texts_leave_a_page(site, rows):
     rows('UPDATE assessment SET evidence = \'{"alignment": [], "missing": [], "features": {}}\'')
     answer = site.by_token("viewer").get(PATH)
     assert answer.status_code == 200
-    assert "Its texts were deleted" in answer.text
+    assert "The texts were erased" in answer.text
 
 
 @pytest.mark.usefixtures("stored")

@@ -86,13 +86,13 @@ def test_a_page_keeps_its_filters(client):
 
 def test_words_are_found(client):
     assert listed(client.get('/interactions?words="question 119"').text) == ["119"]
-    assert "No answer is like that" in client.get("/interactions?words=ada@example.org").text
+    assert "No answers match these filters" in client.get("/interactions?words=ada@example.org").text
 
 
 def test_what_cannot_be_read_is_said(client):
     answer = client.get("/interactions?metric=sdq&low=<x>")
     assert answer.status_code == 200
-    assert "At least: “&lt;x&gt;” is none" in answer.text
+    assert "At least: “&lt;x&gt;” is not a valid value" in answer.text
     assert client.get("/interactions?older=nonsense").status_code == 400
 
 

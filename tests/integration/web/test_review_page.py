@@ -58,7 +58,7 @@ def test_a_label_is_stored_and_the_next_one_comes(site, rows):
     assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'label'") == [(3,)]
     drawn = rows("SELECT drawn FROM review ORDER BY id")
     assert [one == ("random",) for one in drawn] == [False, True, False]
-    assert "Labelled; here is the next one." in client.get("/review?notice=labelled").text
+    assert "Your label is stored. Here is the next answer." in client.get("/review?notice=labelled").text
 
 
 @pytest.mark.usefixtures("stored")
@@ -71,7 +71,7 @@ def test_skipping_goes_through_all_of_them_and_says_the_end(site):
         assert "app=shop+%26+co" in path
         assert "span=28d" in path
     assert len(seen) == 8
-    assert "Nothing to label among these answers." in text
+    assert "No answers to label in this selection." in text
 
 
 @pytest.mark.usefixtures("stored")
@@ -91,7 +91,7 @@ def test_in_clear_only_after_the_trail_has_it(site, rows):
     id_ = offered(client.get("/review").text)
     text = client.post("/review/clear", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_}).text
     assert "ada@example.org" in text
-    assert "The audit trail has your look at it." in text
+    assert "The audit trail has recorded your look." in text
     assert rows("SELECT app, subject FROM audit_queue WHERE kind = 'look'") == [("shop & co", id_)]
     other = client.post("/review/clear", data={"csrf": csrf, "of_app": "shop & co", "of_id": "none"}).text
     assert "ada@example.org" not in other
@@ -102,7 +102,7 @@ def test_in_clear_only_after_the_trail_has_it(site, rows):
 def test_a_viewer_sees_the_agreement_only(site, rows):
     client, csrf = site.signed_in("viewer")
     text = client.get("/review").text
-    assert "Labelling is for operators" in text
+    assert "Operators and administrators label answers" in text
     assert "of_id" not in text
     form = {"csrf": csrf, "of_app": "shop & co", "of_id": "q/1", "verdict": "grounded"}
     assert client.post("/review", data=form).status_code == 403

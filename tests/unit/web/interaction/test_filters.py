@@ -7,12 +7,12 @@ import pytest
 
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import Labelled, MetricRange, RefusalCorrectness
-from monitor.web.interaction.filters import asked
+from monitor.web.interaction.filters import parse_query
 from tests.factories.answers import NOON
 
 
 def ask(query):
-    return asked(parse_qsl(query, keep_blank_values=True), NOON)
+    return parse_query(parse_qsl(query, keep_blank_values=True), NOON)
 
 
 def test_without_a_filter_it_is_the_last_day():

@@ -7,7 +7,7 @@ import pytest
 from monitor.core.proportions import wilson
 from monitor.core.verdict_counts import Verdicts
 from monitor.store.interaction.overview import Cell
-from monitor.web.interaction.overview_figures import SPANS, changed, groups, points, summed
+from monitor.web.interaction.overview_figures import SPANS, chart_points, group_cells, rate_change, total_counts
 from tests.factories.answers import NOON
 
 
@@ -34,16 +34,16 @@ def test_shares_have_the_intervals_of_wilson():
 
 def test_a_change_is_clear_where_the_interval_leaves_out_nothing():
     before = Verdicts(grounded=950, refusal=50)
-    assert changed(Verdicts(grounded=945, refusal=55), before, "refusal").clear is False
-    worse = changed(Verdicts(grounded=850, refusal=150), before, "refusal")
+    assert rate_change(Verdicts(grounded=945, refusal=55), before, "refusal").clear is False
+    worse = rate_change(Verdicts(grounded=850, refusal=150), before, "refusal")
     assert (worse.difference, worse.clear) == (pytest.approx(0.1), True)
-    assert changed(Verdicts(), before, "refusal") is None
+    assert rate_change(Verdicts(), before, "refusal") is None
 
 
 def test_the_interval_of_a_change_is_newcombes():
     # 56 of 70 against 48 of 80, an example of the paper: 0.0524 to 0.3339
-    assert changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=32, refusal=48), "refusal").clear
-    assert not changed(Verdicts(grounded=14, refusal=56), Verdicts(grounded=22, refusal=58), "refusal").clear
+    assert rate_change(Verdicts(grounded=14, refusal=56), Verdicts(grounded=32, refusal=48), "refusal").clear
+    assert not rate_change(Verdicts(grounded=14, refusal=56), Verdicts(grounded=22, refusal=58), "refusal").clear
 
 
 def test_groups_are_now_against_before_the_largest_first():
@@ -54,19 +54,19 @@ def test_groups_are_now_against_before_the_largest_first():
         a_cell(NOON, app="bank", grounded=50),
         a_cell(NOON - timedelta(hours=1), app="gone", grounded=7),
     ]
-    found = groups(cells, NOON, lambda cell: (cell.app,))
+    found = group_cells(cells, NOON, lambda cell: (cell.app,))
     assert [(group.key, group.now.total, group.before.total) for group in found] == [
         (("bank",), 50, 0),
         (("shop",), 10, 3),
         (("gone",), 0, 7),
     ]
-    assert summed(cells).total == 70
+    assert total_counts(cells).total == 70
 
 
 def test_small_news_draw_the_same_picture():
     hour = timedelta(hours=1)
-    few = points([a_cell(NOON, grounded=95_000, refusal=5_000)], hour)
-    assert few == points([a_cell(NOON, grounded=95_100, refusal=5_005)], hour)
+    few = chart_points([a_cell(NOON, grounded=95_000, refusal=5_000)], hour)
+    assert few == chart_points([a_cell(NOON, grounded=95_100, refusal=5_005)], hour)
     rates, answers = few
     assert [(p.at, p.verdict, p.share) for p in rates] == [
         ("2025-11-21T12:30:00Z", "refusal", 50),
@@ -76,4 +76,4 @@ def test_small_news_draw_the_same_picture():
 
 
 def test_a_bin_without_answers_has_no_share():
-    assert points([a_cell(NOON)], timedelta(hours=1))[0] == ()
+    assert chart_points([a_cell(NOON)], timedelta(hours=1))[0] == ()

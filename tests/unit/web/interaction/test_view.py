@@ -4,15 +4,15 @@ import pytest
 
 from monitor.core.model import Reason
 from monitor.web.interaction.view import (
-    Piece,
-    first_wrong,
-    mask,
+    TextPiece,
+    cut_at_marks,
+    document_views,
+    first_bad,
+    masker,
     metrics,
-    pieces,
-    shown_documents,
-    shown_sentences,
-    shown_support,
-    why,
+    reasons,
+    sentence_views,
+    support_views,
 )
 from tests.factories.explained_rows import ROW
 
@@ -24,7 +24,7 @@ def text_of(found):
 
 
 def test_each_sentence_has_what_carries_it():
-    polite, parking, dogs, gate = shown_sentences(ROW, clear=False)
+    polite, parking, dogs, gate = sentence_views(ROW, clear=False)
     assert (polite.score, polite.passage) == (None, None)
     assert (parking.words, parking.colour, parking.document) == ("carried", "good", 1)
     assert parking.passage == "Parking costs two euros per hour, also at night."
@@ -36,13 +36,13 @@ def test_each_sentence_has_what_carries_it():
 
 
 def test_the_first_sentence_that_is_not_carried_is_named():
-    found = shown_sentences(ROW, clear=False)
-    assert first_wrong(found) == 2
-    assert first_wrong(found[:2]) is None
+    found = sentence_views(ROW, clear=False)
+    assert first_bad(found) == 2
+    assert first_bad(found[:2]) is None
 
 
 def test_documents_have_their_passages_marked():
-    first, second = shown_documents(ROW, clear=False)
+    first, second = document_views(ROW, clear=False)
     assert [piece.text for piece in first.pieces if piece.mark] == ["Dogs may not come in."]
     assert first.used
     assert text_of(second.pieces) == ROW["retrieved_documents"][1]["text"]
@@ -50,15 +50,17 @@ def test_documents_have_their_passages_marked():
 
 def test_what_is_personal_is_masked_unless_clear():
     row = {**ROW, "answer": "Write to ada@example.org. Bye.", "evidence": {"alignment": [], "missing": []}}
-    assert text_of(shown_sentences(row, clear=False)[0].pieces) == "Write to [e-mail]."
-    assert text_of(shown_sentences(row, clear=True)[0].pieces) == "Write to ada@example.org."
+    assert text_of(sentence_views(row, clear=False)[0].pieces) == "Write to [e-mail]."
+    assert text_of(sentence_views(row, clear=True)[0].pieces) == "Write to ada@example.org."
 
 
 def test_a_mark_within_a_number_does_not_show_its_halves():
     whole = f"The card {CARD} is blocked."
     start = whole.index("1111")
-    assert pieces(whole, [(start, start + 4, "fact")], mask(clear=False)) == [Piece(text="The card [card] is blocked.")]
-    assert len(pieces(whole, [(start, start + 4, "fact")], mask(clear=True))) == 3
+    assert cut_at_marks(whole, [(start, start + 4, "fact")], masker(clear=False)) == [
+        TextPiece(text="The card [card] is blocked.")
+    ]
+    assert len(cut_at_marks(whole, [(start, start + 4, "fact")], masker(clear=True))) == 3
 
 
 def test_a_missing_fact_that_is_half_of_a_number_is_hidden():
@@ -66,10 +68,10 @@ def test_a_missing_fact_that_is_half_of_a_number_is_hidden():
     start = answer.index("4111")
     missing = [{"kind": "number", "start": start, "end": start + 9, "text": "4111 1111"}]
     row = {**ROW, "answer": answer, "evidence": {"alignment": [], "missing": missing}}
-    (sentence,) = shown_sentences(row, clear=False)
+    (sentence,) = sentence_views(row, clear=False)
     assert text_of(sentence.pieces) == "The card [card] is blocked."
     assert sentence.facts == ["number “•••• ••••”"]
-    assert shown_sentences(row, clear=True)[0].facts == ["number “4111 1111”"]
+    assert sentence_views(row, clear=True)[0].facts == ["number “4111 1111”"]
 
 
 def test_a_passage_or_support_that_is_cut_out_of_a_number_is_hidden():
@@ -85,19 +87,19 @@ def test_a_passage_or_support_that_is_cut_out_of_a_number_is_hidden():
         **ROW, "answer": answer, "retrieved_documents": [{"id": "d0", "text": document}],
         "evidence": {"alignment": [pair], "missing": []}, "support": {"origin": "extractive", "documents": [piece]},
     }  # fmt: skip
-    told = [shown_sentences(row, clear=False)[0].passage, shown_support(row, clear=False)[0][0]]
-    told.append(text_of(shown_documents(row, clear=False)[0].pieces))
+    told = [sentence_views(row, clear=False)[0].passage, support_views(row, clear=False)[0][0]]
+    told.append(text_of(document_views(row, clear=False)[0].pieces))
     assert not any("4111" in text or "1111" in text for text in told)
-    assert "1111" in shown_support(row, clear=True)[0][0]
+    assert "1111" in support_views(row, clear=True)[0][0]
 
 
 def test_nothing_is_hidden_in_a_text():
-    assert mask(clear=True)("left\u202eright") == "left⟨U+202E⟩right"
+    assert masker(clear=True)("left\u202eright") == "left⟨U+202E⟩right"
 
 
 def test_why_is_told_in_sentences():
-    assert why({**ROW, "reasons": [Reason.NO_DOCUMENTS.value], "refusal_kind": "none"}) == ["nothing was retrieved"]
-    assert len(why({**ROW, "reasons": [], "refusal_kind": "none"})) == 1
+    assert reasons({**ROW, "reasons": [Reason.NO_DOCUMENTS.value], "refusal_kind": "none"}) == ["nothing was retrieved"]
+    assert len(reasons({**ROW, "reasons": [], "refusal_kind": "none"})) == 1
 
 
 @pytest.mark.parametrize("name", ["SDQ", "QA"])
