@@ -1,4 +1,4 @@
-"""What every `Store` promises: each interaction once, each message counted, and a batch wholly or not at all."""
+"""The contract of every `Store`: each interaction once, each message counted, a batch wholly or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A store, and what can be seen of what it keeps."""
+    """A store, and a view of what it holds."""
 
     store: Store
     answers: Callable[[], dict[tuple[str, str], str]]

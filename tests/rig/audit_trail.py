@@ -1,4 +1,4 @@
-"""A sealed store for the tests of the audit trail: interactions of every fate under several checkpoints."""
+"""A sealed store for tests of the audit trail: interactions with every outcome under several checkpoints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OLD = NOON - timedelta(days=100)
 
 
 class Notes:
-    """A witness that keeps what it was told."""
+    """A witness that keeps the notes it gets."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -47,7 +47,7 @@ class Notes:
 
 @dataclass
 class Trail:
-    """Writes, seals and signs; `ids` are those of what is stored with its texts."""
+    """Writes, seals and signs."""
 
     engine: Engine
     database: str
@@ -66,7 +66,7 @@ class Trail:
             writer.write(a_batch(*assessments))
 
     def revise(self) -> None:
-        """Puts assessments with the sidecar's support in the place of those with a stand-in."""
+        """Replaces assessments with stand-in support by ones with support from the sidecar."""
         made = an_assessment(support=FROM_THE_SIDECAR)
         with self._worker(Work.SIDECAR) as (writer, claims):
             done = [(claim, replace(made, interaction=claim.interaction)) for claim in claims]
@@ -92,7 +92,7 @@ class Trail:
         )
 
     def retain(self, before, verdict=None) -> None:
-        """Removes rows as retention does, and says so."""
+        """Removes rows as retention does, and records the act."""
         with self.engine.begin() as connection:
             connection.execute(text(_GOING), {"before": before, "verdict": verdict})
             for table in ("judgement", "assessment", "interaction", "audit_secret"):
@@ -101,7 +101,7 @@ class Trail:
             queue_act(connection, Act(kind=Kind.RETENTION, by="monitor", at=at(self.minutes), subject="all", body=body))
 
     def people(self) -> None:
-        """What people do: labels and a silence that is ended."""
+        """Acts of people: labels, and silences, one of which is ended."""
         reviews, responses = Reviews(self.engine), PostgresResponses(self.engine)
         stood = reviews.standing([(APP, "q-0-1"), (APP, "q-0-2")])
         reviews.keep([Label(standing=its, label=Verdict.REFUSAL, by="ann") for its in stood.values()], NOON)
@@ -111,7 +111,7 @@ class Trail:
 
 
 def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
-    """Batches with a checkpoint after each; some revised, judged, labelled, erased and removed by retention."""
+    """Batches with a checkpoint after each; some are revised, judged, labelled, erased or removed by retention."""
     trail = Trail(engine, database)
     for batch in range(batches):
         its = [

@@ -1,4 +1,4 @@
-"""The embedded server: one for all processes that share a state directory, and its data outlive it."""
+"""The embedded server: all processes with the same state directory share it, and its data outlive it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_processes_share_the_server_and_the_last_one_stops_it(state_dir):
         with started(state_dir) as second:
             assert second == first
             assert server_id(second) == server_id(first)
-        assert server_id(first)  # the one that is left keeps it
+        assert server_id(first)  # the remaining process keeps it running
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(first)
 

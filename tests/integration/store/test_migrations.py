@@ -1,4 +1,4 @@
-"""The migrations against a real server: from nothing, back and forth, several at once."""
+"""The migrations on a real server: from an empty database, back and forth, several at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-import monitor.store.tables.alerts  # these four for their tables, which join the metadata
+import monitor.store.tables.alerts  # these register their tables in the metadata
 import monitor.store.tables.audit
 import monitor.store.tables.privacy
 import monitor.store.tables.review

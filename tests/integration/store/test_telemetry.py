@@ -1,4 +1,4 @@
-"""The metrics of a real store, as a real Prometheus checks and scrapes them."""
+"""The metrics of a real store, checked and scraped by a real Prometheus."""
 
 from __future__ import annotations
 

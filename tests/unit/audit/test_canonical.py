@@ -1,4 +1,4 @@
-"""RFC 8785: its own samples, and by chance against a writer that follows its text step by step."""
+"""RFC 8785: its own samples, and random values against a writer that follows its text step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export is written, and proved by the verifier that is written with it."""
+"""An export is proved by the verifier that it contains."""
 
 from __future__ import annotations
 

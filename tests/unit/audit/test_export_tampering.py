@@ -1,4 +1,4 @@
-"""Whatever is changed in an export is found by its verifier and named."""
+"""The verifier finds and names every change in an export."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.factories.audit_rows import SECRET, SIGNER, Log
 
 
 def packed(files, *, honest=True):
-    """The files as a ZIP; `honest`: with a manifest that names them as they are now."""
+    """The files as a ZIP; `honest`: with a manifest that fits them."""
     files = dict(files)
     if honest:
         manifest = json.loads(files["manifest.json"])
@@ -41,7 +41,7 @@ def packed(files, *, honest=True):
 
 
 def changed_lines(change):
-    """The export with its record lines as `change` leaves them."""
+    """The export with record lines changed by `change`."""
     files = unpacked()
     lines = [json.loads(line) for line in files["records.jsonl"].splitlines()]
     lines = change(lines) or lines

@@ -1,4 +1,4 @@
-"""Against the notes of the specification and of Go's package, and against forged ones."""
+"""Signed notes: those of the specification and of Go's package, and forged ones."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ SIZES = st.one_of(st.integers(0, 1500), st.integers(TILE * TILE - 3, len(ALL)))
 
 
 class Stored:
-    """The tables: leaves up to a size, and the tiles that were made."""
+    """The stored leaves up to a size, and the tiles made of them."""
 
     def __init__(self):
         self.size = 0

@@ -1,4 +1,4 @@
-"""The verifier's own arithmetic; what it finds in exports is in test_export.py."""
+"""The arithmetic of the verifier; its findings are in test_export.py and test_export_tampering.py."""
 
 from __future__ import annotations
 

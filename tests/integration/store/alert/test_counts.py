@@ -1,4 +1,4 @@
-"""What alert rules count, from rows as the writer makes them, held against the answers themselves."""
+"""The counts of alert rules, from rows that the writer made, compared with the answers themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def counts(engine):
 
 
 def written(writer, *answers):
-    """Stores answers given as (minutes after noon, what differs)."""
+    """Stores answers given as (minutes after noon, differing fields)."""
     numbered = enumerate(answers)
     writer.write(
         a_batch(*(an_assessment(id=f"q-{i}", occurred_at=at(minute), **over) for i, (minute, over) in numbered))
@@ -223,7 +223,7 @@ KEPT = """
 
 
 def hours_are_the_sums_of_minutes(rows, *, within=0.02):
-    """`within` is of a square, for each answer: what the width of a bin leaves open."""
+    """`within` is the tolerance of a square per answer, which the width of a bin leaves open."""
     minutes, hours = rows(HOURS), rows(KEPT)
     assert [row[:-2] for row in hours] == [row[:-2] for row in minutes]
     for hour, minute in zip(hours, minutes, strict=True):
@@ -260,7 +260,7 @@ OLD = "minute, app, environment, model, topic"
 
 
 def test_what_the_previous_release_writes_is_added_to_the_hours(database, writer, rows):
-    """It upserts minutes and knows of no hours; here both write the same minute, and one of its own."""
+    """The previous release upserts minutes only; here both write the same minute, and each writes one of its own."""
     answers = [(m, {"app": app, "verdict": Verdict.REFUSAL}) for m in (0, 0, 1, 61) for app in "ab"]
     written(writer, *answers)
     before = rows("SELECT total FROM verdict_hour ORDER BY hour, app")

@@ -1,4 +1,4 @@
-"""The rows that explain an alert, read from a real server."""
+"""Reads the rows that explain an alert from a real server."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_label_that_few_answers_have_is_found_in_all_of_the_span(writer, read)
 
 
 def test_few_answers_in_a_long_span_are_all_read(writer, read):
-    """The minutes that the rollup is asked for hold next to none of them."""
+    """The minutes that are read from the rollup hold next to none of the answers."""
     writer.write(a_batch(*(good(f"q-{n}", -1 - 150 * n) for n in range(20)), good("now", app="b")))
     month = Span(start=at(-40_000), end=NOON)
     assert len(read(baseline=month)[1]) == 20
@@ -167,7 +167,7 @@ def test_a_statement_that_takes_too_long_is_given_up(engine, writer, monkeypatch
 
 
 def test_rows_are_found_by_indexes(engine, writer, rows):
-    """With enough rows for the planner to mind: neither table is read as a whole."""
+    """With enough rows for the planner to care, neither table is read as a whole."""
     writer.write(a_batch(good("1")))
     rows("""
         INSERT INTO interaction (app, id, occurred_at, stored_at, environment, question, answer, retrieved_documents,

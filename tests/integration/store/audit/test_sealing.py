@@ -1,4 +1,4 @@
-"""Sealing against a real PostgreSQL: what becomes a leaf, in which order, and what a verification makes of it."""
+"""Sealing with a real PostgreSQL: which leaves arise, in which order, and how they verify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is changed, removed, put in, moved or signed anew in the stored trail, `verify` finds and names it."""
+"""`verify` finds and names every change, removal, insertion, move or new signature in the stored trail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORGER = Signer("monitor", bytes(reversed(range(32))))
 
 
 class Tampering:
-    """One random change of what is stored; each method gives words of which a finding has to have one."""
+    """One random change of the stored trail; each method returns words, one of which a finding must contain."""
 
     def __init__(self, connection: Connection, random: Random) -> None:
         self._sql = connection
@@ -37,7 +37,7 @@ class Tampering:
         return list(result.mappings()) if result.returns_rows else []
 
     def set(self, row: dict[str, Any], column: str, value: object) -> None:
-        """Where the row stands, whatever its table is partitioned by."""
+        """Updates the row in its own partition."""
         kind = self.kind(row, column)
         value = json.dumps(value) if kind == "jsonb" else value
         self.ask(
@@ -52,7 +52,7 @@ class Tampering:
         return str(self.ask(asked, t=row["tab"], c=column)[0]["kind"])
 
     def row(self, table: str, *, whole: bool = False) -> dict[str, Any]:
-        """One by chance, with its place; `whole`: of what was not erased."""
+        """A random row with its place; `whole`: of an interaction that was not erased."""
         condition = ""
         if whole and table in ROWS:
             condition = "WHERE EXISTS (SELECT FROM audit_secret s WHERE s.app = t.app AND s.id = t.id)"
@@ -71,7 +71,7 @@ class Tampering:
         return [row["id"]]
 
     def flip(self) -> list[str]:
-        """A bit, byte, number, time or text of any column of any row."""
+        """Changes a bit, byte, number, time or text in any column of any row."""
         table = self._random.choice(TABLES)
         row = self.row(table, whole=True)
         name = self._random.choice([name for name in row if name not in {"tab", "place"}])
@@ -80,7 +80,7 @@ class Tampering:
         return [*self.names(table, row), *self.names(table, {**row, name: new})]
 
     def other(self, kind: str, value: Any) -> Any:
-        """A value of the column's type that is not this one."""
+        """Another value of the type of the column."""
         random = self._random
         changes = {
             "bytea": self._other_bytes,
@@ -128,7 +128,7 @@ class Tampering:
         return [*self.names(table, row), "cut off"]
 
     def insert(self) -> list[str]:
-        """A copy of a row under another name or time, or a leaf behind the others."""
+        """Inserts a copy of a row under another name or time, or a leaf after the others."""
         table = self._random.choice(TABLES)
         row = self.row(table)
         change = {
@@ -150,7 +150,7 @@ class Tampering:
         return [*self.names(table, {**row, **change}), "is missing"]
 
     def reorder(self) -> list[str]:
-        """Two rows change places, or what they hold."""
+        """Exchanges two rows, or their values."""
         table, column = self._random.choice(
             [
                 ("audit_leaf", "index"),
@@ -172,13 +172,13 @@ class Tampering:
             self.ask("UPDATE audit_leaf SET index = -7 WHERE index = :a", a=one["index"])
             self.ask("UPDATE audit_leaf SET index = :a WHERE index = :b", a=one["index"], b=other["index"])
             self.ask("UPDATE audit_leaf SET index = :b WHERE index = -7", b=other["index"])
-            return [f"leaf {one['index']}", "; look at leaves"]  # no tile holds the last of them
+            return [f"leaf {one['index']}", "; look at leaves"]  # the last leaves are in no tile
         for its, value in ((one, other[column]), (other, one[column])):
             self.set(its, column, value)
         return [*self.names(table, one), *self.names(table, other)]
 
     def rewrite(self) -> list[str]:
-        """History as its owner would have liked it: a leaf with all hashes above it, signed anew or not at all."""
+        """Rewrites history as its owner might: a leaf with all hashes above it, signed again or not."""
         leaf = self.row("audit_leaf")
         body = json.loads(leaf["body"])
         body["verdict"] = "grounded" if body.get("verdict") != "grounded" else "refusal"
@@ -206,7 +206,7 @@ class Tampering:
         self.ask("UPDATE audit_checkpoint SET root = :r, note = :n WHERE size = :s", r=root, n=note, s=size)
 
     def resign(self) -> list[str]:
-        """A checkpoint by another key, or of another root by ours."""
+        """Signs a checkpoint with another key, or another root with ours."""
         row = self.row("audit_checkpoint")
         if self._random.random() < 0.5:
             self._sign(row["size"], bytes(row["root"]), FORGER)
@@ -215,7 +215,7 @@ class Tampering:
         return self.names("audit_checkpoint", row)
 
     def truncate(self) -> list[str]:
-        """The end is cut off with its checkpoints, and perhaps with its rows."""
+        """Cuts off the end with its checkpoints, and perhaps with its rows."""
         size = int(self._random.choice(self.ask("SELECT size FROM audit_checkpoint ORDER BY size OFFSET 1"))["size"])
         keep = self._random.randrange(1, size)
         if self._random.random() < 0.5:

@@ -1,4 +1,4 @@
-"""The dead letters of a test's database, and the application."""
+"""Fixtures: the dead letters of the test database, and the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead letters found and purged on a real server; the ledger balances whatever happens, in whatever order."""
+"""Finds and purges dead letters on a real server; the ledger balances in whatever order things happen."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ steps = st.one_of(
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(story=st.lists(steps, min_size=4, max_size=20))
 def test_the_ledger_balances_after_every_step_of_any_story(database, writer, letters, rows, story):
-    """Two partitions grow, and groups read each at their own pace; retries and purges come between."""
+    """Two partitions grow, groups read each at their own pace, and retries and purges come in between."""
     rows(
         "TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label, dead_letter, consumer_offset"
     )

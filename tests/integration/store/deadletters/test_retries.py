@@ -1,4 +1,4 @@
-"""Dead letters retried on a real server, several at once and with a connection that dies."""
+"""Retries dead letters on a real server, several at once and with a connection that dies."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_retry_whose_commit_was_not_heard_of_settles_nothing_twice(writer, let
 
 
 def together(*jobs):
-    """What the jobs return, each in a thread of its own; they are given a barrier to meet at before every round."""
+    """The results of the jobs, each in its own thread; they meet at a barrier before every round."""
     meet = Barrier(len(jobs), timeout=60)
 
     def guarded(job):
@@ -170,7 +170,7 @@ def test_two_retries_of_the_same_letters_settle_each_once(database, letters, eng
 
 
 def test_a_reader_a_retry_and_a_purge_at_once_do_not_wait_in_a_circle(database, engine, rows):
-    """They touch the same ledger row, interactions and letters; a deadlock would be an error of one of them."""
+    """All touch the same ledger row, interactions and letters; a deadlock would fail one of them."""
     rounds, each = 60, 12
 
     def reading(group):

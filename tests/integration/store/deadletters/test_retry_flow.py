@@ -1,4 +1,4 @@
-"""Dead letters retried and purged through the application."""
+"""Retries and purges dead letters through the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of interactions: whatever is asked for, its pages hold exactly the rows that match, in order, once."""
+"""The list of interactions: for any filters its pages hold exactly the rows that match, in order, once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REASONS = (Reason.MISSING_FACT, Reason.NOT_IN_DOCUMENTS, Reason.CONTRADICTS_DOCU
 
 
 def some_assessments(number, rng):
-    """Over two months, in bursts, several of them in the very same moment."""
+    """Times over two months, in bursts, several of them the very same moment."""
     moments = [NOON - timedelta(minutes=rng.randrange(60 * 24 * 60)) for _ in range(number // 12)]
     found = []
     for n in range(number):
@@ -106,7 +106,7 @@ def keys(rows):
 
 @pytest.fixture
 def stored(writer, engine):
-    """Assessments, and people's newest labels by app and id."""
+    """Assessments, and the newest labels by app and id."""
     rng = random.Random(8)
     assessments = some_assessments(150, rng)
     writer.write(a_batch(*assessments))

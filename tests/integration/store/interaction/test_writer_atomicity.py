@@ -76,7 +76,7 @@ def test_a_connection_killed_within_a_write_is_retriable_and_nothing_is_stored(w
 
 
 def test_a_batch_whose_commit_was_not_heard_of_is_not_stored_again(writer, rows, monkeypatch):
-    """The connection dies between the commit and its acknowledgement; what a retry then finds is its own offset."""
+    """The connection dies between the commit and its acknowledgement; a retry then finds its own offset."""
     batch = a_batch(an_assessment(), offsets=(Offset(topic="t", partition=0, expected=None, next=5),))
     with monkeypatch.context() as patch:
         patch.setattr(writer, "_write", lambda given: (Writer._write(writer, given), lose())[0])
@@ -107,7 +107,7 @@ def test_closing_twice_is_no_error(database):
 
 
 def test_two_writers_with_the_same_interactions_store_each_once(database, rows):
-    """Many rounds of overlapping batches in differing order, with new months, labels and minutes in each."""
+    """Many rounds of overlapping batches in different orders, with new months, labels and minutes in each."""
     writers, rounds, each = 2, 60, 40
     meet = Barrier(writers)
 
@@ -165,7 +165,7 @@ def test_two_readers_of_one_source_cannot_both_go_on(database, rows):
 
 
 def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
-    """Nothing that it runs asks for a superuser: a plain owner of the tables can write, new months included."""
+    """The writer needs no superuser: a plain owner of the tables can write, new months included."""
     with psycopg.connect(database, autocommit=True) as admin:
         name = f"owner_{admin.info.backend_pid}"
         admin.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))

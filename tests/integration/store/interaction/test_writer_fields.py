@@ -1,4 +1,4 @@
-"""Every field that is written comes back."""
+"""Every field that the writer stores can be read back."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ OUT_OF_THE_WORLD = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59
 
 @pytest.fixture
 def lies_in(rows):
-    """In which partition each interaction and assessment lies."""
+    """The partition of each interaction and assessment."""
 
     def found(table):
         return dict(rows(f"SELECT id, tableoid::regclass::text FROM {table}"))

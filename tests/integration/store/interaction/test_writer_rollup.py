@@ -1,4 +1,4 @@
-"""The rollup by minute that the writer keeps."""
+"""The writer's rollup by minute."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_label_seen_before_is_known_however_many_came_since(writer, rows):
 
 
 def test_a_label_as_long_as_an_event_may_have_it_is_counted(writer, rows):
-    """An index entry of Postgres holds 2,704 bytes, and what cannot be compressed takes its full length."""
+    """An index entry of Postgres holds 2,704 bytes, and incompressible text takes its full length."""
     chance = random.Random(1)
 
     def long(characters):

@@ -1,4 +1,4 @@
-"""The ledger as it is read from a real server, and the recount that proves it."""
+"""Reads the ledger from a real server, and recounts it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_recount_finds_what_the_counts_alone_do_not_show(writer, ledger, rows,
 
 
 def test_a_recount_goes_by_all_live_groups_whichever_was_asked_for(database, writer, ledger):
-    """What one has stored is duplicate to the other, and a rescore stores no interaction."""
+    """What one group has stored is a duplicate to the other, and a rescore stores no interaction."""
     other, rescore = Writer(database, clock, group="other"), Writer(database, clock, group="rescore-1", rescore=True)
     read(writer)
     for own in (other, rescore):

@@ -1,4 +1,4 @@
-"""How far reading has come, as any process can ask the database."""
+"""Reading progress in a real database."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_was_stopped_on_purpose_is_forgotten_at_once(store):
 
 
 def test_of_several_groups_the_furthest_counts(store):
-    """What one has stored is stored; the other may be the name that the group had yesterday."""
+    """What one group has stored counts; the other group may be an earlier name of the same one."""
     store.note("yesterday", [reached(0, behind=3)], at(0))
     store.note("today", [reached(5)], at(5))
     assert store.watermark(at(5)) == at(5)
@@ -174,7 +174,7 @@ def test_a_consumer_tells_how_far_it_is_idle_partitions_too(kafka, database, sto
 
 
 def test_a_consumer_that_is_behind_says_so(kafka, database, rows):
-    """Its messages arrived last year, and the writer is held up by a lock."""
+    """Messages arrived last year, and a lock holds up the writer."""
     topic = create_topic(kafka, new_topic_name())
     produce(kafka, topic, answers(*range(5)), timestamp_ms=1_700_000_000_000)
     with consuming(settings_for(kafka, database, topic, ingest={"batch_events": 1})):

@@ -1,4 +1,4 @@
-"""The queue of a test's database, with a writer that queues follow-ups."""
+"""Fixtures: the queue of the test database, and a writer that queues follow-ups."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def queue(engine):
 
 @pytest.fixture
 def follow_ups():
-    """What the writer queues for an assessment; a test changes it."""
+    """The work that the writer queues for an assessment; tests change it."""
     return {Work.SIDECAR, Work.JUDGE}
 
 
 @pytest.fixture
 def writer(database, follow_ups):
-    """Asks for the sidecar where there is a stand-in, and for the judge always, as far as `follow_ups` has them."""
+    """Queues the sidecar where support is a stand-in, and the judge always, if `follow_ups` contains them."""
 
     def wanted(assessment):
         stands_in = assessment.support.stands_in
@@ -45,7 +45,7 @@ def writer(database, follow_ups):
 
 @pytest.fixture
 def rescore(database):
-    """Reads again what others have read, under the profile of this hash."""
+    """A writer that rescores under the profile with this hash."""
 
     def read(profile_hash, *ids_):
         its = [

@@ -1,4 +1,4 @@
-"""The budget for calls of language models on a real server: what threads and processes may use of it together."""
+"""The budget for calls of language models on a real server, shared by threads and processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def time():
 
 @pytest.fixture
 def budget(engine, time):
-    """One with these limits, given as `calls_per_day=3`, and shares."""
+    """A budget with these limits, given as `calls_per_day=3`, and shares."""
 
     def made(shares=None, on=engine, **limits):
         found = [Limit(what=name.split("_")[0], per=name.split("_")[2], most=most) for name, most in limits.items()]
@@ -235,7 +235,7 @@ def test_tokens_and_cost_go_over_by_those_of_the_calls_in_flight_at_most(budget,
 
 @pytest.fixture
 def queued(database):
-    """So many interactions that are to be judged, or asked the sidecar about."""
+    """Stores interactions that wait for the judge or the sidecar."""
 
     def queue(kind, number):
         with closing(Writer(database, clock, follow_ups=lambda _: [kind])) as writer:

@@ -1,4 +1,4 @@
-"""Pending work is stored once, under a claim that still holds."""
+"""The results of pending work are stored once, under a valid claim."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_failed_under_a_lapsed_claim_changes_nothing_of_the_next_one(writer
 
 
 def test_one_that_finishes_while_another_claims_is_not_claimed(writer, queue, monkeypatch):
-    """The lapsed claim is finished in a transaction that is still open when somebody looks for work."""
+    """A lapsed claim is finished in a transaction that is still open when another worker looks for work."""
     set_aside(writer, "a")
     mine, seen = claim(queue), []
     add = writer.add

@@ -72,7 +72,7 @@ def test_each_is_moved_in_the_ledger_of_its_group_and_partition(database, writer
 
 
 def test_what_has_no_ledger_is_assessed_without_one(writer, queue, engine, rows):
-    """Standard input has no offsets, and an interaction may have no place at all."""
+    """Standard input has no offsets, and an interaction may have no position at all."""
     at_line = an_interaction(id="b", position=Position(topic="-", partition=0, offset=7))
     writer.write(a_batch(pending=(an_interaction(id="a"), at_line), received=2))
     assert finish_assessed(writer, assessed(claim(queue))) == 2
@@ -148,7 +148,7 @@ def test_the_ledger_balances_whatever_happens_in_whatever_order(database, queue,
 
 
 def test_workers_and_consumers_of_the_same_partitions_get_on(database, engine, rows):
-    """Two consumers set some aside and assess others, and two workers finish, all in the same rows of the ledger."""
+    """Two consumers leave some pending and assess others, and two workers finish, all in the same ledger rows."""
     rounds, done = 100, Event()
     meet = Barrier(4)
 

@@ -1,4 +1,4 @@
-"""PendingQueue work on a real server: one worker at a time has a piece."""
+"""The queue of pending work on a real server: one worker at a time has a piece of work."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_no_piece_is_in_two_hands(writer, queue, engine):
 
 
 def test_no_plan_of_the_server_takes_more_than_was_asked_for(database, writer, rows):
-    """A subquery that skips what is locked gives other rows each time that a plan runs it."""
+    """A subquery that skips locked rows gives other rows each time that a plan runs it."""
     set_aside(writer, *map(str, range(40)))
     rows("ANALYZE pending")
     off = " ".join(f"-c enable_{n}=off" for n in ("hashjoin", "mergejoin", "material", "hashagg", "sort", "memoize"))

@@ -1,4 +1,4 @@
-"""Revised verdicts move the rollup, and what they replace is kept."""
+"""Revised verdicts change the rollup, and the replaced ones are kept."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ COUNTED = 5 + 1 + len(Verdict) + len(Reason) + len(METRICS)  # columns of ROLLUP
 
 
 def rollup(rows):
-    """Exact, but for the last digits of the sums."""
+    """Equal, except for the last digits of the sums."""
     return [
         (
             *row[:COUNTED],
@@ -75,7 +75,7 @@ def test_the_rollup_is_as_if_the_revised_verdicts_had_been_given_at_first(writer
     everything = "TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label, pending"
 
     def written(first, revised):
-        """Under a cap on labels that some of them go over."""
+        """Runs with a cap on labels that some of them exceed."""
         rows(everything)
         writer._labels = LabelCap({**MOST_VALUES, "topic": 2, "model": 2})
         found = [
@@ -133,7 +133,7 @@ def test_a_revision_leaves_the_verdict_of_a_rescore_alone(writer, queue, rows, r
 
 
 def test_a_verdict_of_another_profile_is_not_revised_and_that_is_seen(writer, queue, rows, rescore):
-    """Nor is that of a rescore under the profile of today."""
+    """Nor is the assessment of a rescore under the current profile."""
     Reader(writer).write(assessed=["a", "b"])
     rescore("of today", "a", "b")
     before = rows("SELECT * FROM assessment ORDER BY id, live"), rows("SELECT * FROM verdict_minute")

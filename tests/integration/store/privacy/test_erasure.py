@@ -1,4 +1,4 @@
-"""Erasing on a real server: what goes, what stays, and what tells of it."""
+"""Erasure on a real server: what goes, what stays, and the act that records it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasing and removing while others are at the same rows: nothing that was said comes back or is left."""
+"""Erasure and retention while others work on the same rows: no text comes back or stays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def remove(engine):
 
 @contextmanager
 def meanwhile(rows, work, *args):
-    """Does it in a thread, which by the beginning of the block waits for somebody."""
+    """Runs it in a thread, which waits for a lock when the block begins."""
     with ThreadPoolExecutor(1) as others:
         running = others.submit(work, *args)
         until("it waits for a lock", lambda: running.done() or rows("SELECT pid FROM pg_locks WHERE NOT granted"))
@@ -76,7 +76,7 @@ def test_what_a_worker_queues_to_follow_goes_too(database, writer, engine, rows,
 
 
 def test_a_round_of_alerting_is_waited_for(database, writer, engine, rows):
-    """It has read questions and answers, and is about to store what it says of them."""
+    """The round has read questions and answers, and is about to store what it quotes."""
     writer.write(a_batch(told("q-1", NOON)))
     with ThreadPoolExecutor(1) as others:
         with PostgresAlertStore(engine).evaluating() as ours:

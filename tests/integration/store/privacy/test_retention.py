@@ -1,4 +1,4 @@
-"""Retention on a real server: what goes and when, and that ledger, duplicates and audit trail still add up."""
+"""Retention on a real server: what goes and when, while ledger, duplicates and audit trail still add up."""
 
 from __future__ import annotations
 

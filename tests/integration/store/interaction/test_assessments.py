@@ -1,4 +1,4 @@
-"""What people ask of the stored rows, asked of a real server."""
+"""Reads interactions with their assessments, offsets and profiles from a real server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def queries(engine):
     return AssessmentQueries(engine)
 
 
-# --- explained ---
+# --- interactions with their assessments ---
 
 
 def test_what_was_never_stored_is_not_explained(queries):
