@@ -4,29 +4,29 @@ from fastapi import APIRouter, Depends, Security
 from fastapi.security import HTTPBearer
 
 from monitor.web.alert import api as alert_api
-from monitor.web.alert import api_silences as alert_api_silences
+from monitor.web.alert import api_silences as silence_api
 from monitor.web.alert import list_page as alert_list_page
 from monitor.web.alert import page as alert_page
 from monitor.web.audit import api as audit_api
 from monitor.web.audit import page as audit_page
-from monitor.web.base import api_page as base_api_page
+from monitor.web.base import api_page
 from monitor.web.base.guard import reject_nul
 from monitor.web.base.parameters import reject_unknown_parameters
-from monitor.web.deadletters import api as ledger_api_dead_letters
-from monitor.web.deadletters import page as ledger_page
+from monitor.web.deadletters import api as dead_letter_api
+from monitor.web.deadletters import page as dead_letter_page
 from monitor.web.interaction import api as interaction_api
-from monitor.web.interaction import api_export as interaction_api_export
-from monitor.web.interaction import api_overview as interaction_api_overview
+from monitor.web.interaction import api_export as export_api
+from monitor.web.interaction import api_overview as overview_api
 from monitor.web.interaction import list_page as interaction_list_page
-from monitor.web.interaction import overview_page as interaction_overview_page
+from monitor.web.interaction import overview_page
 from monitor.web.interaction import page as interaction_page
 from monitor.web.ledger import api as ledger_api
 from monitor.web.report import api as report_api
 from monitor.web.report import page as report_page
-from monitor.web.review import api as review_api
-from monitor.web.review import api_profiles as review_api_profiles
+from monitor.web.review import api as label_api
+from monitor.web.review import api_profiles as profile_api
 from monitor.web.review import page as review_page
-from monitor.web.review import profiles_page as review_profiles_page
+from monitor.web.review import profiles_page as profile_page
 
 PREFIX = "/api/v1"
 _bearer = HTTPBearer(
@@ -35,30 +35,30 @@ _bearer = HTTPBearer(
 
 pages = APIRouter(include_in_schema=False, dependencies=[Depends(reject_nul)])
 for page in (
-    interaction_overview_page,
+    overview_page,
     interaction_list_page,
     interaction_page,
     alert_list_page,
     alert_page,
     review_page,
     report_page,
-    review_profiles_page,
-    ledger_page,
+    profile_page,
+    dead_letter_page,
     audit_page,
-    base_api_page,
+    api_page,
 ):
     pages.include_router(page.router)
 
 api = APIRouter(prefix=PREFIX, dependencies=[Security(_bearer), Depends(reject_unknown_parameters)])
 for operations in (
-    interaction_api_overview,
+    overview_api,
     interaction_api,
-    interaction_api_export,
-    review_api,
+    export_api,
+    label_api,
     alert_api,
-    alert_api_silences,
-    review_api_profiles,
-    ledger_api_dead_letters,
+    silence_api,
+    profile_api,
+    dead_letter_api,
     report_api,
     audit_api,
     ledger_api,

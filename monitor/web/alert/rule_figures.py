@@ -41,7 +41,7 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts]) -> RuleFigure | None:
     if rule.signal.kind is SignalKind.NO_DATA:
         if not found:
             return None
-        fewest = min(found, key=lambda its: its.counts[0].total)
+        fewest = min(found, key=lambda counts: counts.counts[0].total)
         return RuleFigure(figure=f"{fewest.counts[0].total:,}", labels=_label_values(fewest))
     known = [(mean, counts) for counts in found if (mean := counts.counts[0].mean) is not None]
     if not known:

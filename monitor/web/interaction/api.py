@@ -232,7 +232,7 @@ def interaction_detail(
     *,
     clear: bool,
 ) -> InteractionDetail:
-    """An interaction by its rows of `Queries.explained`, the live one first."""
+    """An interaction from its rows of `Queries.with_assessments`, the live one first."""
     first = rows[0]
     names = (
         *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "tags"),

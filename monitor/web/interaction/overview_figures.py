@@ -73,13 +73,13 @@ def rate_change(now: Verdicts, before: Verdicts, name: str) -> Change | None:
     A change is clear when Newcombe's 95 % interval excludes 0: d − √((p₁ − l₁)² + (u₂ − p₂)²) to
     d + √((u₁ − p₁)² + (p₂ − l₂)²) from the Wilson intervals of both (Statistics in Medicine 17 (1998), 873–890).
     """
-    one, other = now.interval(name), before.interval(name)
+    interval, interval_before = now.interval(name), before.interval(name)
     p1, p2 = now.share(name), before.share(name)
-    if one is None or other is None or p1 is None or p2 is None:
+    if interval is None or interval_before is None or p1 is None or p2 is None:
         return None
     d = p1 - p2
-    low = d - sqrt((p1 - one[0]) ** 2 + (other[1] - p2) ** 2)
-    high = d + sqrt((one[1] - p1) ** 2 + (p2 - other[0]) ** 2)
+    low = d - sqrt((p1 - interval[0]) ** 2 + (interval_before[1] - p2) ** 2)
+    high = d + sqrt((interval[1] - p1) ** 2 + (p2 - interval_before[0]) ** 2)
     return Change(difference=d, clear=low > 0 or high < 0)
 
 
@@ -94,7 +94,7 @@ def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tu
     for cell in cells:
         side = now if cell.at >= split else before
         side[key(cell)] += _counts(cell)
-    found = [GroupCounts(key=its, now=now[its], before=before[its]) for its in {*now, *before}]
+    found = [GroupCounts(key=name, now=now[name], before=before[name]) for name in {*now, *before}]
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
 
 

@@ -84,7 +84,7 @@ def overview(
 def sources(application: Application) -> list[Source]:
     """All sources that were ever consumed, by name."""
     reading = ReadingStore(application.engine)
-    lags = {its.labels["source"]: its.counts[0].sum for its in reading.lags(application.now())}
+    lags = {lag.labels["source"]: lag.counts[0].sum for lag in reading.lags(application.now())}
     rows, _ = Ledger(application.engine).read()
     live = [row for row in rows if row.live]
     names = sorted({*lags, *(source_of(row.topic) for row in live)})

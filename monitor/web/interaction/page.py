@@ -87,9 +87,8 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
     if not rows:
         raise _unknown(application, app, id_)
     row = rows[0]
-    profiles = {its["profile_hash"]: application.queries.profile(its["profile_hash"]) for its in rows}
-    profile = profiles[row["profile_hash"]]
-    beside = InteractionContext(application.engine)
+    profile = application.queries.profile(row["profile_hash"])
+    context = InteractionContext(application.engine)
     sentences = interaction_view.sentence_views(row, clear=clear)
     conversation = row["conversation_id"]
     return page(
@@ -115,8 +114,8 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         threshold=None if profile is None else profile.groundedness.threshold,
         judgements=_latest(application, app, id_),
         judgement_text=judgement_text,
-        turns=beside.conversation(app, conversation) if conversation else (),
-        leaves=beside.leaves(app, id_),
+        turns=context.conversation(app, conversation) if conversation else (),
+        leaves=context.leaves(app, id_),
         labels=newest_labels(application.engine, app, id_),
         most_note=MAX_NOTE_CHARS,
     )
@@ -124,7 +123,8 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
 
 def _latest(application: Application, app: str, id_: str) -> list[Mapping[str, Any]]:
     """The latest judgement of each metric, by name."""
-    latest = {its["metric"]: its for its in reversed(application.queries.judgements(app, id_))}
+    newest_first = application.queries.judgements(app, id_)
+    latest = {judgement["metric"]: judgement for judgement in reversed(newest_first)}
     return [latest[name] for name in sorted(latest)]
 
 
@@ -136,7 +136,7 @@ def _app_and_id(request: Request, app: str, id_: str, suffix: str = "") -> tuple
 
 
 def _unknown(application: Application, app: str, id_: str) -> HTTPException:
-    if any(its["app"] == app for its in application.queries.unassessed(id_)):
+    if any(waiting["app"] == app for waiting in application.queries.unassessed(id_)):
         message = "This interaction is stored but not assessed yet. Reload in a minute, or run `monitor pending`."
     else:
         message = "There is no such interaction: it was never received, or retention has deleted it."

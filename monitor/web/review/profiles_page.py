@@ -113,6 +113,6 @@ def _read(definition: object) -> Profile | None:
 
 def _common(use: ProfileUse, first: str, second: str, now: datetime) -> datetime:
     """The time up to which both profiles have assessed answers, as far as the sample shows."""
-    last = {its.profile_hash: its.last for its in use.sampled().uses}
+    last = {sample.profile_hash: sample.last for sample in use.sampled().uses}
     known = [last[name] for name in (first, second) if name in last]
     return min(known, default=now)

@@ -1,9 +1,9 @@
-// Live refresh, the menu on phones, and what needs the pointer or the keyboard. Without it every page works, still.
+// Live refresh, the menu on phones, pointer and keyboard shortcuts. Every page works without this script.
 "use strict";
 
 const main = document.getElementById("main");
 
-// The page is fetched again and its main part put in place, unless somebody is at work in it.
+// Fetches the page again and replaces its main part, unless the user is working in it.
 function busy() {
   const active = document.activeElement;
   const writing = active && main.contains(active) && active.matches("input, select, textarea, summary, [role=button]");
@@ -12,21 +12,21 @@ function busy() {
 
 async function refresh() {
   if (busy()) return;
-  const said = document.getElementById("refreshed");
+  const status = document.getElementById("refreshed");
   try {
     const answer = await fetch(location.href, { headers: { "X-Refresh": "1" }, redirect: "error" });
     if (!answer.ok) throw new Error(String(answer.status));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return;
     const focused = document.activeElement && document.activeElement.id;
-    const open = [...main.querySelectorAll("details[open][id]")].map((its) => its.id);
+    const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
     main.replaceChildren(...next.getElementById("main").childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-    said.replaceChildren(...next.getElementById("refreshed").childNodes);
+    status.replaceChildren(...next.getElementById("refreshed").childNodes);
     prepare();
   } catch {
-    said.textContent = "not refreshed: the server does not answer";
+    status.textContent = "not refreshed: the server does not answer";
   }
 }
 
@@ -46,46 +46,46 @@ if (menu) {
   });
 }
 
-// A sentence shows its passage as long as the pointer or the focus is on it; a click or Enter keeps it open.
-function peeking(its) {
-  const summary = its.querySelector("summary");
+// A sentence shows its passage while the pointer or the focus is on it; a click or Enter keeps it open.
+function addPeek(details) {
+  const summary = details.querySelector("summary");
   const show = () => {
-    if (its.open) return;
+    if (details.open) return;
     for (const other of main.querySelectorAll("details[data-peek]")) {
       delete other.dataset.peek;
       other.open = false;
     }
-    its.dataset.peek = "";
-    its.open = true;
+    details.dataset.peek = "";
+    details.open = true;
   };
   const hide = () => {
-    if ("peek" in its.dataset && document.activeElement !== summary && !its.matches(":hover")) {
-      delete its.dataset.peek;
-      its.open = false;
+    if ("peek" in details.dataset && document.activeElement !== summary && !details.matches(":hover")) {
+      delete details.dataset.peek;
+      details.open = false;
     }
   };
   summary.addEventListener("focus", () => {
     if (summary.matches(":focus-visible")) show();
   });
-  its.addEventListener("pointerenter", (event) => {
+  details.addEventListener("pointerenter", (event) => {
     if (event.pointerType === "mouse" && !main.querySelector("details.sentence[open]:not([data-peek])")) show();
   });
   summary.addEventListener("blur", () => setTimeout(hide));
-  its.addEventListener("pointerleave", hide);
+  details.addEventListener("pointerleave", hide);
   summary.addEventListener("click", (event) => {
-    if ("peek" in its.dataset) {
+    if ("peek" in details.dataset) {
       event.preventDefault();
-      delete its.dataset.peek;
+      delete details.dataset.peek;
     }
   });
 }
 
-// Runs for the page as it came and again after each refresh.
+// Runs once for the loaded page, and again after each refresh.
 function prepare() {
   if (!matchMedia("(min-width: 62rem)").matches) {
-    for (const its of main.querySelectorAll("details[data-peek]")) delete its.dataset.peek; // a tap closes it
+    for (const opened of main.querySelectorAll("details[data-peek]")) delete opened.dataset.peek; // so a tap closes it
   }
-  for (const its of main.querySelectorAll("details.sentence")) peeking(its);
+  for (const details of main.querySelectorAll("details.sentence")) addPeek(details);
   for (const form of main.querySelectorAll("form[data-confirm]")) {
     form.addEventListener("submit", (event) => {
       if (!confirm(form.dataset.confirm)) event.preventDefault();
@@ -94,7 +94,7 @@ function prepare() {
 }
 prepare();
 
-// Single keys press what names them, unless somebody writes, or means a key of the browser.
+// A single key presses the button with that data-key, unless the user is typing or uses a browser shortcut.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target.matches("input, select, textarea, [contenteditable]")) return;
