@@ -69,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Matching answers with similar questions, named by the words that set them apart from other questions of the window.
+    """Matching answers with similar questions, named by the words that set them apart from the window's other ones.
 
     `share` is of the window's matching answers, `before_share` of the baseline's, None if the baseline has too few.
     """

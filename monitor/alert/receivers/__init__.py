@@ -1,4 +1,7 @@
-"""Who is told. Adding a receiver is one file and one line in `RECEIVERS`; `app.py` calls `configured`."""
+"""Receivers: a notification comes in, a message to one service goes out.
+
+A new receiver takes one file and one line in `RECEIVERS`.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ RECEIVERS: Mapping[str, Builder] = {
 
 
 def configured(settings: Settings, draw: Draw | None = None) -> dict[str, Receiver]:
-    """The receivers that `settings` ask for, by the name that rules use; `draw` makes the charts that some show.
+    """The receivers that `settings` configure, by the name that rules use; `draw` makes charts for some of them.
 
     Raises:
-        WrongSettings: a receiver is set up by half.
+        WrongSettings: the settings of a receiver are incomplete.
     """
     built = ((name, build(settings, draw)) for name, build in RECEIVERS.items())
     return {name: receiver for name, receiver in built if receiver is not None}

@@ -1,4 +1,4 @@
-"""Prometheus's Alertmanager, by its API v2: it groups, silences and tells as it is configured to.
+"""Sends alerts to Prometheus's Alertmanager by its API v2, which then groups, silences and notifies.
 
 Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
 """
@@ -10,6 +10,8 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import ClassVar
+
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
@@ -26,12 +28,12 @@ from monitor.core.settings.load import Settings
 log = logging.getLogger(__name__)
 
 RESEND = timedelta(minutes=1)
-_KEPT = 4 * RESEND  # an alert that is not sent again ends by itself, after as long as Prometheus's would
+_KEPT = 4 * RESEND  # an alert that is not repeated ends after this time, as with Prometheus
 _SETTING = "MONITOR_ALERTMANAGER__URLS"
-_NOT_TOLD = ("acknowledged", "silenced")  # Alertmanager knows neither from outside; it has silences of its own
+_NOT_SENT = ("acknowledged", "silenced")  # Alertmanager accepts neither from outside; it has its own silences
 
 
-def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # noqa: ARG001  it shows no charts
+def from_settings(settings: Settings, _draw: Draw | None) -> Receiver | None:
     """None without URLs."""
     known = settings.alertmanager
     return Alertmanager(known.urls, authorization=_authorization(known)) if known.urls else None
@@ -46,10 +48,10 @@ def _authorization(known: AlertmanagerSettings) -> str | None:
     return None
 
 
-class Alertmanager:
-    """Posts the alerts to every URL of a cluster; they are delivered once one of them took them. Gives no receipt.
+class Alertmanager(Receiver):
+    """Posts alerts to every URL of a cluster; one that accepts them is enough. Returns no receipt.
 
-    Alertmanager forgets an alert that it does not hear of again, so what fires is to be sent every `resend`.
+    Alertmanager forgets an alert that is not repeated, so firing alerts are sent again every `resend`.
     """
 
     resend: ClassVar[timedelta | None] = RESEND
@@ -65,20 +67,22 @@ class Alertmanager:
         self._status = endpoints("/api/v2/status")
         self._clock = clock
 
+    @override
     def send(self, notification: Notification) -> None:
-        """Sends once to each.
+        """Sends once to each URL.
 
         Raises:
-            Retriable: none took it, and one of them may do so later.
+            Retriable: no URL accepted it, and at least one may do so later.
             Fatal: all refuse for good.
         """
-        if notification.news in _NOT_TOLD:
+        if notification.news in _NOT_SENT:
             return
         body = encode(self._payload(notification)).encode()
         _reached(self._alerts, lambda endpoint: endpoint.post(body))
 
+    @override
     def check(self) -> str:
-        """As the port says: how many answer, and where."""
+        """Says which URLs answer, and how many of them."""
         answering = _reached(self._status, Endpoint.get)
         return (
             f"Alertmanager at {', '.join(e.host for e in answering)} ({len(answering)} of {len(self._status)} answer)"
@@ -86,23 +90,23 @@ class Alertmanager:
 
     def _payload(self, notification: Notification) -> list[Json]:
         alerts: list[Json] = []
-        for told in notification.alerts:
-            # from when it is sent, not from when it was decided: what waited for a retry must not arrive as over
+        for alert in notification.alerts:
+            # from the time of sending, not of the decision: an alert that waited for a retry must not arrive as over
             kept = max(notification.at, self._clock()) + _KEPT
-            alert: dict[str, Json] = {
-                "labels": dict(label_set(told)),
-                "annotations": dict(annotation_set(told, notification)),
-                "startsAt": timestamp(told.fired_at),
-                "endsAt": timestamp((told.resolved_at or notification.at) if told.status == "resolved" else kept),
+            entry: dict[str, Json] = {
+                "labels": dict(label_set(alert)),
+                "annotations": dict(annotation_set(alert, notification)),
+                "startsAt": timestamp(alert.fired_at),
+                "endsAt": timestamp((alert.resolved_at or notification.at) if alert.status == "resolved" else kept),
             }
             if url := http_url(notification.url):
-                alert["generatorURL"] = url
-            alerts.append(alert)
+                entry["generatorURL"] = url
+            alerts.append(entry)
         return alerts
 
 
 def _reached(endpoints: Sequence[Endpoint], ask: Callable[[Endpoint], Answer]) -> list[Endpoint]:
-    """Those that did what they were asked, one at least; the failures of the others are logged."""
+    """The endpoints that accepted the request, at least one; the failures of the others are logged."""
     reached: list[Endpoint] = []
     failures: list[Retriable | Fatal] = []
     for endpoint in endpoints:
@@ -118,5 +122,5 @@ def _reached(endpoints: Sequence[Endpoint], ask: Callable[[Endpoint], Answer]) -
     if not reached:
         raise next((failure for failure in failures if isinstance(failure, Retriable)), failures[0])
     for failure in failures:
-        log.warning("%s; another one of the cluster took it", failure)
+        log.warning("%s; another server of the cluster accepted the alerts", failure)
     return reached

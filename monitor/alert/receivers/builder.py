@@ -1,4 +1,4 @@
-"""How receivers are built."""
+"""The types and functions that all receivers share: builder, clock and chart."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from monitor.core.settings.load import Settings
 
 log = logging.getLogger(__name__)
 
-Draw: TypeAlias = Callable[[Course], bytes]  # a chart as PNG
-# Builds the receiver from the settings, or None where they do not ask for it; some of them show charts.
+Draw: TypeAlias = Callable[[Course], bytes]  # returns a chart as PNG
+# Builds a receiver from the settings, or returns None if they do not configure it.
 Builder: TypeAlias = Callable[[Settings, Draw | None], Receiver | None]
 Clock: TypeAlias = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The time at which something is sent; when it was decided, the notification says."""
+    """The time of sending; the notification has the time of the decision."""
     return datetime.now(UTC)
 
 
 def drawn(draw: Draw | None, course: Course | None) -> bytes | None:
-    """The chart, if there is one to draw and somebody who draws it. A chart that fails is logged and left out."""
+    """The chart as PNG, or None without a course or a drawing function. A chart that fails is logged and left out."""
     if draw is None or course is None:
         return None
     try:
         return draw(course)
     except Exception:
-        log.exception("the chart of an alert could not be drawn; its message goes without")
+        log.exception("the chart of an alert could not be drawn; the message is sent without it")
         return None

@@ -1,10 +1,11 @@
-"""Notifications as plain text on a stream; always configured."""
+"""Writes notifications as plain text to a stream; always configured."""
 
 from __future__ import annotations
 
 import sys
-from datetime import timedelta
-from typing import ClassVar, TextIO
+from typing import TextIO
+
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
@@ -14,28 +15,27 @@ from monitor.core.errors import Fatal, Retriable
 from monitor.core.settings.load import Settings
 
 
-def from_settings(settings: Settings, draw: Draw | None) -> Receiver:  # noqa: ARG001  every builder is called alike
+def from_settings(_settings: Settings, _draw: Draw | None) -> Receiver:
     """The console needs no settings."""
     return Console()
 
 
-class Console:
-    """Writes each notification to `stream`, standard error where it is None. Gives no receipt."""
-
-    resend: ClassVar[timedelta | None] = None
+class Console(Receiver):
+    """Writes each notification to `stream`, by default standard error. Returns no receipt."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
 
+    @override
     def send(self, notification: Notification) -> None:
         """Writes and flushes.
 
         Raises:
-            Retriable: the stream takes nothing for now (a full disk, a broken pipe).
-            Fatal: it is closed.
+            Retriable: the stream cannot be written now (a full disk, a broken pipe).
+            Fatal: the stream is closed.
         """
         stream = self._stream or sys.stderr
-        # a stream in ASCII, as under cron, still has to take a question in Chinese
+        # an ASCII stream, as under cron, must still take a question in Chinese
         encoding = stream.encoding or "utf-8"
         text = render(notification).encode(encoding, "replace").decode(encoding)
         try:
@@ -46,6 +46,6 @@ class Console:
         except ValueError:
             raise Fatal("console: the output stream is closed") from None
 
+    @override
     def check(self) -> str:
-        """As the port says."""
         return "this terminal" if self._stream is None else "a stream"

@@ -1,7 +1,7 @@
-"""Mail, by SMTP.
+"""Sends notifications as mail by SMTP.
 
-No error text and no log line of this module holds the password; what a server says while it is asked to let us in is
-left out, since it may repeat it.
+No error text and no log line of this module holds the password. Answers of the server to the login are left out, since
+they may repeat it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from email.message import EmailMessage
-from typing import ClassVar, Literal
+from typing import Literal
+
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
@@ -26,7 +27,7 @@ from monitor.core.text.plain import plain
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 10.0  # seconds of each step
+TIMEOUT = 10.0  # seconds for each step
 Security = Literal["none", "starttls", "tls"]
 _PORTS: Mapping[Security, int] = {"none": 25, "starttls": 587, "tls": 465}
 _PERMANENT = 500
@@ -35,7 +36,7 @@ _LONGEST_QUOTE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A mail server, and how to get in. `port` None is the usual one of `security`."""
+    """A mail server and the login. `port` None means the usual port for `security`."""
 
     host: str
     port: int | None = None
@@ -67,13 +68,11 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:
     return Email(server, sender=known.sender, recipients=known.recipients, draw=draw)
 
 
-class Email:
-    """Sends one mail to all recipients for each notification. Gives no receipt.
+class Email(Receiver):
+    """Sends one mail to all recipients for each notification. Returns no receipt.
 
-    Its `Message-ID` is made of episode and number, so a mail that is sent twice is known as the same.
+    The `Message-ID` consists of episode and number, so mail programs recognize a mail that is sent twice.
     """
-
-    resend: ClassVar[timedelta | None] = None
 
     def __init__(self, server: Server, *, sender: str, recipients: Sequence[str], draw: Draw | None = None) -> None:
         self._server = server
@@ -81,22 +80,24 @@ class Email:
         self._recipients = tuple(recipients)
         self._draw = draw
 
+    @override
     def send(self, notification: Notification) -> None:
-        """Sends once. It is delivered when the server took it for one recipient; refused ones are logged.
+        """Sends once. One accepted recipient counts as delivered; refused recipients are logged.
 
         Raises:
-            Retriable: the server is out of reach, or says 4xx.
-            Fatal: it says 5xx, or cannot do what the settings ask of it; the message says what to change.
+            Retriable: the server is out of reach, or answers 4xx.
+            Fatal: the server answers 5xx, or does not support the settings; the message says what to change.
         """
         chart = drawn(self._draw, notification.course)
         mail = message(notification, sender=self._sender, recipients=self._recipients, chart=chart)
         with self._connected() as smtp:
             refused = self._transmit(smtp, mail)
-        for address, (code, said) in refused.items():
-            log.warning("email: %s refuses %s: %s", self._server.place, plain(address), _quote(code, said))
+        for address, (code, answer) in refused.items():
+            log.warning("email: %s refuses %s: %s", self._server.place, plain(address), _quote(code, answer))
 
+    @override
     def check(self) -> str:
-        """As the port says: connects and logs in."""
+        """Connects and logs in."""
         with self._connected() as smtp:
             smtp.noop()
         return f"mail by {self._server.place} to {', '.join(self._recipients)}"
@@ -106,16 +107,18 @@ class Email:
             return smtp.send_message(mail, self._sender, self._recipients)
         except smtplib.SMTPRecipientsRefused as error:
             answers = error.recipients.values()
-            code, said = min(answers, key=lambda answer: answer[0])  # one that may pass, if there is one
-            raise self._refused(code, said, "MONITOR_EMAIL__RECIPIENTS") from None
+            code, answer = min(answers, key=lambda answer: answer[0])  # a temporary refusal, if there is one
+            raise self._refused(code, answer, "MONITOR_EMAIL__RECIPIENTS") from None
         except smtplib.SMTPSenderRefused as error:
             raise self._refused(error.smtp_code, error.smtp_error, "MONITOR_EMAIL__SENDER") from None
         except smtplib.SMTPNotSupportedError:
-            raise Fatal(f"{self._who}: it takes ASCII addresses only: check MONITOR_EMAIL__RECIPIENTS") from None
+            raise Fatal(
+                f"{self._who}: the server takes only ASCII addresses: check MONITOR_EMAIL__RECIPIENTS"
+            ) from None
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
-        """A session that is let in; what goes wrong in it, and in the block, is named."""
+        """A session after the login; errors in it, and in the block, become `Retriable` or `Fatal`."""
         smtp: smtplib.SMTP | None = None
         try:
             smtp = self._opened()
@@ -128,7 +131,7 @@ class Email:
             raise Retriable(f"{self._who}: out of reach: {_reason(error)}") from None
         finally:
             if smtp is not None:
-                with suppress(smtplib.SMTPException, OSError):  # it has the mail already, or never will
+                with suppress(smtplib.SMTPException, OSError):  # the mail has already been accepted or refused
                     smtp.quit()
                 smtp.close()
 
@@ -154,22 +157,22 @@ class Email:
         try:
             smtp.starttls(context=ssl.create_default_context())
         except smtplib.SMTPNotSupportedError:
-            raise Fatal(f"{self._who}: no STARTTLS there: set MONITOR_EMAIL__SECURITY to tls, or to none") from None
+            raise Fatal(f"{self._who}: it has no STARTTLS: set MONITOR_EMAIL__SECURITY to tls or none") from None
 
     def _log_in(self, smtp: smtplib.SMTP, username: str, password: str) -> None:
-        mend = "check MONITOR_EMAIL__USERNAME and MONITOR_EMAIL__PASSWORD"
+        remedy = "check MONITOR_EMAIL__USERNAME and MONITOR_EMAIL__PASSWORD"
         try:
             smtp.login(username, password)
         except smtplib.SMTPNotSupportedError:
-            raise Fatal(f"{self._who}: it takes no login: leave out MONITOR_EMAIL__USERNAME and __PASSWORD") from None
+            raise Fatal(f"{self._who}: it takes no login: remove MONITOR_EMAIL__USERNAME and __PASSWORD") from None
         except smtplib.SMTPAuthenticationError as error:
-            said = f"{self._who}: the login is refused ({error.smtp_code})"
-            raise Fatal(f"{said}: {mend}") if error.smtp_code >= _PERMANENT else Retriable(said) from None
-        except UnicodeError:  # its text holds the password
-            raise Fatal(f"{self._who}: SMTP takes ASCII logins only: {mend}") from None
+            problem = f"{self._who}: the login is refused ({error.smtp_code})"
+            raise Fatal(f"{problem}: {remedy}") if error.smtp_code >= _PERMANENT else Retriable(problem) from None
+        except UnicodeError:  # the error's text holds the password
+            raise Fatal(f"{self._who}: SMTP takes only ASCII logins: {remedy}") from None
 
-    def _refused(self, code: int, said: bytes | str, setting: str) -> Retriable | Fatal:
-        quote = f"{self._who}: {_quote(code, said)}"
+    def _refused(self, code: int, answer: bytes | str, setting: str) -> Retriable | Fatal:
+        quote = f"{self._who}: {_quote(code, answer)}"
         return Fatal(f"{quote}: check {setting}") if code >= _PERMANENT else Retriable(quote)
 
     @property
@@ -177,13 +180,13 @@ class Email:
         return f"email by {self._server.place}"
 
 
-def _quote(code: int, said: bytes | str) -> str:
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+def _quote(code: int, answer: bytes | str) -> str:
+    text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
     return f"{code} {plain(text)[:_LONGEST_QUOTE]}"
 
 
 def _reason(error: Exception) -> str:
-    """The system's own reason if there is one, else the kind of error."""
+    """The reason that the system gives, or else the kind of error."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message})"
     return error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__

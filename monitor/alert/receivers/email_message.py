@@ -1,7 +1,7 @@
-"""A notification as a mail: text, the same as HTML, and the chart within it.
+"""Builds a mail from a notification: plain text, HTML with the same content, and an inline chart.
 
-Foreign text is one harmless line wherever it stands, escaped in HTML; nothing is loaded from elsewhere. The first mail
-of an episode is the one that the later ones refer to, so that mail programs show them as one thread.
+Text from outside is always one harmless line, escaped in HTML; nothing is loaded from other servers. Later mails of an
+episode refer to the first one, so that mail programs show them as one thread.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _OVER = "#2e7d32"
 
 
 def message(notification: Notification, *, sender: str, recipients: Sequence[str], chart: bytes | None) -> EmailMessage:
-    """The mail; `chart` is a PNG."""
+    """The mail for `notification`; `chart` is a PNG."""
     domain = sender.rpartition("@")[2]
     mail = EmailMessage(policy=SMTP)
     mail["From"] = sender
     mail["To"] = ", ".join(recipients)
-    calls = notification.pages and notification.number  # the first one says so by itself
+    calls = notification.pages and notification.number  # the subject of the first mail says it already
     mail["Subject"] = (
         f"{heading(notification)}: {shortened(news_line(notification), _MAX_NAME)}" if calls else heading(notification)
     )
@@ -36,14 +36,13 @@ def message(notification: Notification, *, sender: str, recipients: Sequence[str
     mail["Message-ID"] = _id(notification, notification.number, domain)
     if notification.number:
         mail["In-Reply-To"] = mail["References"] = _id(notification, 0, domain)
-    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody's absence note answers it
-    mail["X-Auto-Response-Suppress"] = "All"  # the same for Exchange
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office reply
+    mail["X-Auto-Response-Suppress"] = "All"  # no out-of-office reply from Exchange
     mail.set_content(render(notification).rstrip("\n") + "\n")
     chart_id = f"chart.{notification.episode}.{notification.number}@{domain}"
     mail.add_alternative(html_of(notification, chart_id=chart_id if chart else None), subtype="html")
-    if chart is not None:
-        html_part = list(mail.iter_parts())[1]
-        assert isinstance(html_part, EmailMessage)  # noqa: S101  what add_alternative makes
+    html_part = mail.get_body(preferencelist=("html",))
+    if chart is not None and html_part is not None:
         html_part.add_related(chart, "image", "png", cid=f"<{chart_id}>", filename="chart.png", disposition="inline")
     return mail
 
@@ -57,9 +56,9 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
         *_alerts(notification),
     ]
     if notification.instead_of:
-        parts.insert(2, f"<p>Instead of {_line(notification.instead_of)}</p>")
+        parts.insert(2, f"<p>Sent here instead of to {_line(notification.instead_of)}</p>")
     if chart_id is not None:
-        parts.append(f'<p><img src="cid:{escape(chart_id)}" alt="How the signal went" style="max-width:100%"></p>')
+        parts.append(f'<p><img src="cid:{escape(chart_id)}" alt="The signal over time" style="max-width:100%"></p>')
     if notification.changes:
         changes = "".join(f"<li>{_line(change)}</li>" for change in notification.changes[:_MAX_CHANGES])
         parts.append(f"<h3>What changed</h3><ul>{changes}</ul>")
@@ -79,16 +78,16 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
 
 
 def _alerts(notification: Notification) -> Iterable[str]:
-    for told in notification.alerts[:MAX_ALERTS]:
+    for alert in notification.alerts[:MAX_ALERTS]:
         if len(notification.alerts) > 1:
-            yield f"<h3>{_line(name_of(told), _MAX_NAME)}: {told.status.replace('_', ' ')}</h3>"
+            yield f"<h3>{_line(name_of(alert), _MAX_NAME)}: {alert.status.replace('_', ' ')}</h3>"
         rows = "".join(
             f'<tr><th style="text-align:left;padding-right:1em">{escape(name)}</th><td>{escape(value)}</td></tr>'
-            for name, value in lines_of(told)
+            for name, value in lines_of(alert)
         )
         yield f"<table>{rows}</table>"
     if (more := len(notification.alerts) - MAX_ALERTS) > 0:
-        yield f"<p>{more} more alerts, not shown here</p>"
+        yield f"<p>{more} more alerts not shown</p>"
 
 
 def _example(example: Example) -> str:

@@ -1,6 +1,6 @@
-"""One HTTP request of a receiver, and what its answer means.
+"""Sends HTTP requests for receivers, and turns bad answers into errors.
 
-No error text and no log line of this module holds a URL, a header or what was sent: each may be or hold a secret.
+No error text and no log line of this module holds a URL, a header or a body: each may be or hold a secret.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOST = re.compile(rb"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")  # a name, or IPv6 withou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server said: the beginning of its body, and the seconds after which it wants to be asked again."""
+    """An answer: its status, the beginning of its body, and the seconds that the server asks to wait, if it does."""
 
     status: int
     body: bytes
@@ -37,18 +37,18 @@ class Answer:
 
     @property
     def done(self) -> bool:
-        """Whether the request did what it was for."""
+        """Whether the request succeeded."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 class Endpoint:
-    """One address of a server. `name` says in messages who it is, `setting` what to change where it is wrong.
+    """One address of a server. Messages call it `name`, and name `setting` as the setting to change.
 
-    Proxies and certificates are those of the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE). Redirects are not
-    followed: what is sent is meant for nobody else.
+    Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE). Redirects are not
+    followed: the content is meant for this server only.
 
     Raises:
-        WrongSettings: `url` is no http or https URL, or `headers` hold what no header can.
+        WrongSettings: `url` is not an http or https URL, or a header value has characters that are not allowed.
     """
 
     def __init__(self, url: str, *, name: str, setting: str, headers: Mapping[str, str] | None = None) -> None:
@@ -58,43 +58,43 @@ class Endpoint:
         except (httpx2.InvalidURL, ValueError):
             self._url = httpx2.URL("")
         if not _HOST.fullmatch(self._url.raw_host):
-            raise WrongSettings(f"{setting} is no http or https URL")
+            raise WrongSettings(f"{setting} is not an http or https URL")
         self.host = self._url.netloc.decode("ascii")  # without user and password
         self._name = f"{name} at {self.host}"
         self._headers = {"User-Agent": "rag-monitor", **(headers or {})}
         if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
-            raise WrongSettings(f"{setting} and what belongs to it: a secret holds characters that no header takes")
+            raise WrongSettings(f"{setting} and its related settings: a secret has characters not allowed in a header")
         self._tls: ssl.SSLContext | None = None
-        logging.getLogger("httpx2").setLevel(logging.WARNING)  # it tells of every request, with the URL
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # httpx2 logs every request with its URL
 
     def post(self, body: bytes, headers: Mapping[str, str] | None = None) -> Answer:
-        """Posts JSON, once; the answer may be any.
+        """Posts JSON once, and returns the answer whatever its status.
 
         Raises:
-            Retriable: no whole answer came.
+            Retriable: no complete answer came.
         """
         return self._answered("POST", body, {"Content-Type": _JSON, **(headers or {})})
 
     def get(self) -> Answer:
-        """Asks, once; as `post`."""
+        """Gets once; like `post`."""
         return self._answered("GET", b"", {"Accept": _JSON})
 
-    def judged(self, answer: Answer, said: str = "") -> Retriable | Fatal:
-        """What an answer that is not as it should be is raised as; `said` are the server's words, if worth telling."""
-        words = f"{self._name}: HTTP {answer.status}" + (f" ({plain(said)[:300]})" if said else "")
+    def judged(self, answer: Answer, explanation: str = "") -> Retriable | Fatal:
+        """The error to raise for an unexpected answer; `explanation` is the server's own, if it gives one."""
+        words = f"{self._name}: HTTP {answer.status}" + (f" ({plain(explanation)[:300]})" if explanation else "")
         if answer.status in _BUSY or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return Retriable(words, retry_after=answer.wait)
         if answer.done:
-            return Retriable(f"{words}: that is not its answer; check {self._setting}")
+            return Retriable(f"{words}: this answer is not from the expected service; check {self._setting}")
         if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
-            return Fatal(f"{words}: redirects are not followed; set {self._setting} to where it leads")
-        return Fatal(f"{words}: check {self._setting} and what belongs to it")
+            return Fatal(f"{words}: redirects are not followed; set {self._setting} to the address it redirects to")
+        return Fatal(f"{words}: check {self._setting} and its related settings")
 
     def _answered(self, method: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         until = monotonic() + TIMEOUT
         content = bytearray()
         try:
-            # a connection of its own each time: notifications are rare, and one that idled may be gone
+            # a new connection each time: notifications are rare, and an idle connection may be gone
             with (
                 httpx2.Client(timeout=TIMEOUT, verify=self._context(), follow_redirects=False) as client,
                 client.stream(method, self._url, content=body, headers={**self._headers, **headers}) as response,
@@ -109,17 +109,17 @@ class Endpoint:
             raise Retriable(f"{self._name} does not answer in time") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             raise Retriable(f"{self._name} is out of reach: {_reason(error)}") from None
-        said = response.headers
-        return Answer(status=response.status_code, body=bytes(content[:_LARGEST_ANSWER]), wait=retry_after(said))
+        wait = retry_after(response.headers)
+        return Answer(status=response.status_code, body=bytes(content[:_LARGEST_ANSWER]), wait=wait)
 
     def _context(self) -> ssl.SSLContext:
-        if self._tls is None:  # reading all certificates of the system takes a while
+        if self._tls is None:  # reading the system's certificates takes a while
             self._tls = ssl.create_default_context()
         return self._tls
 
 
 def _reason(error: BaseException) -> str:
-    """The system's own reason if there is one, else the kind of error: its text may hold the URL."""
+    """The reason that the system gives, or else the kind of error: the error's text may hold the URL."""
     below: BaseException | None = error
     while below is not None:
         if isinstance(below, ssl.SSLCertVerificationError):

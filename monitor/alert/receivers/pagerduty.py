@@ -1,19 +1,19 @@
-"""PagerDuty, by its Events API v2: one incident for each alert that a group tells of.
+"""Sends events to PagerDuty by its Events API v2: one incident for each alert of a group.
 
-Not one for the group: an incident that somebody acknowledged, with us or in PagerDuty, calls nobody when it is
-triggered again, so what joins the group later would go unheard. PagerDuty groups by `group` where it is set up to.
+One incident for the whole group would not do: once somebody acknowledges an incident, triggering it again calls nobody,
+so alerts that join the group later would go unnoticed. PagerDuty can group incidents by the field `group`.
 
 Source: https://developer.pagerduty.com/docs/events-api-v2/overview/ (limits: summary 1,024 characters, dedup_key 255,
-the whole event 512 kB; answers: 202 taken, 400 invalid, 429 and 5xx later).
+the whole event 512 kB; answers: 202 accepted, 400 invalid, 429 and 5xx later).
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import timedelta
 from http import HTTPStatus
-from typing import ClassVar
+
+from typing_extensions import override
 
 from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
@@ -26,14 +26,14 @@ from monitor.core.model import Json
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import shortened
 
-# With these the largest event stays below 512,000 bytes, at three bytes a UTF-16 unit; a test holds it there.
+# With these limits the largest event stays below 512,000 bytes, at three bytes per UTF-16 unit; a test checks it.
 _SUMMARY, _SHORT, _LONG, _ANSWER = 1_024, 200, 500, 1_500
 _MAX_LABELS, _MAX_CHANGES = 10, 10
 _KEY = 255
 _SETTING = "MONITOR_PAGERDUTY__ROUTING_KEY"
 
 
-def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # noqa: ARG001  it shows no charts
+def from_settings(settings: Settings, _draw: Draw | None) -> Receiver | None:
     """None without a routing key."""
     known = settings.pagerduty
     if known.routing_key is None:
@@ -41,70 +41,69 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # 
     return PagerDuty(routing_key=known.routing_key.get_secret_value(), url=known.url)
 
 
-class PagerDuty:
-    """Triggers, acknowledges and resolves. Gives no receipt: the group's episode and the alert are the key."""
-
-    resend: ClassVar[timedelta | None] = None
+class PagerDuty(Receiver):
+    """Triggers, acknowledges and resolves. Returns no receipt: the group's episode and the alert form the key."""
 
     def __init__(self, *, routing_key: str, url: str) -> None:
         self._key = routing_key
         self._events = Endpoint(f"{url.rstrip('/')}/v2/enqueue", name="pagerduty", setting=_SETTING)
 
+    @override
     def send(self, notification: Notification) -> None:
-        """Sends the events of its alerts, the worst first. Those sent before one that failed may be sent again.
+        """Sends one event per alert, the worst first. After a failure, events already sent may be sent again.
 
         Raises:
             Retriable: PagerDuty is out of reach or busy.
-            Fatal: it refuses the event, most likely for its routing key.
+            Fatal: PagerDuty refuses the event, most likely because of the routing key.
         """
         for event in events_of(notification):
             answer = self._events.post(encode({"routing_key": self._key, **event}).encode())
             if answer.status != HTTPStatus.ACCEPTED:
-                raise self._events.judged(answer, self._said(answer))
+                raise self._events.judged(answer, self._explanation(answer))
 
+    @override
     def check(self) -> str:
-        """As the port says."""
-        return f"PagerDuty at {self._events.host}, which cannot be tried without an event"
+        return f"PagerDuty at {self._events.host}, which cannot be tested without sending an event"
 
-    def _said(self, answer: Answer) -> str:
-        """PagerDuty's own words, without the key that they may repeat."""
+    def _explanation(self, answer: Answer) -> str:
+        """PagerDuty's explanation, without the key that it may repeat."""
         try:
-            said = json.loads(answer.body)
-            words = [str(said["message"]), *map(str, said.get("errors", ()))]
+            body = json.loads(answer.body)
+            words = [str(body["message"]), *map(str, body.get("errors", ()))]
         except (ValueError, KeyError, TypeError, AttributeError):
             return ""
         return ": ".join(words).replace(self._key, "[key]")
 
 
 def events_of(notification: Notification) -> list[dict[str, Json]]:
-    """The events without their routing key, one at most for each alert.
+    """The events without their routing key, at most one for each alert.
 
-    Nothing comes of an alert that is silenced, or that goes on acknowledged. The alert's own episode is no part of the
-    key: one that comes back before anybody was told that it ended is the same incident.
+    An alert that is silenced, or that goes on after its acknowledgement, makes no event. The alert's own episode is not
+    part of the key: an alert that ends and comes back between two notifications is the same incident.
     """
     events: list[dict[str, Json]] = []
-    for told in notification.alerts:
-        event: dict[str, Json] = {"dedup_key": f"{notification.episode}/{told.fingerprint}"[:_KEY]}
-        if told.status == "resolved":
+    for alert in notification.alerts:
+        event: dict[str, Json] = {"dedup_key": f"{notification.episode}/{alert.fingerprint}"[:_KEY]}
+        if alert.status == "resolved":
             events.append({"event_action": "resolve", **event})
-        elif told.acknowledged_by is not None:
+        elif alert.acknowledged_by is not None:
             if notification.news == "acknowledged":
                 events.append({"event_action": "acknowledge", **event})
-        elif notification.news not in ("acknowledged", "silenced") and told.silenced_until is None:
-            events.append({"event_action": "trigger", **event, **_trigger(notification, told)})
+        elif notification.news not in ("acknowledged", "silenced") and alert.silenced_until is None:
+            events.append({"event_action": "trigger", **event, **_trigger(notification, alert)})
     return events
 
 
-def _trigger(notification: Notification, told: NotifiedAlert) -> dict[str, Json]:
-    if told != notification.leading:  # what changed and the examples are about the leading one
+def _trigger(notification: Notification, alert: NotifiedAlert) -> dict[str, Json]:
+    if alert != notification.leading:  # what changed and the examples belong to the leading alert
         notification = replace(notification, changes=(), examples=(), url=None)
-    notification = replace(notification, alerts=(told,))
+    notification = replace(notification, alerts=(alert,))
     payload: dict[str, Json] = {
-        "summary": shortened(f"{title(notification)} ({figure(told)})", _SUMMARY),
-        "source": shortened(told.labels.get("app") or told.labels.get("source") or "monitor", _SHORT),
-        "severity": told.severity,  # PagerDuty has these three, and `error`
-        "timestamp": timestamp(told.started_at),
-        "class": told.signal,
+        "summary": shortened(f"{title(notification)} ({figure(alert)})", _SUMMARY),
+        "source": shortened(alert.labels.get("app") or alert.labels.get("source") or "monitor", _SHORT),
+        "severity": alert.severity,  # PagerDuty has these three, and `error`
+        "timestamp": timestamp(alert.started_at),
+        "class": alert.signal,
         "group": notification.episode,
         "custom_details": _details(notification),
     }
@@ -132,20 +131,20 @@ def _details(notification: Notification) -> dict[str, Json]:
     return details
 
 
-def _alert(told: NotifiedAlert) -> dict[str, Json]:
-    said = dict(facts(told)) | {name: shortened(value, _LONG) for name, value in remarks(told)}
-    labels = {shortened(n, _SHORT): shortened(v, _SHORT) for n, v in list(labels_of(told).items())[:_MAX_LABELS]}
-    annotations = list(told.annotations.items())[:_MAX_LABELS]
+def _alert(alert: NotifiedAlert) -> dict[str, Json]:
+    figures = dict(facts(alert)) | {name: shortened(value, _LONG) for name, value in remarks(alert)}
+    labels = {shortened(n, _SHORT): shortened(v, _SHORT) for n, v in list(labels_of(alert).items())[:_MAX_LABELS]}
+    annotations = list(alert.annotations.items())[:_MAX_LABELS]
     return {
         **{shortened(name, _SHORT): shortened(value, _LONG) for name, value in annotations},
-        "alert": shortened(name_of(told), _SHORT),
-        "status": told.status,
+        "alert": shortened(name_of(alert), _SHORT),
+        "status": alert.status,
         "labels": dict[str, Json](labels),
-        "figures": dict[str, Json](said),
+        "figures": dict[str, Json](figures),
     }
 
 
 def _links(notification: Notification) -> list[Json]:
     links = [(notification.url, "Open in monitor"), (notification.leading.annotations.get("runbook"), "Runbook")]
     links += [(example.url, f"Example {n}") for n, example in enumerate(notification.examples, start=1)]
-    return [{"href": url, "text": text} for told, text in links if (url := http_url(told))]
+    return [{"href": url, "text": text} for target, text in links if (url := http_url(target))]

@@ -1,7 +1,7 @@
-"""An alert in Alertmanager's data model: labels that name it, annotations that tell of it.
+"""Converts an alert to Alertmanager's data model: labels identify it, annotations describe it.
 
-Names are what Prometheus allows, `[a-zA-Z_][a-zA-Z0-9_]*`: other characters become `_`. Values are one harmless line
-and never empty, since an empty label counts as none.
+Names follow Prometheus's rule, `[a-zA-Z_][a-zA-Z0-9_]*`: other characters become `_`. Values are one harmless line and
+never empty, since an empty label counts as missing.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
 _WRONG = re.compile("[^a-zA-Z0-9_]")
 
 
-def label_set(told: NotifiedAlert) -> dict[str, str]:
-    """`alertname` is the rule; `severity` and the alert's own labels, of which those of the same name make way."""
-    return {**named(labels_of(told)), "alertname": shortened(told.rule, _MAX_LABEL), "severity": told.severity}
+def label_set(alert: NotifiedAlert) -> dict[str, str]:
+    """`alertname` is the rule; then come `severity` and the alert's other labels, which cannot replace the two."""
+    return {**named(labels_of(alert)), "alertname": shortened(alert.rule, _MAX_LABEL), "severity": alert.severity}
 
 
-def annotation_set(told: NotifiedAlert, notification: Notification) -> dict[str, str]:
-    """The rule's own; `summary` where it has none; the figures; what changed and the examples, with the leading one."""
-    said = {
-        "summary": figure(told),
-        **named(told.annotations, limit=_MAX_ANNOTATION),
-        "figures": "; ".join(f"{name}: {value}" for name, value in facts(told)),
+def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str, str]:
+    """The rule's annotations, a default `summary`, the figures; for the leading alert also changes and examples."""
+    annotations = {
+        "summary": figure(alert),
+        **named(alert.annotations, limit=_MAX_ANNOTATION),
+        "figures": "; ".join(f"{name}: {value}" for name, value in facts(alert)),
     }
-    if told is not notification.leading:
-        return said
+    if alert is not notification.leading:
+        return annotations
     if notification.changes:
-        said["changes"] = " ".join(shortened(change, _MAX_LABEL) for change in notification.changes)
+        annotations["changes"] = " ".join(shortened(change, _MAX_LABEL) for change in notification.changes)
     for number, example in enumerate(notification.examples, start=1):
         text = f"{why(example)}. Question: {example.question} Answer: {example.answer}"
-        said[f"example_{number}"] = shortened(text, _MAX_ANNOTATION)
-    return said
+        annotations[f"example_{number}"] = shortened(text, _MAX_ANNOTATION)
+    return annotations
 
 
 def named(values: Mapping[str, str], *, limit: int = _MAX_LABEL) -> dict[str, str]:
@@ -51,12 +51,12 @@ def valid_name(name: str) -> str:
     return allowed if allowed and not allowed[0].isdigit() else f"_{allowed}"
 
 
-def common(those: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """What all of them hold."""
-    first, *others = those
+def common(mappings: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The entries that all `mappings` share; there is at least one mapping."""
+    first, *others = mappings
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
 def timestamp(time: datetime) -> str:
-    """As RFC 3339, in UTC."""
+    """`time` in RFC 3339 form, in UTC."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""A made-up alert that fires and is resolved, for trying a receiver."""
+"""A made-up alert that fires and is resolved, for testing a receiver."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from monitor.alert.notification import Course, Example, Notification, NotifiedAl
 from monitor.alert.state import episode_of
 
 _BOUND = 0.3
+_MINUTES, _BEGINS = 60, 51  # minutes of the made-up course, and the minute with which the rise begins
 
 
 def trial(receiver: str, now: datetime, *, url: str | None = None) -> tuple[Notification, Notification]:
     """Two notifications of one episode: it fires, and it is resolved."""
-    told = _told(now)
+    alert = _sample(now)
     firing = Notification(
         receiver=receiver,
         group="monitor-test",
-        episode=told.episode,
+        episode=alert.episode,
         number=0,
         news="firing",
         group_labels={"app": "test"},
-        alerts=(told,),
+        alerts=(alert,),
         at=now,
         changes=("This is a test: `monitor alerts test` sends it.",),
         examples=(
@@ -39,12 +40,12 @@ def trial(receiver: str, now: datetime, *, url: str | None = None) -> tuple[Noti
         url=url,
     )
     over = replace(
-        told, status="resolved", resolved_at=now, value=0.05, lower=0.02, upper=0.11, note="the test is over"
+        alert, status="resolved", resolved_at=now, value=0.05, lower=0.02, upper=0.11, note="this was a test"
     )
     return firing, replace(firing, number=1, news="resolved", alerts=(over,))
 
 
-def _told(now: datetime) -> NotifiedAlert:
+def _sample(now: datetime) -> NotifiedAlert:
     begun = now - timedelta(minutes=5)
     fixed: dict[str, Any] = {"value": 0.42, "lower": 0.34, "upper": 0.51, "bound": _BOUND, "samples": 120}
     return NotifiedAlert(
@@ -54,7 +55,7 @@ def _told(now: datetime) -> NotifiedAlert:
         signal="rate of negative",
         method="threshold",
         labels={"app": "test"},
-        annotations={"summary": "A test of this receiver: nothing is wrong."},
+        annotations={"summary": "This is a test of the receiver. Nothing is wrong."},
         severity="info",
         status="firing",
         unit="share",
@@ -66,7 +67,7 @@ def _told(now: datetime) -> NotifiedAlert:
 
 
 def _course(now: datetime) -> Course:
-    minutes = [now - timedelta(minutes=60 - minute) for minute in range(60)]
-    values = [0.06 + 0.02 * sin(i) + (0.35 if i > 50 else 0) for i in range(60)]  # noqa: PLR2004  when it began
+    minutes = [now - timedelta(minutes=_MINUTES - minute) for minute in range(_MINUTES)]
+    values = [0.06 + 0.02 * sin(minute) + (0.35 if minute >= _BEGINS else 0) for minute in range(_MINUTES)]
     points = tuple(Point(at=at, value=value, total=24) for at, value in zip(minutes, values, strict=True))
     return Course(points=points, bound=_BOUND, unit="share", name="rate of negative")

@@ -1,4 +1,4 @@
-"""A notification as plain text, for terminals and mails."""
+"""Formats a notification as plain text, for terminals and mails."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _MAX_CHANGES = 10
 
 
 def render(notification: Notification) -> str:
-    """The notification as text of several lines, with an empty line after it and none within."""
+    """The notification as several lines of text, followed by an empty line; no line within is empty."""
     lines = [heading(notification), f"  {shortened(news_line(notification), _MAX_NOTE)}"]
     if notification.instead_of:
-        lines.append(f"  Instead of {shortened(notification.instead_of, _MAX_NOTE)}")
+        lines.append(f"  Sent here instead of to {shortened(notification.instead_of, _MAX_NOTE)}")
     alone = len(notification.alerts) == 1
-    for number, told in enumerate(notification.alerts[:MAX_ALERTS], start=1):
+    for number, alert in enumerate(notification.alerts[:MAX_ALERTS], start=1):
         if not alone:
-            lines.append(f"  Alert {number}: {shortened(name_of(told), _MAX_NAME)}, {told.status.replace('_', ' ')}")
-        lines += [f"{'  ' if alone else '    '}{name}: {value}" for name, value in lines_of(told)]
+            lines.append(f"  Alert {number}: {shortened(name_of(alert), _MAX_NAME)}, {alert.status.replace('_', ' ')}")
+        lines += [f"{'  ' if alone else '    '}{name}: {value}" for name, value in lines_of(alert)]
     if more := len(notification.alerts) - MAX_ALERTS:
-        lines += [f"  {more} more alerts, not shown here"] if more > 0 else []
+        lines += [f"  {more} more alerts not shown"] if more > 0 else []
     if notification.changes:
         lines.append("  What changed")
         lines += [f"  - {shortened(change, _MAX_NOTE)}" for change in notification.changes[:_MAX_CHANGES]]
@@ -45,10 +45,10 @@ def heading(notification: Notification) -> str:
     return f"[{notification.severity}] {shortened(title(notification), _MAX_NAME)}"
 
 
-def lines_of(told: NotifiedAlert) -> list[tuple[str, str]]:
-    """All that is said of one alert, as name and value, each on one line and harmless."""
-    labels = list(labels_of(told).items())
+def lines_of(alert: NotifiedAlert) -> list[tuple[str, str]]:
+    """All facts about one alert, as name and value, each on one line and harmless."""
+    labels = list(labels_of(alert).items())
     foreign = [(name, value, _MAX_LABEL) for name, value in labels[:_MAX_LABELS]]
-    foreign += [(name, value, _MAX_NOTE) for name, value in remarks(told)]
-    foreign += [(name.capitalize(), value, _MAX_NOTE) for name, value in list(told.annotations.items())[:_MAX_LABELS]]
-    return facts(told) + [(shortened(name, _MAX_LABEL), shortened(value, limit)) for name, value, limit in foreign]
+    foreign += [(name, value, _MAX_NOTE) for name, value in remarks(alert)]
+    foreign += [(name.capitalize(), value, _MAX_NOTE) for name, value in list(alert.annotations.items())[:_MAX_LABELS]]
+    return facts(alert) + [(shortened(name, _MAX_LABEL), shortened(value, limit)) for name, value, limit in foreign]

@@ -1,14 +1,14 @@
-"""Any HTTP server, in the form that Alertmanager's webhooks have (version 4), with our own under `monitor`, signed.
+"""Posts signed notifications to any HTTP server, in Alertmanager's webhook format (version 4) plus the key `monitor`.
 
-Source of the form: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
+Source of the format: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from datetime import timedelta
-from typing import ClassVar
+
+from typing_extensions import override
 
 from monitor.alert.notification import Example, Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
@@ -24,20 +24,20 @@ from monitor.core.text.plain import plain, shortened
 
 _MAX_ALERTS = 100
 _LONG, _SHORT = 4_000, 1_000
-_NEVER = "0001-01-01T00:00:00Z"  # how Go, and so Alertmanager, writes a time that is not known
+_NEVER = "0001-01-01T00:00:00Z"  # how Go, and so Alertmanager, writes an unknown time
 _SETTING = "MONITOR_WEBHOOK__URL"
 
 
-def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # noqa: ARG001  it shows no charts
-    """None where nothing of it is set.
+def from_settings(settings: Settings, _draw: Draw | None) -> Receiver | None:
+    """None if no webhook is set.
 
     Raises:
-        WrongSettings: a secret or a token without a URL.
+        WrongSettings: a secret or a token is set without a URL.
     """
     known = settings.webhook
     if known.url is None:
         if known.secret is not None or known.bearer_token is not None:
-            raise WrongSettings(f"a webhook needs {_SETTING}")
+            raise WrongSettings(f"a webhook with a secret or a token needs {_SETTING}")
         return None
     return Webhook(
         url=known.url.get_secret_value(),
@@ -47,10 +47,8 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:  # 
     )
 
 
-class Webhook:
-    """Posts each notification. Gives no receipt."""
-
-    resend: ClassVar[timedelta | None] = None
+class Webhook(Receiver):
+    """Posts each notification. Returns no receipt."""
 
     def __init__(
         self,
@@ -67,12 +65,13 @@ class Webhook:
         self._external_url = http_url(external_url) or ""
         self._clock = clock
 
+    @override
     def send(self, notification: Notification) -> None:
-        """Posts once; any 2xx is fine.
+        """Posts once; any 2xx counts as delivered.
 
         Raises:
             Retriable: the server is out of reach or busy.
-            Fatal: it refuses; the message names the status.
+            Fatal: the server refuses; the message has the status.
         """
         body = encode(payload_of(notification, external_url=self._external_url)).encode()
         sent = str(int(self._clock().timestamp()))
@@ -83,34 +82,34 @@ class Webhook:
         if not answer.done:
             raise self._endpoint.judged(answer)
 
+    @override
     def check(self) -> str:
-        """As the port says."""
-        return f"a webhook at {self._endpoint.host}, which cannot be tried without posting"
+        return f"a webhook at {self._endpoint.host}, which cannot be tested without posting"
 
 
 def signature(secret: bytes, sent: str, body: bytes) -> str:
-    """`sha256=` and HMAC-SHA256 of `<sent>.<body>` in hex; `sent` is the time of sending in seconds since 1970."""
+    """`sha256=` and the HMAC-SHA256 of `<sent>.<body>` in hex; `sent` is the time of sending in seconds since 1970."""
     return "sha256=" + hmac.new(secret, sent.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
 def payload_of(notification: Notification, *, external_url: str) -> dict[str, Json]:
-    """Alertmanager's payload, with what it has no place for under `monitor`."""
+    """Alertmanager's payload; the key `monitor` holds what Alertmanager's format has no place for."""
     shown = notification.alerts[:_MAX_ALERTS]
     url = http_url(notification.url)
     alerts: list[Json] = []
-    all_labels = [label_set(told) for told in shown]
-    all_annotations = [annotation_set(told, notification) for told in shown]
-    for told, those, said in zip(shown, all_labels, all_annotations, strict=True):
-        over = told.status == "resolved"
+    all_labels = [label_set(alert) for alert in shown]
+    all_annotations = [annotation_set(alert, notification) for alert in shown]
+    for alert, labels, described in zip(shown, all_labels, all_annotations, strict=True):
+        over = alert.status == "resolved"
         alerts.append(
             {
                 "status": "resolved" if over else "firing",
-                "labels": dict(those),
-                "annotations": dict(said),
-                "startsAt": timestamp(told.fired_at),
-                "endsAt": timestamp(told.resolved_at or notification.at) if over else _NEVER,
+                "labels": dict(labels),
+                "annotations": dict(described),
+                "startsAt": timestamp(alert.fired_at),
+                "endsAt": timestamp(alert.resolved_at or notification.at) if over else _NEVER,
                 "generatorURL": url or "",
-                "fingerprint": told.fingerprint,
+                "fingerprint": alert.fingerprint,
             }
         )
     return {
@@ -143,7 +142,7 @@ def _ours(notification: Notification, shown: tuple[NotifiedAlert, ...]) -> dict[
         "url": http_url(notification.url),
         "changes": [shortened(change, _SHORT) for change in notification.changes],
         "examples": [_example(example) for example in notification.examples],
-        "alerts": [_measured(told) for told in shown],
+        "alerts": [_measured(alert) for alert in shown],
     }
 
 
@@ -158,24 +157,24 @@ def _example(example: Example) -> Json:
     }
 
 
-def _measured(told: NotifiedAlert) -> Json:
+def _measured(alert: NotifiedAlert) -> Json:
     return {
-        "fingerprint": told.fingerprint,
-        "episode": told.episode,
-        "status": told.status,
-        "signal": told.signal,
-        "method": told.method,
-        "unit": told.unit,
-        "value": told.value,
-        "lower": told.lower,
-        "upper": told.upper,
-        "bound": told.bound,
-        "below": told.below,
-        "samples": told.samples,
-        "window_seconds": told.window.total_seconds(),
-        "detail": shortened(told.detail, _SHORT) if told.detail else None,
-        "started_at": timestamp(told.started_at),
-        "acknowledged_by": shortened(told.acknowledged_by, _SHORT) if told.acknowledged_by else None,
-        "silenced_until": timestamp(told.silenced_until) if told.silenced_until else None,
-        "note": shortened(told.note, _SHORT) if told.note else None,
+        "fingerprint": alert.fingerprint,
+        "episode": alert.episode,
+        "status": alert.status,
+        "signal": alert.signal,
+        "method": alert.method,
+        "unit": alert.unit,
+        "value": alert.value,
+        "lower": alert.lower,
+        "upper": alert.upper,
+        "bound": alert.bound,
+        "below": alert.below,
+        "samples": alert.samples,
+        "window_seconds": alert.window.total_seconds(),
+        "detail": shortened(alert.detail, _SHORT) if alert.detail else None,
+        "started_at": timestamp(alert.started_at),
+        "acknowledged_by": shortened(alert.acknowledged_by, _SHORT) if alert.acknowledged_by else None,
+        "silenced_until": timestamp(alert.silenced_until) if alert.silenced_until else None,
+        "note": shortened(alert.note, _SHORT) if alert.note else None,
     }

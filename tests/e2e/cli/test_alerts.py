@@ -217,7 +217,7 @@ def test_a_receiver_is_tried(monitor, slack, to_slack, trouble, code, says):
     assert "bot monitor of Quillmere" in ended.stdout
     assert TOKEN not in ended.stdout + ended.stderr
     roots = [shown(root.payload) for root in slack.roots()]
-    assert ["Resolved: monitor-test" in root and "nothing is wrong" in root for root in roots] == [True] * (code == 0)
+    assert ["Resolved: monitor-test" in root and "Nothing is wrong" in root for root in roots] == [True] * (code == 0)
 
 
 def test_a_receiver_that_is_unknown_or_out_of_reach(monitor, slack, to_slack):

@@ -1,6 +1,6 @@
-"""The buttons under a message: clicks arrive over Socket Mode, so nothing of ours has to be reachable from outside.
+"""Carries out clicks on the buttons of a message; they arrive over Socket Mode, so no port of ours has to be open.
 
-A click is acknowledged to Slack at once and carried out by a worker; the one who clicked is told what came of it.
+A click is acknowledged to Slack at once and carried out by a worker, which then replies to the person who clicked.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from monitor.core.text.plain import shortened
 log = logging.getLogger(__name__)
 
 _WORKERS = 2
-_REMEMBERED = 1_000  # clicks, against a second delivery
+_REMEMBERED = 1_000  # clicks, to recognize a second delivery
 _MAX_NAME, _MAX_LOGGED = 80, 500
-_NOT_NOW = "Not done: monitor cannot do this for now. Try again in a moment."
+_NOT_NOW = "Not done: monitor cannot do this right now. Try again in a minute."
 
 
 def actions_from_settings(settings: Settings, actions: Actions) -> SlackActions | None:
-    """The listener where an app token, a bot token and a channel are set, else None."""
+    """The listener if an app token, a bot token and a channel are set, else None."""
     slack = settings.slack
     if not (slack.app_token and slack.bot_token and slack.channel):
         return None
@@ -50,7 +50,7 @@ def actions_from_settings(settings: Settings, actions: Actions) -> SlackActions 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Click:
-    """One press of one of our buttons. `id` is the same however often it is delivered."""
+    """One press of one of our buttons. `id` is the same in every delivery of the press."""
 
     id: str
     action: str
@@ -62,15 +62,14 @@ class Click:
 
     @property
     def by(self) -> str:
-        """The person as the audit trail keeps it: `slack:U123 (ada)`."""
+        """The person as the audit trail names them: `slack:U123 (ada)`."""
         return f"slack:{self.person} ({shortened(self.name, _MAX_NAME)})"
 
 
 class SlackActions:
-    """Listens between `start` and `stop`, and raises nothing in between: trouble is logged, and lost links are remade.
+    """Listens between `start` and `stop` without raising: errors are logged, and lost links are restored.
 
-    `channel` is the only one whose clicks count, by id or by #name; `allowed` as `Responders` has it. `clock` is in
-    seconds.
+    Only clicks in `channel`, an id or a #name, count. `allowed` is as in `Responders`; `clock` is in seconds.
     """
 
     def __init__(
@@ -94,23 +93,23 @@ class SlackActions:
         self._lock = Lock()
 
     def start(self) -> None:
-        """Connects in the background, and again whenever the link is lost."""
+        """Connects in the background, and reconnects whenever the link is lost."""
         self._socket.start()
 
     def stop(self) -> None:
-        """Ends the link within seconds; a click that is being carried out is finished, those behind it are dropped."""
+        """Closes the link within seconds. The click in progress is finished; clicks in the queue are dropped."""
         self._socket.stop()
         self._workers.shutdown(wait=False, cancel_futures=True)
 
     def receive(self, payload: Mapping[str, Any]) -> None:
-        """Takes an interaction; what is not ours, or was taken before, is passed over."""
+        """Accepts an interaction; ignores clicks on other buttons and clicks that were accepted before."""
         click = click_of(payload, channel=self._channel)
         if click is None or not self._is_new(click):
             return
         try:
             self._workers.submit(self._carry_out, click)
-        except RuntimeError:  # we are stopping
-            log.warning("slack: a click of %s came too late", click.by)
+        except RuntimeError:  # the workers are shut down
+            log.warning("slack: a click by %s came during shutdown and is dropped", click.by)
 
     def _is_new(self, click: Click) -> bool:
         with self._lock:
@@ -124,28 +123,28 @@ class SlackActions:
     def _carry_out(self, click: Click) -> None:
         try:
             line = self._outcome(click)
-            told = shortened(line, _MAX_LOGGED)
-            log.info("slack: %s by %s on episode %s: %s", click.action, click.by, shortened(click.episode, 80), told)
+            reply = shortened(line, _MAX_LOGGED)
+            log.info("slack: %s by %s on episode %s: %s", click.action, click.by, shortened(click.episode, 80), reply)
             self._reply(click, line)
         except Exception:  # one click must not end the listener
-            log.exception("slack: a click of %s was not carried out", click.by)
+            log.exception("slack: a click by %s failed", click.by)
 
     def _outcome(self, click: Click) -> str:
         try:
             if not self._responders.may(click.person):
-                return "Not done: you are not among the responders of this monitor (MONITOR_SLACK__RESPONDERS)."
+                return "Not done: you are not in the list of responders (MONITOR_SLACK__RESPONDERS)."
             if click.action == ACKNOWLEDGE:
                 return self._actions.acknowledge(click.episode, by=click.by)
             return self._actions.silence(click.episode, SILENCES[click.action], by=click.by)
         except Retriable as error:
-            log.warning("slack: a click of %s was not carried out: %s", click.by, error)
+            log.warning("slack: a click by %s was not carried out: %s", click.by, error)
             return _NOT_NOW
         except Exception:
-            log.exception("slack: a click of %s was not carried out", click.by)
-            return "Not done: monitor met an error of its own, which is in its log."
+            log.exception("slack: a click by %s failed because of a defect", click.by)
+            return "Not done: an internal error occurred; it is in the log of monitor."
 
     def _reply(self, click: Click, line: str) -> None:
-        """To the one who clicked alone: by the URL that came with the click, else as a message of the bot's."""
+        """Replies only to the person who clicked: by the URL that came with the click, else by a message of the bot."""
         content = reply_message(line).content
         try:
             if click.response_url is not None:
@@ -153,16 +152,16 @@ class SlackActions:
                 WebhookPost(click.response_url).post(answer)
                 return
         except (Refused, Retriable) as error:
-            log.info("slack: the answer to a click goes another way (%s)", error)
+            log.info("slack: the reply to a click goes through the bot instead of its URL (%s)", error)
         try:
             to = {"channel": click.channel, "user": click.person}
             self._client.write("chat.postEphemeral", {**to, **content}, expected="message_ts")
         except (Refused, Retriable) as error:
-            log.warning("slack: %s could not be told what came of a click (%s)", click.by, error)
+            log.warning("slack: %s could not get a reply to a click (%s)", click.by, error)
 
 
 def click_of(payload: Mapping[str, Any], *, channel: str) -> Click | None:
-    """The press of one of our buttons in `channel` (id or name) that `payload` tells of, or None."""
+    """The press of one of our buttons in `channel` (id or name) that `payload` describes, or None."""
     try:
         action, user, place = payload["actions"][0], payload["user"], payload["channel"]
         click = Click(

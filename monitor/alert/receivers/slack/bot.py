@@ -1,4 +1,4 @@
-"""Slack, by a bot token (one message per episode, updated in place, with a thread) or an incoming webhook.
+"""Posts to Slack as a bot: one message per episode, updated in place, with its history in a thread.
 
 No error text and no log line of this module holds the token or the webhook URL, which is a secret too.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import ClassVar
+
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
@@ -35,10 +35,10 @@ _NOT_EDITABLE = frozenset({"cant_update_message", "edit_window_closed"})
 
 
 def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:
-    """The bot where a token is set, else the webhook, else None.
+    """The bot if a token and a channel are set, else the webhook if its URL is set, else None.
 
     Raises:
-        WrongSettings: a token without a channel, or the reverse, and no webhook; an app token without a bot.
+        WrongSettings: only one of token and channel is set, and no webhook; or an app token is set without a bot.
     """
     slack = settings.slack
     if slack.bot_token and slack.channel:
@@ -58,16 +58,14 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:
     return None
 
 
-class SlackBot:
-    """Posts as a bot user; needs the scope `chat:write` and membership of `channel`.
+class SlackBot(Receiver):
+    """Posts as a bot user; needs the scope `chat:write` and membership in `channel`.
 
-    The receipt is `{"channel": id, "ts": timestamp}` of the root message, and the id of its `chart` if it has one. A
-    notification that brings a receipt updates that message and adds a line to its thread; when the message was deleted
-    meanwhile, a new one is posted. What is in doubt is looked up first. `buttons`: somebody listens to them. `clock`
-    (in seconds) and `sleep` keep the pace of a message a second.
+    The receipt is `{"channel": id, "ts": timestamp}` of the root message, plus the id of its `chart` if it has one. A
+    notification with a receipt updates that message and adds a line to its thread; if the message was deleted, a new
+    one is posted. Notifications in doubt are looked up first. `buttons`: a listener handles the buttons. `clock` (in
+    seconds) and `sleep` limit the rate to one message per second.
     """
-
-    resend: ClassVar[timedelta | None] = None
 
     def __init__(
         self,
@@ -87,11 +85,12 @@ class SlackBot:
         self._charts = SlackCharts(client=self._client, draw=draw, sleep=sleep) if draw is not None else None
         self._pace = Pace(clock=clock, sleep=sleep)
 
+    @override
     def send(self, notification: Notification) -> Mapping[str, Json]:
-        """Sends once. A failure between update and thread can repeat the update, which changes nothing.
+        """Sends once. A failure between update and thread line can repeat the update, which is harmless.
 
         Raises:
-            Retriable: Slack is out of reach, busy, or asked to wait.
+            Retriable: Slack is out of reach, busy, or asks to wait.
             Fatal: Slack refuses for good; the message says what to change.
         """
         try:
@@ -130,10 +129,10 @@ class SlackBot:
         return root_message(notification, buttons=self._buttons, chart=chart)
 
     def _update(self, receipt: Mapping[str, Json], notification: Notification) -> bool:
-        """False when the message is gone. One that may not be edited any more stays as it is."""
+        """False if the message is gone. A message that can no longer be edited stays as it is."""
         chart = receipt.get("chart")
         messages = [self._root(notification)]
-        if isinstance(chart, str):  # the file may have been deleted meanwhile
+        if isinstance(chart, str):  # the file may have been deleted since
             messages.insert(0, self._root(notification, chart))
         try:
             first_taken(messages, lambda content: self._edit(receipt, content))
@@ -159,8 +158,9 @@ class SlackBot:
         )
         return {"channel": answer.get("channel") or place["channel"], "ts": answer["ts"]}
 
+    @override
     def check(self) -> str:
-        """As the port says. Whether the bot may post in the channel shows only when it does: asking needs more scopes.
+        """Checks the token. Whether the bot may post in the channel shows only on posting: asking needs more scopes.
 
         Raises:
             Retriable, Fatal: as `send` does.
@@ -169,4 +169,4 @@ class SlackBot:
             answer = self._client.write("auth.test", {}, expected="team")
         except Refused as refused:
             raise refused.named() from None
-        return f"bot {plain(str(answer.get('user')))} of {plain(answer['team'])}, for channel {self._channel}"
+        return f"bot {plain(str(answer.get('user')))} of {plain(answer['team'])}, posting to channel {self._channel}"

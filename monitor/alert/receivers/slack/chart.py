@@ -1,7 +1,7 @@
-"""The chart of an alert as a file of Slack's, uploaded without a channel: only our own message shows it.
+"""Uploads the chart of an alert to Slack, without a channel, so that only our own message shows it.
 
-https://docs.slack.dev/reference/methods/files.getUploadURLExternal and files.completeUploadExternal; it takes the scope
-`files:write`. A chart is never worth a page: whatever goes wrong here is logged, and the message stays as it is.
+https://docs.slack.dev/reference/methods/files.getUploadURLExternal and files.completeUploadExternal; the scope is
+`files:write`. A missing chart must not cost a page: errors here are logged, and the message stays without the chart.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from monitor.core.errors import Fatal, Retriable
 
 log = logging.getLogger(__name__)
 
-# The news with which it is drawn anew.
+# The news with which the chart is redrawn.
 _REDRAWN = frozenset({"firing", "repeated", "resolved"})
 _NAME = "chart.png"
-# Seconds between attempts to show a file: Slack looks at new files for a moment before it lets messages show them.
+# Seconds between attempts to show a file: Slack scans new files for a moment before messages can show them.
 _PAUSES = (0.5, 1.0, 2.0)
 
 
 class SlackCharts:
-    """Draws, uploads and shows charts; after a refusal for good (no scope, uploads switched off) it leaves it at that.
+    """Draws, uploads and shows charts; stops doing so after a permanent refusal (no scope, uploads switched off).
 
-    `sleep` waits for Slack to have looked at a new file.
+    `sleep` waits while Slack scans a new file.
     """
 
     def __init__(self, *, client: SlackClient, draw: Draw, sleep: Callable[[float], None]) -> None:
@@ -38,7 +38,7 @@ class SlackCharts:
         self._off = False
 
     def shown(self, notification: Notification, show: Callable[[str], None]) -> str | None:
-        """The id of a new chart, with which `show` went well; None where there is none. Raises nothing."""
+        """The id of a new chart that `show` has put into the message; None without one. Never raises."""
         if notification.news not in _REDRAWN or self._off:
             return None
         picture = drawn(self._draw, notification.course)
@@ -52,7 +52,7 @@ class SlackCharts:
             hint = "; give the app the bot scope files:write" if refused.word == "missing_scope" else ""
             log.warning("slack: a message stays without its chart (%s)%s", refused, hint)
         except Retriable as error:
-            log.warning("slack: a message stays without its chart (%s)", error)
+            log.warning("slack: a message is shown without its chart (%s)", error)
         else:
             return chart
         return None

@@ -1,4 +1,4 @@
-"""Slack's Web API and its webhooks over slack_sdk: one call, one answer; refusals and outages by their type.
+"""Calls Slack's Web API and webhooks through slack_sdk; refusals raise `Refused`, outages raise `Retriable`.
 
 No error text and no log line of this module holds a token or a webhook's URL.
 """
@@ -23,8 +23,8 @@ from monitor.core.errors import Retriable, WrongSettings
 
 API_URL = "https://slack.com/api/"
 TIMEOUT_SECONDS = 10
-_FINE = 200  # HTTP's word for it
-# What a connection, HTTP, a garbled answer and slack_sdk may raise.
+_OK = 200  # the HTTP status
+# The exceptions of connections, HTTP, garbled answers and slack_sdk.
 _NO_ANSWER = (OSError, HTTPException, ValueError, SlackClientError)
 
 
@@ -36,11 +36,11 @@ class SlackClient:
         self._timeout = timeout
 
     def write(self, method: str, payload: Mapping[str, Any], *, expected: str = "ts") -> dict[str, Any]:
-        """Calls a method that takes JSON; the answer holds a text or list under `expected`."""
+        """Calls a method that takes JSON; the answer has a text or a list under the key `expected`."""
         return self._call(method, expected, json=dict(payload))
 
     def read(self, method: str, arguments: Mapping[str, Any], *, expected: str) -> dict[str, Any]:
-        """The same of a method that takes a form only, as those do that read."""
+        """Like `write`, for methods that take only forms, such as the reading ones."""
         return self._call(method, expected, params=dict(arguments))
 
     def _call(self, method: str, expected: str, **request: Any) -> dict[str, Any]:
@@ -52,13 +52,13 @@ class SlackClient:
             raise out_of_reach(error) from None
         data = answer.data
         if not isinstance(data, dict) or not isinstance(data.get(expected), str | list):
-            raise Retriable("slack: the answer is not Slack's; check MONITOR_SLACK__API_URL")
+            raise Retriable("slack: the answer is not from Slack; check MONITOR_SLACK__API_URL")
         return data
 
     def upload(self, url: str, content: bytes) -> None:
-        """Posts a file to the place that `files.getUploadURLExternal` named."""
+        """Posts a file to the URL that `files.getUploadURLExternal` returned."""
         if http_url(url) is None:
-            raise Retriable("slack: the place to upload to is no http or https URL")
+            raise Retriable("slack: the upload URL is not an http or https URL")
         request = Request(url, data=content, headers={"Content-Type": "application/octet-stream"})  # noqa: S310  checked above
         try:
             with urlopen(request, timeout=self._timeout) as answer:  # noqa: S310
@@ -70,37 +70,37 @@ class SlackClient:
 
 
 class WebhookPost:
-    """Posts JSON to one URL of Slack's: an incoming webhook, or the answer to a click."""
+    """Posts JSON to one Slack URL: an incoming webhook, or the response URL of a click."""
 
     def __init__(self, url: str, *, timeout: int = TIMEOUT_SECONDS) -> None:
         self._client = WebhookClient(url, timeout=timeout, retry_handlers=[], logger=silent_logger())
         self._client.proxy = None  # as in `web_client`
 
     def post(self, payload: dict[str, Any]) -> None:
-        """Raises `Refused` or `Retriable` where it is not taken."""
+        """Raises `Refused` or `Retriable` if Slack does not accept the payload."""
         try:
             answer = self._client.send_dict(payload)
         except _NO_ANSWER as error:
             raise out_of_reach(error) from None
-        if answer.status_code != _FINE or answer.body.strip() not in ("ok", '{"ok":true}'):
+        if answer.status_code != _OK or answer.body.strip() not in ("ok", '{"ok":true}'):
             raise Refused(answer.body.strip(), status=answer.status_code, headers=answer.headers)
 
 
 def web_client(token: str | None, api_url: str, *, timeout: int = TIMEOUT_SECONDS) -> WebClient:
-    """slack_sdk's client without retries, logs, or a proxy of its own making.
+    """slack_sdk's client without its retries, logs and proxy handling.
 
     Raises:
-        WrongSettings: `api_url` is no URL.
+        WrongSettings: `api_url` is not an http or https URL.
     """
     if http_url(api_url) is None:
-        raise WrongSettings("MONITOR_SLACK__API_URL is no http or https URL")
+        raise WrongSettings("MONITOR_SLACK__API_URL is not an http or https URL")
     client = WebClient(token=token, base_url=api_url, timeout=timeout, retry_handlers=[], logger=silent_logger())
     client.proxy = None  # urllib's own reading of HTTPS_PROXY also honours NO_PROXY
     return client
 
 
 def silent_logger() -> logging.Logger:
-    """slack_sdk logs the webhook URL and whole payloads at DEBUG; we say ourselves what went wrong."""
+    """A logger that drops everything: slack_sdk logs the webhook URL and whole payloads at DEBUG."""
     return logging.Logger("slack_sdk", level=logging.CRITICAL + 1)  # noqa: LOG001  attached to nothing on purpose
 
 

@@ -1,8 +1,8 @@
-"""Which of our own messages stand in the channel already, for when an answer of Slack's was lost.
+"""Finds our own messages in the channel, for the case that an answer from Slack was lost.
 
-Every message carries metadata that people do not see: the episode and the number of the notification. It takes the
-scope `channels:history` (`groups:history` in a private channel) and the channel's id, not its name; without them
-nothing is found, and what is in doubt is posted.
+Every message carries invisible metadata: the episode and the number of the notification. The search needs the scope
+`channels:history` (`groups:history` in a private channel) and the channel's id, not its name; without them it finds
+nothing, and a notification in doubt is posted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from monitor.core.model import Json
 
 log = logging.getLogger(__name__)
 
-ROOT, NEWS = "monitor_episode", "monitor_news"  # the kinds of our messages; a reply shown in the channel is no root
+ROOT, NEWS = (
+    "monitor_episode",
+    "monitor_news",
+)  # the kinds of our messages; a reply that is also shown in the channel is not a root
 _MARGIN = timedelta(minutes=5)  # by which Slack's clock and ours may differ
 _PAGE, _MAX_PAGES = 200, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """A root message that stands in the channel; `number` is that of the notification that posted it."""
+    """A root message in the channel; `number` is the number of the notification that posted it."""
 
     channel: str
     ts: str
@@ -36,7 +39,7 @@ class Root:
 
 
 def metadata(kind: str, notification: Notification) -> dict[str, Json]:
-    """What `kind` of message this is, for `SlackHistory` to know it by."""
+    """The metadata by which `SlackHistory` recognizes a message of `kind`."""
     return {
         "event_type": kind,
         "event_payload": {"episode": notification.episode, "number": notification.number},
@@ -44,7 +47,7 @@ def metadata(kind: str, notification: Notification) -> dict[str, Json]:
 
 
 class SlackHistory:
-    """Looks into one channel. Methods may raise `Retriable`; what they are not allowed to see is not there."""
+    """Searches one channel. Methods may raise `Retriable`; without permission to read they find nothing."""
 
     def __init__(self, *, client: SlackClient, channel: str) -> None:
         self._client = client
@@ -61,7 +64,7 @@ class SlackHistory:
         return None
 
     def replied(self, notification: Notification, thread: Mapping[str, Json]) -> bool:
-        """Whether the notification's line stands in its thread."""
+        """Whether the notification's line is already in its thread."""
         place = {"channel": thread["channel"], "ts": thread["ts"]}
         found = self._ours("conversations.replies", place, NEWS, notification, notification.at)
         return any(payload["number"] == notification.number for _, payload in found)
@@ -69,7 +72,7 @@ class SlackHistory:
     def _ours(
         self, method: str, place: Mapping[str, Json], kind: str, notification: Notification, since: datetime
     ) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-        """Messages of this bot, of this kind and episode, each with its payload."""
+        """The messages of this bot with this kind and episode, each with its payload."""
         oldest = f"{(since - _MARGIN).timestamp():.6f}"
         for message in self._messages(method, {**place, "oldest": oldest}):
             known = message.get("metadata") or {}
@@ -86,7 +89,7 @@ class SlackHistory:
                 answer = self._client.read(method, asked | ({"cursor": cursor} if cursor else {}), expected="messages")
             except Refused as refused:
                 if refused.too_many and page:
-                    return  # where Slack grants one page a minute, waiting for the second would go on for ever
+                    return  # some apps get one page a minute: waiting for the second would never end
                 if not isinstance(refused.named(), Fatal):
                     raise
                 self._warn(refused)
@@ -105,7 +108,8 @@ class SlackHistory:
         if not self._warned:
             self._warned = True
             log.warning(
-                "slack: what was posted cannot be looked up (%s), so a message may come twice; give the app the scope "
-                "channels:history (groups:history for a private channel) and MONITOR_SLACK__CHANNEL the channel's id",
+                "slack: posted messages cannot be looked up (%s), so a message may be posted twice; give the app the "
+                "scope channels:history (groups:history for a private channel) and set MONITOR_SLACK__CHANNEL to the "
+                "channel's id",
                 refused.word,
             )

@@ -1,9 +1,9 @@
-"""A notification as Slack's Block Kit, within Slack's limits whatever the texts are.
+"""Builds Block Kit messages from notifications, within Slack's limits for any text.
 
-Limits (https://docs.slack.dev/reference/block-kit): 50 blocks; header 150; text object 3,000; field 2,000, 10 of them;
-context 10 elements; alt text 2,000; button text 75, its value 2,000, its url 3,000; 25 elements in a block of actions,
-of which we use 4. All texts together stay below 10,000, since Slack refuses messages at an undocumented total of about
-13,000 (github.com/slackapi/bolt-js/issues/2509).
+Limits (https://docs.slack.dev/reference/block-kit): 50 blocks; header 150; text object 3,000; 10 fields of 2,000 each;
+10 context elements; alt text 2,000; button text 75, its value 2,000, its URL 3,000; 25 elements in an actions block,
+of which 4 are used. All texts together stay below 10,000, since Slack refuses messages at an undocumented total of
+about 13,000 (github.com/slackapi/bolt-js/issues/2509).
 """
 
 from __future__ import annotations
@@ -40,31 +40,32 @@ OPEN = "monitor_open"
 SILENCES = {"monitor_silence_1h": timedelta(hours=1), "monitor_silence_4h": timedelta(hours=4)}
 _SILENCE_NAMES = {"monitor_silence_1h": "Silence 1 h", "monitor_silence_4h": "Silence 4 h"}
 
-# In UTF-16 units after escaping. The sum over the largest message is below 10,000; a test holds it there.
+# In UTF-16 units after escaping. The sum over the largest message is below 10,000; a test checks it.
 _HEADER, _ANNOTATION, _FACT, _LABEL_NAME, _LABEL_VALUE, _REMARK = 150, 400, 150, 40, 120, 200
 _ALERT, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 180, 300, 600, 120
 _RUNBOOK, _RUNBOOK_TEXT, _URL, _BUTTON_URL, _FALLBACK, _REPLY = 600, 300, 300, 3_000, 500, 1_000
 _MAX_FIELDS, _MAX_LABELS, _MAX_ALERTS, _MAX_CHANGES = 10, 4, 6, 5
 
 _SIGN = {"critical": "🔴", "warning": "🟠", "info": "🔵"}
-_TOLD = ("summary", "description")
+_SHOWN_ANNOTATIONS = ("summary", "description")
 
 
 def root_message(notification: Notification, *, buttons: bool = False, chart: str | None = None) -> SlackMessage:
-    """The message that stands for the episode: posted when it fires, replaced as it goes on.
+    """The message that represents the episode: posted when it fires, updated as it goes on.
 
-    With `buttons` somebody listens to them. `chart` is the id of a picture that Slack has already.
+    With `buttons`, a listener handles them. `chart` is the id of a picture that was uploaded to Slack.
     """
     leading = notification.leading
     blocks: list[Json] = [_header(notification)]
-    if told := [foreign(leading.annotations[name], _ANNOTATION) for name in _TOLD if name in leading.annotations]:
-        blocks.append(section(plain_text("\n".join(told))))
+    annotations = [leading.annotations[name] for name in _SHOWN_ANNOTATIONS if name in leading.annotations]
+    if annotations:
+        blocks.append(section(plain_text("\n".join(foreign(text, _ANNOTATION) for text in annotations))))
     blocks.append({"type": "section", "fields": _fields(leading)})
-    said = [f"{name}: {foreign(value, _REMARK)}" for name, value in remarks(leading)]
+    lines = [f"{name}: {foreign(value, _REMARK)}" for name, value in remarks(leading)]
     if notification.instead_of:
-        said.append(f"Instead of {foreign(notification.instead_of, _REMARK)}")
-    if said:
-        blocks.append(section(plain_text("\n".join(said))))
+        lines.append(f"Sent here instead of to {foreign(notification.instead_of, _REMARK)}")
+    if lines:
+        blocks.append(section(plain_text("\n".join(lines))))
     if others := notification.alerts[1:]:
         blocks.append(section(plain_text("\n".join(["Also:", *_lines(others)]))))
     if changes := notification.changes[:_MAX_CHANGES]:
@@ -80,7 +81,7 @@ def root_message(notification: Notification, *, buttons: bool = False, chart: st
 
 
 def thread_message(notification: Notification) -> SlackMessage:
-    """The line in the thread that says what became of the episode."""
+    """The line in the thread that says what happened in the episode."""
     heading = f"{_sign(notification)} {foreign(news_line(notification), _FALLBACK)}"
     lines = [heading, *_lines(notification.alerts)]
     if note := notification.leading.note:
@@ -89,14 +90,14 @@ def thread_message(notification: Notification) -> SlackMessage:
 
 
 def reply_message(line: str) -> SlackMessage:
-    """What came of a click, for the one who clicked."""
+    """The result of a click, for the person who clicked."""
     return SlackMessage(text=inert(line, _REPLY), blocks=[section(plain_text(foreign(line, _REPLY)))])
 
 
 def fallback(notification: Notification, *, news: bool = False) -> str:
-    """One line for push notifications: no blocks, nothing that can be parsed. With `news`, why it is told now."""
-    said = news_line(notification) if news else figure(notification.leading)
-    return f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(said, _FALLBACK)})"
+    """One line for push notifications, without markup; with `news` it gives the reason for sending, not the figures."""
+    line = news_line(notification) if news else figure(notification.leading)
+    return f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(line, _FALLBACK)})"
 
 
 def _sign(notification: Notification) -> str:
@@ -112,26 +113,26 @@ def _header(notification: Notification) -> Json:
     return {"type": "header", "text": plain_text(sign + foreign(title(notification), _HEADER - 2 * len(sign)))}
 
 
-def _fields(told: NotifiedAlert) -> list[Json]:
-    fields: list[Json] = [mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(told)]
-    labels = list(labels_of(told).items())
+def _fields(alert: NotifiedAlert) -> list[Json]:
+    fields: list[Json] = [mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(alert)]
+    labels = list(labels_of(alert).items())
     room = min(_MAX_LABELS, _MAX_FIELDS - len(fields))
-    if len(labels) > room:  # say that there are more, in the last place
-        labels[room - 1 :] = [("more labels", f"{len(labels) - room + 1}, not shown here")]
+    if len(labels) > room:  # the last field says how many are left out
+        labels[room - 1 :] = [("more labels", f"{len(labels) - room + 1} not shown")]
     return fields + [
         plain_text(f"{foreign(name, _LABEL_NAME)}\n{foreign(value, _LABEL_VALUE)}") for name, value in labels
     ]
 
 
 def _lines(alerts: tuple[NotifiedAlert, ...]) -> list[str]:
-    """An alert a line, as many as there is room for."""
-    lines = [f"{_of(told)} {foreign(f'{name_of(told)}: {figure(told)}', _ALERT)}" for told in alerts[:_MAX_ALERTS]]
+    """One line per alert, for at most `_MAX_ALERTS` alerts."""
+    lines = [f"{_of(alert)} {foreign(f'{name_of(alert)}: {figure(alert)}', _ALERT)}" for alert in alerts[:_MAX_ALERTS]]
     more = len(alerts) - len(lines)
     return [*lines, f"and {more} more"] if more else lines
 
 
-def _of(told: NotifiedAlert) -> str:
-    return "🟢" if told.status == "resolved" else _SIGN[told.severity]
+def _of(alert: NotifiedAlert) -> str:
+    return "🟢" if alert.status == "resolved" else _SIGN[alert.severity]
 
 
 def _examples(examples: tuple[Example, ...]) -> list[Json]:
@@ -145,16 +146,17 @@ def _examples(examples: tuple[Example, ...]) -> list[Json]:
             f"Answer: {foreign(example.answer, _ANSWER)}",
         )
         blocks.append(section(plain_text("\n".join(lines))))
-    links: list[Json] = [link(one.url, f"Example {number}", _URL) for number, one in enumerate(examples, start=1)]
+    links: list[Json] = [link(shown.url, f"Example {n}", _URL) for n, shown in enumerate(examples, start=1)]
     if any(links):
         blocks.append({"type": "context", "elements": [found for found in links if found]})
     return blocks
 
 
 def _context(notification: Notification, *, linked: bool) -> list[Json]:
-    """Links first, then what one needs to find the episode again.
+    """The links, then the severity and the start of the episode's id.
 
-    A button that nobody listens to makes Slack warn the one who clicks, even a mere link: hence `linked`.
+    `linked` adds the link to monitor here. A link button would make Slack warn the person who clicks if no listener
+    handles buttons.
     """
     elements: list[Json] = []
     if linked and (opened := link(notification.url, "Open in monitor", _URL)):
@@ -182,5 +184,5 @@ def _button(name: str, action: str, episode: str) -> dict[str, Json]:
     return {"type": "button", "text": plain_text(name), "action_id": action, "value": episode}
 
 
-def _alt_text(told: NotifiedAlert) -> str:
-    return inert(f"Chart of the signal before and while the alert fired: {signal_words(told.signal)}", _FACT)
+def _alt_text(alert: NotifiedAlert) -> str:
+    return inert(f"Chart of the signal before and while the alert fired: {signal_words(alert.signal)}", _FACT)

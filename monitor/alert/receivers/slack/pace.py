@@ -1,4 +1,4 @@
-"""At most one message a second in a channel, as Slack asks of everybody who posts."""
+"""Limits the rate to one message per second in a channel, as Slack requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 3.0
 
 
 class Pace:
-    """Turns to post in one channel, `INTERVAL_SECONDS` apart; threads may share it."""
+    """Hands out turns to post in one channel, `INTERVAL_SECONDS` apart; thread-safe."""
 
     def __init__(
         self, *, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
@@ -24,17 +24,17 @@ class Pace:
         self._lock = Lock()
 
     def turn(self) -> None:
-        """Waits until it is our turn.
+        """Waits for the next turn.
 
         Raises:
-            Retriable: that would take longer than `PATIENCE_SECONDS`; no turn is taken.
+            Retriable: the wait would be longer than `PATIENCE_SECONDS`; no turn is taken.
         """
         with self._lock:
             now = self._clock()
             at = now if self._next is None else max(now, self._next)
             wait = at - now
             if wait > PATIENCE_SECONDS:
-                raise Retriable("slack: more messages than one a second", retry_after=wait)
+                raise Retriable("slack: more than one message per second is waiting", retry_after=wait)
             self._next = at + INTERVAL_SECONDS
         if wait > 0:
             self._sleep(wait)

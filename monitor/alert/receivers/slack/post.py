@@ -1,4 +1,4 @@
-"""How a message is handed to Slack so that it pings nobody, and arrives in some form whatever Slack thinks of it."""
+"""Posts messages so that they ping nobody, and with fewer or no blocks if Slack refuses the blocks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from monitor.core.model import Json
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# Nobody is pinged, nothing is linked or unfurled that we did not link ourselves.
+# Slack pings nobody and links nothing by itself, and shows no previews.
 QUIET = {"parse": "none", "link_names": False}
 NO_PREVIEW = {"unfurl_links": False, "unfurl_media": False, "mrkdwn": False}
 
 
 def first_taken(messages: Sequence[SlackMessage], call: Callable[[dict[str, Json]], T]) -> T:
-    """Sends the first of `messages` whose blocks Slack takes, each less than the one before.
+    """Sends the first of `messages`, ordered from full to reduced, whose blocks Slack accepts.
 
-    A page that Slack will not show in blocks is still a page: then the one line of the last goes out alone.
+    An alert must reach people even if Slack refuses all blocks: then only the text line of the last message is sent.
     """
     for message in messages:
         try:
@@ -30,5 +30,5 @@ def first_taken(messages: Sequence[SlackMessage], call: Callable[[dict[str, Json
             if refused.word not in REFUSED_BLOCKS:
                 raise
             log.warning("slack: the blocks of a message were refused (%s)", refused.word)
-    log.error("slack: only the text of a message is shown; %s", DEFECT)
+    log.error("slack: a message is shown as text only; %s", DEFECT)
     return call({"text": messages[-1].text})

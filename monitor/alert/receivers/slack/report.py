@@ -1,6 +1,6 @@
-"""A report in Slack: a message with the few lines that matter, and the whole as a file in its thread.
+"""Posts a report to Slack: a message with the main lines, and the full report as a file in its thread.
 
-https://docs.slack.dev/reference/methods/files.completeUploadExternal; the file takes the bot scope `files:write`.
+https://docs.slack.dev/reference/methods/files.completeUploadExternal; the file needs the bot scope `files:write`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ log = logging.getLogger(__name__)
 
 
 class SlackReports:
-    """Posts reports: by a bot with the file, by an incoming webhook without, since that takes none."""
+    """Posts reports: with the file as a bot, without it by an incoming webhook, which cannot take files."""
 
     def __init__(self, *, bot: tuple[SlackClient, str] | None, webhook: WebhookPost | None) -> None:
         self._bot = bot
         self._webhook = webhook
 
     def send(self, message: SlackMessage, *, name: str, content: bytes) -> None:
-        """Posts `message`, then the file `name` in its thread. A file that is not taken is logged: the message stands.
+        """Posts `message`, then the file `name` in its thread. If Slack refuses the file, that is only logged.
 
         Raises:
-            Retriable: Slack is out of reach, busy, or asked to wait.
+            Retriable: Slack is out of reach, busy, or asks to wait.
             Fatal: Slack refuses the message for good; the text says what to change.
         """
         try:
@@ -52,10 +52,10 @@ class SlackReports:
 
 
 def reports_from_settings(settings: Settings) -> SlackReports | None:
-    """By the bot where one is set up, else by the webhook, else None.
+    """Reports by the bot if one is set up, else by the webhook, else None.
 
     Raises:
-        WrongSettings: a URL is none.
+        WrongSettings: a URL is not an http or https URL.
     """
     slack = settings.slack
     if slack.bot_token and slack.channel:
@@ -64,7 +64,7 @@ def reports_from_settings(settings: Settings) -> SlackReports | None:
     if slack.webhook_url:
         url = slack.webhook_url.get_secret_value()
         if http_url(url) is None:
-            raise WrongSettings("MONITOR_SLACK__WEBHOOK_URL is no http or https URL")
+            raise WrongSettings("MONITOR_SLACK__WEBHOOK_URL is not an http or https URL")
         return SlackReports(bot=None, webhook=WebhookPost(url))
     return None
 
@@ -83,6 +83,6 @@ def _attach(client: SlackClient, channel: str, thread: str, name: str, content: 
         )
     except Refused as refused:
         hint = "; give the app the bot scope files:write" if refused.word == "missing_scope" else ""
-        log.warning("slack: a report stays without its file (%s)%s", refused, hint)
+        log.warning("slack: a report is posted without its file (%s)%s", refused, hint)
     except Retriable as error:
-        log.warning("slack: a report stays without its file (%s)", error)
+        log.warning("slack: a report is posted without its file (%s)", error)

@@ -1,4 +1,4 @@
-"""Who may press the buttons: people by their id, and those of a user group, which Slack is asked about."""
+"""Decides who may press the buttons: listed people, and the members of listed user groups, read from Slack."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _KEPT_SECONDS = 300.0
 
 
 class Responders:
-    """Holds the ids of `allowed`; with none, everybody may. Threads may share it.
+    """Allows the people and groups with the ids in `allowed`, or everybody if it is empty. Thread-safe.
 
-    Members of a group are asked for with the scope `usergroups:read` and kept for five minutes of `clock`. Nobody is
-    let in because Slack could not be asked.
+    Reading the members of a group needs the scope `usergroups:read`; they are cached for five minutes of `clock`.
+    While Slack cannot be asked, nobody is allowed by a group.
     """
 
     def __init__(
         self, allowed: Sequence[str], *, client: SlackClient, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._people = frozenset(one for one in allowed if not one.startswith(_GROUP))
-        self._groups = tuple(one for one in allowed if one.startswith(_GROUP))
+        self._people = frozenset(id_ for id_ in allowed if not id_.startswith(_GROUP))
+        self._groups = tuple(id_ for id_ in allowed if id_.startswith(_GROUP))
         self._client = client
         self._clock = clock
         self._members: dict[str, tuple[float, frozenset[str]]] = {}
         self._lock = Lock()
 
     def may(self, person: str) -> bool:
-        """Whether the person with this id is one of them.
+        """Whether the person with this id is allowed.
 
         Raises:
-            Retriable: that cannot be found out for now, or not before the app has the scope for it.
+            Retriable: Slack cannot be asked now, or the app lacks the scope.
         """
         if not (self._people or self._groups) or person in self._people:
             return True

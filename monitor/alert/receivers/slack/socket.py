@@ -1,4 +1,4 @@
-"""The link of Socket Mode: a WebSocket that Slack sends interactions over, made anew whenever it is lost.
+"""Keeps the Socket Mode link: a WebSocket over which Slack sends interactions, reopened whenever it is lost.
 
 https://docs.slack.dev/apis/events-api/using-socket-mode
 """
@@ -26,14 +26,14 @@ from monitor.alert.receivers.slack.errors import Refused, out_of_reach
 
 log = logging.getLogger(__name__)
 
-_LOOK_SECONDS = 1.0  # how often it is seen to that the link stands
+_LOOK_SECONDS = 1.0  # how often the link is checked
 _LONGEST_WAIT_SECONDS = 60.0
 _STOP_SECONDS = 5.0
 _HUNG_UP = getattr(select, "POLLRDHUP", select.POLLHUP)
 
 
 class SlackSocket:
-    """Hands the payload of every envelope to `receive`, after it was acknowledged; `receive` must return at once."""
+    """Acknowledges every envelope and passes its payload to `receive`, which must return at once."""
 
     def __init__(self, *, app_token: str, api_url: str, receive: Callable[[Mapping[str, Any]], None]) -> None:
         self._app_token = app_token
@@ -47,7 +47,7 @@ class SlackSocket:
         self._keeper.start()
 
     def stop(self) -> None:
-        """Ends the link, and waits for that some seconds at the most; may be called without `start`."""
+        """Closes the link, and waits at most a few seconds for that; may be called without `start`."""
         self._stopping.set()
         if self._keeper.is_alive():
             self._keeper.join(_STOP_SECONDS)
@@ -67,14 +67,14 @@ class SlackSocket:
                 wait, lost = _LOOK_SECONDS, False
             else:
                 if not lost:
-                    log.warning("slack: buttons do nothing for now (%s); trying again and again", trouble)
+                    log.warning("slack: buttons do not work for now (%s); reconnecting until they do", trouble)
                 wait, lost = min(2 * wait, _LONGEST_WAIT_SECONDS) if lost else _LOOK_SECONDS, True
         with suppress(Exception):
             _close(client)
 
     def _connect(self, client: SocketModeClient) -> str | None:
-        """What went wrong, or None. What slack_sdk would wait for or log with its secrets is done here instead."""
-        with client.connect_operation_lock:  # slack_sdk itself connects anew when Slack asks for it
+        """The error, or None. Replaces slack_sdk's own connect, which waits and logs secrets."""
+        with client.connect_operation_lock:  # slack_sdk itself reconnects when Slack asks for it
             if client.is_connected():
                 return None
             try:
@@ -85,23 +85,23 @@ class SlackSocket:
                 response = error.response
                 refused = Refused(response.get("error"), status=response.status_code, headers=response.headers)
                 return (
-                    f"{refused}: MONITOR_SLACK__APP_TOKEN is to be an app-level token with the scope connections:write"
+                    f"{refused}: MONITOR_SLACK__APP_TOKEN must be an app-level token with the scope connections:write"
                 )
-            except Exception as error:  # noqa: BLE001  slack_sdk raises bare ones where a proxy says no
+            except Exception as error:  # noqa: BLE001  slack_sdk raises bare exceptions when a proxy refuses
                 return str(out_of_reach(error))
             return None if client.is_connected() else "slack: the WebSocket is out of reach"
 
     def _on_request(self, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
         try:
             client.send_socket_mode_response(SocketModeResponse(envelope_id=request.envelope_id))
-        except SlackClientError:  # Slack may send it again, which `receive` sees to
+        except SlackClientError:  # Slack may send it again; `receive` ignores repetitions
             log.warning("slack: a click could not be acknowledged")
         if request.type == "interactive":
             self._receive(request.payload)
 
 
 def _stands(client: SocketModeClient) -> bool:
-    """Whether the link is up; slack_sdk takes half a minute, at full speed, to see that the other end hung up."""
+    """Whether the link is up; slack_sdk needs half a minute of busy waiting to notice that the other end hung up."""
     session = client.current_session
     if session is None or session.sock is None:
         return False
@@ -111,19 +111,19 @@ def _stands(client: SocketModeClient) -> bool:
         if not watch.poll(0):
             return True
         session.disconnect()
-    except (OSError, ValueError, AttributeError):  # closed in the meantime
+    except (OSError, ValueError, AttributeError):  # closed since
         return False
     return False
 
 
 def _proxy_for(url: str) -> str | None:
-    """slack_sdk knows HTTPS_PROXY, but not NO_PROXY."""
+    """The proxy for `url`; slack_sdk honours HTTPS_PROXY but not NO_PROXY."""
     host = urlsplit(url).hostname or ""
     return None if proxy_bypass(host) else getproxies().get("https")
 
 
 def _close(client: SocketModeClient) -> None:
-    """slack_sdk's own close waits for the next packet, up to three seconds: so the socket is shut first."""
+    """Closes the client; the socket is shut first, since slack_sdk's close waits up to three seconds for a packet."""
     session = client.current_session
     if session is not None and session.sock is not None:
         with suppress(OSError):

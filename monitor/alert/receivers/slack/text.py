@@ -1,7 +1,7 @@
-"""Text in Slack's terms, harmless whatever it says: entities, look-alikes, and the smallest pieces of Block Kit.
+"""Makes any text harmless for Slack: entities, look-alikes, and the smallest pieces of Block Kit.
 
-Text from outside stands in `plain_text` objects only, where no formatting, link or mention is parsed, with `&`, `<` and
-`>` as entities. `mrkdwn` holds our own words, figures and links.
+Text from outside only appears in `plain_text` objects, where Slack parses no formatting, link or mention, with `&`, `<`
+and `>` as entities. `mrkdwn` holds our own words, figures and links.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from monitor.core.model import Json
 from monitor.core.text.plain import shortened, units
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-# What a client may parse as mrkdwn although our flags say no: look-alikes for the signs of formatting, and a word
-# joiner after the signs of names, so that @here and #channel stay words.
+# Some clients parse mrkdwn despite our flags: formatting characters become look-alikes, and a word joiner follows the
+# signs of names, so that @here and #channel stay words.
 _LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ", "@": "@\u2060", "#": "#\u2060"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackMessage:
-    """The content of one message: `text` is what notifications and clients without blocks show."""
+    """The content of one message; push notifications and clients without blocks show `text`."""
 
     text: str
     blocks: list[Json]
 
     @property
     def content(self) -> dict[str, Json]:
-        """As Slack's methods take it."""
+        """The form that Slack's methods take."""
         return {"text": self.text, "blocks": self.blocks}
 
 
 def escape(text: str) -> str:
-    """`&`, `<` and `>` as the entities that Slack asks for."""
+    """Replaces `&`, `<` and `>` by the entities that Slack requires."""
     return "".join(_ENTITIES.get(character, character) for character in text)
 
 
@@ -42,12 +42,12 @@ def foreign(text: str, limit: int) -> str:
 
 
 def inert(text: str, limit: int) -> str:
-    """The same for where mrkdwn may be parsed."""
+    """Text from outside for places where mrkdwn may be parsed, in at most `limit` UTF-16 units."""
     return shortened(text, limit, lambda character: _LOOKALIKES.get(character, escape(character)))
 
 
 def plain_text(text: str) -> Json:
-    """A text object that parses nothing; `text` is escaped already."""
+    """A text object that parses nothing; `text` is already escaped."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
@@ -62,6 +62,6 @@ def section(text: Json) -> Json:
 
 
 def link(url: str | None, name: str, limit: int) -> Json:
-    """A link by our own `name`. None where `url` is no URL, or so long that it is no use to anybody."""
+    """A link with our own `name`; None if `url` is not a URL or takes more than `limit` units."""
     known = escape(http_url(url) or "")
     return mrkdwn(f"<{known}|{name}>") if 0 < units(known) <= limit else None

@@ -53,12 +53,12 @@ def test_a_group_is_told_alert_by_alert():
 def test_alerts_beyond_twenty_are_counted():
     said = render(a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(23))))
     assert "r19" in said
-    assert "  3 more alerts, not shown here\n" in said
+    assert "  3 more alerts not shown\n" in said
 
 
 def test_who_was_to_be_told_instead_is_said():
     said = render(a_notification(instead_of="slack: invalid_auth"))
-    assert "\n  Instead of slack: invalid_auth\n" in said
+    assert "\n  Sent here instead of to slack: invalid_auth\n" in said
 
 
 def test_the_console_writes_to_a_stream_in_ascii():

@@ -24,7 +24,7 @@ from tests.servers.slack.bench import PICTURE
 
 
 def test_checking_the_bot_tries_its_token(bot, new_bot):
-    assert bot.check() == f"bot monitor of Quillmere, for channel {CHANNEL}"
+    assert bot.check() == f"bot monitor of Quillmere, posting to channel {CHANNEL}"
     with pytest.raises(Fatal, match="invalid_auth"):
         new_bot(token="xoxb-wrong").check()
 

@@ -125,7 +125,7 @@ def test_the_state_shows_in_the_heading(told, heading):
 def test_a_silence_and_the_receiver_that_failed_are_told():
     told = a_notification(alerts=(a_notified_alert(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
     assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(told))
-    assert "Instead of pagerduty: out of reach" in shown(root(told))
+    assert "Sent here instead of to pagerduty: out of reach" in shown(root(told))
 
 
 def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
@@ -216,7 +216,7 @@ def test_a_url_that_slack_would_not_take_gets_no_button():
 
 def test_more_labels_than_there_is_room_for_are_counted():
     labels = {"app": "a", "environment": "b", "model": "", "team": "c", "x": "d", "y": "e"}
-    assert "more labels\n2, not shown here" in shown(root(a_notification(alerts=(a_notified_alert(labels=labels),))))
+    assert "more labels\n2 not shown" in shown(root(a_notification(alerts=(a_notified_alert(labels=labels),))))
 
 
 @pytest.mark.parametrize("hostile", ["<!channel>", "<@U123>", "<https://evil|click>", "`*_~", "\u202eabc", "@here #x"])
