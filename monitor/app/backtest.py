@@ -1,4 +1,4 @@
-"""Rules tried out before they hold: on what is stored, or on simulated traffic."""
+"""Tries alert rules on stored answers or on simulated traffic before they go live."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from monitor.alert.target import LEARNT_OVER
 from monitor.alert.window import MINUTE, Span
 from monitor.simulate.minute_counts import WEEK_MINUTES, RateScenario, minute_counts
 
-_PIECE = timedelta(days=1)  # of minutes that are read at a time
+_PIECE = timedelta(days=1)  # of minutes that one query reads
 _MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """What a rule would have done, or why that cannot be told."""
+    """What a rule would have done, or why that is unknown."""
 
     rule: Rule
     episodes: tuple[Episode, ...] = ()
     answers: int = 0
-    since: datetime | None = None  # when the first of them was, in the span; None of nothing
+    since: datetime | None = None  # time of the first answer in the span; None without answers
     why_not: str | None = None
 
 
 def on_history(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
-    """When `rule` would have fired in `span` of what is stored.
+    """The episodes in which `rule` would have fired on the answers stored in `span`.
 
     Raises:
         Retriable: the store is out of reach.
     """
     if rule.signal.is_momentary:
-        return Rehearsed(rule=rule, why_not="a state of now, of which no history is kept")
+        return Rehearsed(rule=rule, why_not="its signal is a current state without a history")
     begin = span.start - _lookback(rule)
     minutes = (span.end - begin) // MINUTE
     found: dict[tuple[str, ...], NDArray[np.float64]] = {}
@@ -48,33 +48,33 @@ def on_history(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
         offset = (piece.start - begin) // MINUTE
         for counts in counting.counts(rule.signal, rule.selector, rule.by, spans):
             values = tuple(counts.labels[label] for label in rule.by)
-            its = found.setdefault(values, np.zeros((minutes, 3)))
-            its[offset : offset + len(spans)] = [(c.total, c.sum, c.squares) for c in counts.counts]
+            rows = found.setdefault(values, np.zeros((minutes, 3)))
+            rows[offset : offset + len(spans)] = [(c.total, c.sum, c.squares) for c in counts.counts]
     history = MinuteHistory(begin, rule.by, found)
     length = span.length // MINUTE
-    answers = sum(int(its[-length:, 0].sum()) for its in found.values())
-    first = min((int(its[-length:, 0].argmax()) for its in found.values() if its[-length:, 0].any()), default=None)
+    totals = [rows[-length:, 0] for rows in found.values()]
+    answers = sum(int(total.sum()) for total in totals)
+    first = min((int(total.argmax()) for total in totals if total.any()), default=None)
     since = None if first is None else span.start + first * MINUTE
     return Rehearsed(rule=rule, episodes=tuple(rehearse(rule, history, span)), answers=answers, since=since)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """What a rule does on simulated weeks: false pages, and for each incident how long it took, None where unseen."""
+    """What a rule does on simulated weeks: false pages, and the delay of each incident, None if it was missed."""
 
     rule: Rule
     weeks: int
     false_pages: int = 0
     delays: tuple[timedelta | None, ...] = ()
-    pages_again: int = 0  # beyond the first of an incident
+    pages_again: int = 0  # further pages for an incident
     why_not: str | None = None
 
 
 def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) -> Simulated:
-    """What `rule` does on `weeks` runs of a week of `scenario`, each after as much quiet history as it looks back on.
+    """Runs `rule` on `weeks` simulated weeks of `scenario`, each after as much quiet history as the rule looks back on.
 
-    The scenario's bad answers are what the rule's signal counts. A rule that looks for missing answers has no incident
-    to see.
+    The scenario's bad answers are those that the rule's signal counts. A rule on missing answers sees no incident.
     """
     if not (rule.signal.is_share or rule.signal.kind is SignalKind.NO_DATA):
         return Simulated(rule=rule, weeks=weeks, why_not=f"{rule.signal} is not simulated")
@@ -105,7 +105,7 @@ def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) ->
 
 
 def _lookback(rule: Rule) -> timedelta:
-    """How far before now a rule may look."""
+    """How far a rule looks back."""
     if rule.method.target.is_learnt:
         return LEARNT_OVER + rule.method.window
     spans = rule.method.spans(_MONDAY, lateness=rule.lateness, until=None)

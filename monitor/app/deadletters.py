@@ -1,4 +1,4 @@
-"""`monitor deadletters retry` and `purge`: open letters through the flow once more, or out of the database."""
+"""`monitor deadletters retry` and `purge`: sends dead letters through the flow again, or deletes them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PATIENCE = 300.0  # seconds of waiting for a database or provider before giving 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried:
-    """asked = assessed + duplicate + dead + elsewhere.
+    """Counts of letters: asked = assessed + duplicate + dead + elsewhere.
 
-    `elsewhere` were taken by another process meanwhile, or by a commit of this one whose acknowledgement was lost.
+    `elsewhere`: another process took them meanwhile, or the acknowledgement of our own commit was lost.
     """
 
     asked: int = 0
@@ -32,18 +32,18 @@ class Retried:
 
     @property
     def elsewhere(self) -> int:
-        """Those of which this process cannot say what became."""
+        """Letters whose outcome this process does not know."""
         return self.asked - self.assessed - self.duplicate - self.dead
 
     @property
     def vain(self) -> bool:
-        """Whether something is still dead, and nothing was settled."""
+        """Whether letters are still dead and none was settled."""
         return self.dead > 0 and not self.assessed and not self.duplicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """How many were deleted, and how many of these no retry had settled."""
+    """The number of deleted letters, and of those among them that no retry had settled."""
 
     total: int
     open: int
@@ -52,13 +52,13 @@ class Purged:
 def retry(
     application: Application, wanted: LetterFilter, *, app: str | None, dialect: str | None, stop: Event
 ) -> Retried:
-    """Decodes and assesses the open letters among `wanted` under the settings of today, and stores what they become.
+    """Decodes and assesses the open letters among `wanted` under the current settings, and stores the outcome.
 
-    Each batch is one transaction. `stop` ends it after the batch in flight; letters that come meanwhile are left alone.
+    Each batch is one transaction. `stop` ends the retry after the batch in flight; newer letters are left alone.
 
     Raises:
-        WrongSettings: one of the ids is no dead letter, or the dialect is none; nothing was tried then.
-        OutOfReach, Fatal: a service stayed away or refused; what was committed stays.
+        WrongSettings: an id is not a dead letter, or the dialect is unknown; nothing was tried.
+        OutOfReach, Fatal: a service stayed down or refused; committed batches stay.
     """
     decode = application.decoder(app=app, dialect=dialect).decode_batch
     application.prepare()
@@ -75,17 +75,17 @@ def retry(
         counts.update(again(lambda: settle(store, alive, dead, application.now())))
         counts["asked"] += len(ids)
 
-    with suppress(Interrupted):  # between two tries: nothing of that page was stored
+    with suppress(Interrupted):  # between two tries; nothing of that page was stored
         for ids in _pages(application, again, wanted, last):
             one_page(ids)
     return Retried(**counts)
 
 
 def purge_all(application: Application, wanted: LetterFilter, *, last: int, stop: Event) -> Purged:
-    """Deletes those of `wanted` whose id is `last` at most, a page at a time, and what it deletes stays deleted.
+    """Deletes those of `wanted` with an id up to `last`, page by page; each page is committed.
 
     Raises:
-        OutOfReach, Fatal: the database stayed away or refused.
+        OutOfReach, Fatal: the database stayed down or refused.
     """
     store, again, total, opened = application.store, Retry(stop=stop, patience=PATIENCE), 0, 0
 
@@ -100,24 +100,28 @@ def purge_all(application: Application, wanted: LetterFilter, *, last: int, stop
 
 
 def check_known(letters: DeadLetters, wanted: LetterFilter) -> None:
-    """Says which of the ids do not exist.
+    """Checks that all ids exist.
 
     Raises:
-        WrongSettings: there are some.
+        WrongSettings: some do not; the message names them.
     """
     missing = sorted(set(wanted.ids or ()) - letters.known(wanted.ids or ()))
     if missing:
-        raise WrongSettings(f"no dead letter {', '.join(map(str, missing))}; `monitor deadletters list` has their ids")
+        raise WrongSettings(f"no dead letter {', '.join(map(str, missing))}; `monitor deadletters list` shows the ids")
 
 
 def _pages(application: Application, again: Retry, wanted: LetterFilter, last: int) -> Iterator[list[int]]:
-    """Ids up to `last`, oldest first, a batch at a time, until `stop`."""
+    """Pages of ids up to `last`, oldest first, until `stop`."""
     ingest, letters, after = application.settings.ingest, DeadLetters(application.engine), 0
 
     def page() -> list[int]:
         return letters.page(
-            wanted, after=after, last=last, most=ingest.batch_events, most_bytes=ingest.batch_bytes
-        )  # fmt: skip
+            wanted,
+            after=after,
+            last=last,
+            most=ingest.batch_events,
+            most_bytes=ingest.batch_bytes,
+        )
 
     while not again.stop.is_set() and (ids := again(page)):
         yield ids
@@ -127,7 +131,7 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
 def _matched(
     tried: Sequence[StoredLetter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
 ) -> tuple[list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]]]:
-    """Each letter with what became of it; `assessments` are in the order of the messages, as `invalid` are."""
+    """Each letter with its outcome; `assessments` and `invalid` are in the order of the messages."""
     why = {id(dead.message): dead for dead in invalid}
     alive = [letter for letter in tried if id(letter.message) not in why]
     dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]

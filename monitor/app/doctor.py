@@ -1,4 +1,4 @@
-"""`monitor doctor`: is everything there that a run needs, and if not, how to mend it."""
+"""`monitor doctor`: checks everything that a run needs, and says how to mend what is missing."""
 
 from __future__ import annotations
 
@@ -6,23 +6,26 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
+from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.settings.load import Settings, unknown_names
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.migrate import schema_state
 
-_SEALED_WITHIN = 600.0  # seconds after which something keeps it from being sealed
+_SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
 PROBE = "Is the support line open on Sundays?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check found. `mended_by` says what to do where `good` is False."""
+    """The result of one check. `mended_by` says what to do if `good` is False."""
 
     check: str
     good: bool
@@ -39,17 +42,15 @@ class _Check:
 
 
 def examine(application: Application) -> Iterator[Finding]:
-    """Runs every check in turn; one that needs another that failed says so instead of failing for its reason.
+    """Runs every check in turn; a check that needs one that failed is skipped and says so.
 
-    Changes nothing but what starting the embedded database and building the encoder's graph do.
+    Changes nothing, except that it starts the embedded database and builds the encoder's graph.
     """
     failed: set[str] = set()
     for check in _CHECKS:
         if check.needs in failed:
             failed.add(check.name)
-            yield Finding(
-                check=check.name, good=False, detail="not looked at", mended_by=f"mend the {check.needs} first"
-            )
+            yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {check.needs} first")
             continue
         try:
             yield Finding(check=check.name, good=True, detail=check.run(application))
@@ -61,8 +62,8 @@ def examine(application: Application) -> Iterator[Finding]:
 def _settings(_: Application) -> str:
     slips = unknown_names()
     if slips:
-        raise Fatal(f"no settings of monitor: {', '.join(slips)}")
-    return "every MONITOR_… in the environment is a setting"
+        raise Fatal(f"not settings of monitor: {', '.join(slips)}")
+    return "every MONITOR_… variable is a setting"
 
 
 def _database(application: Application) -> str:
@@ -99,7 +100,7 @@ def _kafka(application: Application) -> str:
         return "not set: `monitor run` follows files"
     topics = application.kafka.partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
-    return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic of this pattern yet'}"
+    return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
 
 
 def _language_models(application: Application) -> str:
@@ -116,23 +117,25 @@ def _language_models(application: Application) -> str:
     return "; ".join(found)
 
 
-class _Uncounted:
-    """A budget for one question: there may be no table yet to count it in."""
+class _Uncounted(Budget):
+    """A budget without limits, for one question: its table may not exist yet."""
 
+    @override
     def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
-        """Lets it through."""
+        pass
 
+    @override
     def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        """Forgets it."""
+        pass
 
 
 def _asked(settings: Settings, purpose: Purpose) -> str:
-    """Asks the explain prompt about a line."""
+    """Sends the explain prompt with one line of text."""
     blocks = [Block(name=name, text=PROBE) for name in ("question", "document 1", "answer")]
     with closing(chat_model(settings, purpose, _Uncounted())) as model:
         reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
-    hint = ", after a repair: MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
-    return f"{model.model} answers in the form asked for{hint}"
+    hint = ", after a repair; MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
+    return f"{model.model} answers in the requested form{hint}"
 
 
 def _rules(application: Application) -> str:
@@ -149,37 +152,53 @@ def _receivers(application: Application) -> str:
 def _audit(application: Application) -> str:
     audit = application.settings.audit
     if not audit.enabled:
-        return "not sealed by this installation: MONITOR_AUDIT__ENABLED"
+        return "not sealed by this installation: MONITOR_AUDIT__ENABLED is false"
     if application.auditing.key_file.exists():
         key = f"by {application.auditing.key.verifier_key}"
     else:
-        key = f"a key is made in {application.auditing.key_file} when it is first needed"
+        key = f"the first use creates a key in {application.auditing.key_file}"
     if not schema_state(application.engine).startswith("at "):
         return key
     status = Proofs(application.engine).status()
     if status.waiting_since is not None:
         waited = (application.now() - status.waiting_since).total_seconds()
         if waited > audit.every + _SEALED_WITHIN:
-            raise Fatal(f"{status.waiting} wait to be sealed, the oldest for {waited:.0f} s")
+            raise Fatal(f"{status.waiting} rows wait to be sealed, the oldest for {waited:.0f} s")
     return f"{status.size} leaves, {status.signed} signed; {key}"
 
 
 _CHECKS = (
-    _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all"),
-    _Check(name="database", run=_database, mended_by="see MONITOR_DATABASE_URL; unset, it is the embedded one"),
+    _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all settings"),
+    _Check(
+        name="database",
+        run=_database,
+        mended_by="correct MONITOR_DATABASE_URL, or unset it to use the embedded database",
+    ),
     _Check(name="migrations", run=_migrations, mended_by="run `monitor migrate`", needs="database"),
-    _Check(name="embedder", run=_embedder, mended_by="see MONITOR_EMBEDDING__PROVIDER and docs/operate/embedding.md"),
+    _Check(
+        name="embedder",
+        run=_embedder,
+        mended_by="check MONITOR_EMBEDDING__PROVIDER; see docs/operate/embedding.md",
+    ),
     _Check(name="detector", run=_detector, mended_by="see docs/quality/detector.md"),
-    _Check(name="profile", run=_profile, mended_by="set MONITOR_PROFILE to one for this embedder", needs="embedder"),
+    _Check(
+        name="profile",
+        run=_profile,
+        mended_by="set MONITOR_PROFILE to a profile for this embedder",
+        needs="embedder",
+    ),
     _Check(
         name="kafka",
         run=_kafka,
-        mended_by="see docs/operate/kafka.md for the settings; a topic that is missing may still come",
+        mended_by="check the settings, see docs/operate/kafka.md; a missing topic may be created later",
     ),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
-    _Check(name="alert rules", run=_rules, mended_by="mend the file that MONITOR_RULES names"),
+    _Check(name="alert rules", run=_rules, mended_by="correct the file that MONITOR_RULES names"),
     _Check(
-        name="audit", run=_audit, mended_by="`monitor run` seals, and so does `monitor audit seal`", needs="migrations"
+        name="audit",
+        run=_audit,
+        mended_by="start `monitor run`, or run `monitor audit seal`",
+        needs="migrations",
     ),
 )

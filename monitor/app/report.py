@@ -1,4 +1,4 @@
-"""WeeklyFacts reports: built, stored, rendered and sent, on command and by the clock."""
+"""Weekly reports: builds, stores, renders and sends them, on command and when they are due."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ _LOOK_EVERY = 600.0  # seconds between looks at whether a report is due
 
 
 class Format(StrEnum):
-    """How a report is written."""
-
     HTML = "html"
     MD = "md"
     JSON = "json"
@@ -38,9 +36,9 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A report. `made_at` is None where it is not stored, since its week is not over.
+    """A report. `made_at` is None while its week is not over, since it is not stored then.
 
-    `differs` names the sections in which it differs from the one that was stored before; None where there was none.
+    `differs` names the sections that differ from the report that was stored before; None without one.
     """
 
     app: str
@@ -54,7 +52,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporting:
-    """What commands and the schedule do; every method may raise `Retriable`."""
+    """Makes weekly reports for commands and for the timer; every method may raise `Retriable`."""
 
     settings: ReportSettings
     weekly: WeeklyFacts
@@ -64,21 +62,25 @@ class Reporting:
     now: Callable[[], datetime]
 
     def apps(self, week: Week) -> list[str]:
-        """The configured ones, or all with answers in the week or the one before, which may have fallen silent."""
+        """The configured apps, or all with answers in the week or the week before (they may have fallen silent)."""
         return sorted(self.settings.apps) or self.weekly.apps(week)
 
     def written(self, app: str, week: Week, *, again: bool = False) -> Written:
-        """The stored report, or a new one, which is stored once its week is over; with `again` always a new one.
+        """The stored report, or a new one, stored once its week is over; with `again`, always a new one.
 
         Raises:
-            WrongSettings: the app has no answers in the week nor in the three before.
+            WrongSettings: the app has no answers in the week and the three weeks before.
         """
         stored = self.reports.get(app, week.start)
         if stored is not None and not again:
             return Written(
-                app=app, week=week, content=stored.content, digest=stored.digest, made_at=stored.made_at,
+                app=app,
+                week=week,
+                content=stored.content,
+                digest=stored.digest,
+                made_at=stored.made_at,
                 sent_at=stored.sent_at,
-            )  # fmt: skip
+            )
         facts = self.weekly.facts(app, week)
         if not facts.days:
             raise WrongSettings(f"{app!r} has no answers in {week.name} nor in the three weeks before")
@@ -97,7 +99,7 @@ class Reporting:
         )
 
     def rendered(self, written: Written, form: Format) -> bytes:
-        """The same bytes for the same content, and the same public URL."""
+        """The report in that format; the same content and public URL give the same bytes."""
         match form:
             case Format.HTML:
                 return page(written.content, self.link).encode()
@@ -107,7 +109,7 @@ class Reporting:
                 return canonical(written.content) + b"\n"
 
     def send(self, written: Written) -> None:
-        """Posts it to Slack, with the page as a file, and remembers that.
+        """Posts the report to Slack, with the page as a file, and records that.
 
         Raises:
             WrongSettings: Slack is not set up.
@@ -120,11 +122,11 @@ class Reporting:
         if written.made_at is not None:
             self.reports.sent(written.app, written.week.start, self.now())
 
-    def turn(self, now: datetime) -> int:
-        """Writes and sends what is due and was not yet, also where nobody was there at the time; how many were new.
+    def write_due(self, now: datetime) -> int:
+        """Writes and sends the reports of the last week that is due; returns how many were new.
 
-        Of the weeks that were missed only the last is made up for. One app's failure does not keep the others from
-        theirs. Nothing where another replica is at it.
+        Weeks that were missed before are not made up for. A failure for one app does not affect the others. Does
+        nothing while another replica does it.
         """
         week, new = due_week(now, weekday=self.settings.weekday, hour=self.settings.hour), 0
         with self.reports.reporting() as ours:
@@ -134,23 +136,23 @@ class Reporting:
                 try:
                     new += self._due(app, week)
                 except WrongSettings as error:
-                    log.debug("no weekly report: %s", error)  # an app of the settings that has no answers
+                    log.debug("no weekly report: %s", error)  # a configured app without answers
                 except MonitorError as error:
-                    log.warning("the report of %s for %s: %s; trying again", app, week.name, error)
+                    log.warning("the report of %s for %s failed: %s; trying again later", app, week.name, error)
         return new
 
     def _due(self, app: str, week: Week) -> bool:
         new = self.reports.get(app, week.start) is None
         written = self.written(app, week)
         if new:
-            log.info("the report of %s for %s is written", app, week.name)
+            log.info("wrote the report of %s for %s", app, week.name)
         if self.settings.slack and written.sent_at is None:
             self.send(written)
         return new
 
 
 def reporting(application: Application) -> Reporting:
-    """Wired by the application's settings.
+    """The application's reporting.
 
     Raises:
         WrongSettings: Slack's settings are wrong.
@@ -167,31 +169,31 @@ def reporting(application: Application) -> Reporting:
 
 @contextmanager
 def scheduled_reports(application: Application) -> Iterator[None]:
-    """Writes reports when they are due while the block runs, where that is set.
+    """Writes reports when they are due while the block runs, if enabled.
 
     Raises:
-        WrongSettings: they are to be posted, and Slack is not set up.
+        WrongSettings: reports are to be posted, but Slack is not set up.
     """
     settings = application.settings.report
     if not settings.weekly:
         yield
         return
-    its = reporting(application)
-    if settings.slack and its.slack is None:
+    reports = reporting(application)
+    if settings.slack and reports.slack is None:
         raise WrongSettings("MONITOR_REPORT__SLACK needs MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or …_WEBHOOK_URL")
     with Timers() as timers:
-        timers.every(_LOOK_EVERY, lambda: its.turn(application.now()), name="weekly reports")
+        timers.every(_LOOK_EVERY, lambda: reports.write_due(application.now()), name="weekly reports")
         yield
 
 
 def chosen_week(now: datetime, *, name: str | None, ending: date | None) -> Week:
-    """The week of that name, or the one whose last day is `ending`, or the last one that is over.
+    """The week called `name`, or the week whose last day is `ending`, or the last complete week.
 
     Raises:
         WrongSettings: both are given, there is no such week, or it has not begun.
     """
     if name is not None and ending is not None:
-        raise WrongSettings("either --week or --ending")
+        raise WrongSettings("give either --week or --ending")
     try:
         week = last_week(now) if name is None else week_named(name)
     except ValueError as error:
@@ -201,13 +203,13 @@ def chosen_week(now: datetime, *, name: str | None, ending: date | None) -> Week
     if week.start > now:
         raise WrongSettings(f"{week.name} has not begun")
     if week.monday < FIRST_MONDAY:
-        raise WrongSettings(f"{week.name}: no answer is of that week")
+        raise WrongSettings(f"{week.name}: no answer can be that old")
     if ending is not None and ending.weekday() != _SUNDAY:
-        raise WrongSettings(f"--ending: {ending} is no Sunday, with which a week ends; try {week.end.date() - _DAY}")
+        raise WrongSettings(f"--ending: {ending} is not a Sunday, the last day of a week; try {week.end.date() - _DAY}")
     return week
 
 
 def file_name(written: Written) -> str:
-    """Of app and week, without what a file system or Slack might read otherwise."""
+    """A name from app and week, without characters that a file system or Slack might interpret."""
     app = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in written.app)[:60]
     return f"{app}-{written.week.name}"

@@ -1,4 +1,4 @@
-"""The long-running processes: `monitor run` with a source, the flow and the alert rules; `monitor consume` without."""
+"""The long-running processes: `monitor run` reads, assesses and evaluates alert rules; `monitor consume` only reads."""
 
 from __future__ import annotations
 
@@ -36,28 +36,8 @@ if TYPE_CHECKING:
     from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
-REJECTIONS = 5  # named of one batch
+REJECTIONS = 5  # rejected messages named for one batch
 BETWEEN_LEDGERS = timedelta(minutes=1)
-
-
-class Told:
-    """Says in the log what a run has read: each message that was rejected, and now and then the ledger."""
-
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
-        self._total = Tally()
-        self._next = now() + BETWEEN_LEDGERS
-
-    def written(self, batch: Batch, tally: Tally) -> None:
-        """Told of every stored batch."""
-        self._total += tally
-        for letter in batch.dead_letters[:REJECTIONS]:
-            log.warning("rejected %s", readable(rejection(letter)))
-        if len(batch.dead_letters) > REJECTIONS:
-            log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
-        if self._now() >= self._next:
-            self._next = self._now() + BETWEEN_LEDGERS
-            log.info("so far %s", ledger_line(self._total))
 
 
 def serve(
@@ -65,13 +45,13 @@ def serve(
 ) -> Tally:
     """Reads `files`, or Kafka where none is named, and evaluates the alert rules, until `stop` is set or stdin ends.
 
-    Returns the ledger of the run. Once it has started, a database, broker or provider that goes away is waited for as
-    long as it takes, and nothing is acknowledged meanwhile.
+    Returns the ledger of the run. After the start it waits for a database, broker or provider that goes away, for as
+    long as it takes, and acknowledges nothing meanwhile.
 
     Raises:
-        OutOfReach: there is no database, or no broker, at the start.
-        WrongSettings: a file, a setting or the rules are wrong; nothing was read then.
-        Fatal: something refused for good.
+        OutOfReach: the database or the broker is down at the start.
+        WrongSettings: a file, a setting or a rule is wrong; nothing was read.
+        Fatal: a service refused for good.
     """
     settings = application.settings
     if not files and not settings.kafka.bootstrap_servers:
@@ -85,17 +65,7 @@ def serve(
     else:
         store, source = application.kafka.store(), _topics(application)
     with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
-        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, beside=alerts)
-
-
-@contextmanager
-def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
-    """Evaluates the rules, tells people, and listens to what they do, while the block runs."""
-    rules = ", ".join(rule.name for rule in loop.rules().rules)
-    log.info("rules: %s; told: %s", rules, ", ".join(loop.receivers))
-    interval = application.settings.evaluation_interval
-    with application.alerting.listening(), alert_rounds(loop, interval=interval, now=application.now):
-        yield
+        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
 
 
 def consume(
@@ -107,20 +77,20 @@ def consume(
     span: Span | None = None,
     rescore: bool = False,
 ) -> Tally:
-    """Reads Kafka until `stop` is set, or a span of it to its end, without evaluating alert rules.
+    """Reads Kafka until `stop` is set, or reads one span of it, without evaluating alert rules.
 
-    With `rescore`, what is stored gets an assessment under the profile of the settings beside those that it has; the
-    others stay what they are, and no alert counts it. Returns the ledger of the run; raises as `serve` does.
+    With `rescore`, stored interactions get one more assessment, under the configured profile; earlier assessments stay,
+    and alerts do not count the new ones. Returns the ledger of the run; raises as `serve` does.
     """
     application.prepare()
     store = application.kafka.store(rescore=application.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
-        application, source, store, app=app, dialect=dialect, stop=stop, beside=nullcontext(), set_aside=not rescore
+        application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=nullcontext(), set_aside=not rescore
     )
     if span is not None and not tally.received and not stop.is_set():
         group = application.settings.kafka.group_id
-        log.warning("nothing to read: the span is empty, or the group %s has been through; name another --group", group)
+        log.warning("nothing to read: the span is empty, or the group %s has read it; name another --group", group)
     return tally
 
 
@@ -132,10 +102,10 @@ def _flow(
     app: str | None,
     dialect: str | None,
     stop: Event,
-    beside: AbstractContextManager[None],
+    meanwhile: AbstractContextManager[None],
     set_aside: bool = True,
 ) -> Tally:
-    written = Told(application.now).written
+    written = RunLog(application.now).written
     stages = application.stages(
         source, app=app, dialect=dialect, stop=stop, written=written, store=store, set_aside=set_aside
     )
@@ -145,10 +115,20 @@ def _flow(
     log.info("sidecar: %s; judge: %s", sidecar, judge)
     try:
         live = worker_process(application) if set_aside else nullcontext()
-        with _metrics(application), beside, live, _noted(application, source) if set_aside else nullcontext():
+        with _metrics(application), meanwhile, live, _recorded(application, source) if set_aside else nullcontext():
             return stages.run()
     finally:
         source.close()
+
+
+@contextmanager
+def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
+    """Evaluates the rules, notifies receivers, and takes clicks in Slack while the block runs."""
+    rules = ", ".join(rule.name for rule in loop.rules().rules)
+    log.info("rules: %s; receivers: %s", rules, ", ".join(loop.receivers))
+    interval = application.settings.evaluation_interval
+    with application.alerting.listening(), alert_rounds(loop, interval=interval, now=application.now):
+        yield
 
 
 @contextmanager
@@ -159,8 +139,8 @@ def _metrics(application: Application) -> Iterator[None]:
         yield
 
 
-def _noted(application: Application, source: Source) -> AbstractContextManager[None]:
-    """Notes how far is read; what this group read before and does not any more is forgotten first."""
+def _recorded(application: Application, source: Source) -> AbstractContextManager[None]:
+    """Records the progress of the source, and first forgets topics and files that this group no longer reads."""
     reading, kafka = ReadingStore(application.engine), application.settings.kafka
     if isinstance(source, (FollowSource, FileSource)):
         group = GROUP
@@ -191,3 +171,22 @@ def _files(application: Application, files: Sequence[Path], stop: Event) -> Sour
     for file in files:
         log.info("following %s%s", file, "" if file.exists() else ", which does not exist yet")
     return source
+
+
+class RunLog:
+    """Logs the rejected messages of each batch, and the ledger once a minute."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._total = Tally()
+        self._next = now() + BETWEEN_LEDGERS
+
+    def written(self, batch: Batch, tally: Tally) -> None:
+        self._total += tally
+        for letter in batch.dead_letters[:REJECTIONS]:
+            log.warning("rejected %s", readable(rejection(letter)))
+        if len(batch.dead_letters) > REJECTIONS:
+            log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
+        if self._now() >= self._next:
+            self._next = self._now() + BETWEEN_LEDGERS
+            log.info("so far %s", ledger_line(self._total))

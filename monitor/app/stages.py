@@ -1,7 +1,7 @@
-"""Three stages that overlap: fetch and decode | assess | write, with at most one batch waiting between two of them.
+"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two stages.
 
-A batch that a slow writer or provider holds up stops the stages before it, so memory stays bounded. Nothing is
-acknowledged before its transaction has committed, and `Retriable` never loses a batch: its stage tries again.
+A slow writer or provider stops the stages before it, so memory stays bounded. Nothing is acknowledged before its
+transaction has committed, and `Retriable` never loses a batch: its stage tries again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import queue
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
@@ -23,16 +24,16 @@ Decode = Callable[[Sequence[Message]], tuple[list[Interaction], list[DeadLetter]
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-GRACE = 2.0  # seconds that a read may block after everything else has stopped
-_LOOK_UP = 0.1  # seconds after which a waiting stage looks whether another one has failed
+GRACE = 2.0  # seconds that a read may block after the other stages have stopped
+_LOOK_UP = 0.1  # seconds between two looks of a waiting stage at whether another stage failed
 
 
 class _AbortedError(MonitorError):
-    """Another stage has failed; this one has nothing left to do."""
+    """Another stage failed, so this one ends too."""
 
 
 class _Handover(Generic[T]):
-    """A place for one item between two stages; None ends it."""
+    """A queue of one item between two stages; None marks the end."""
 
     def __init__(self, aborted: Event) -> None:
         self._queue: queue.Queue[T | None] = queue.Queue(maxsize=1)
@@ -67,10 +68,9 @@ class _Decoded:
 class Stages:
     """Moves everything from `source` to `store`.
 
-    `stop` ends the fetching; what is in flight is finished. `written` is called after each commit, in order, from the
-    thread that called `run`, with the batch and what became of it. With `set_aside_after`, interactions that cannot be
-    assessed for so many seconds are stored as pending; once that has come to pass, the following ones are tried once
-    only, until one succeeds.
+    `stop` ends the fetching; batches in flight are finished. `written` is called after each commit, in order, with the
+    batch and its ledger, on the thread that called `run`. With `set_aside_after`, interactions that cannot be assessed
+    for that many seconds are stored as pending; after that, each batch is tried once only, until one succeeds.
     """
 
     source: Source
@@ -86,22 +86,22 @@ class Stages:
     set_aside_after: float | None = None
 
     def run(self) -> Tally:
-        """Runs until the source ends or `stop` is set, and returns the ledger of the run.
+        """Runs until the source ends or `stop` is set; returns the ledger of the run.
 
         Raises:
-            Fatal, OutOfReach: a stage failed for good; what was committed before stays, nothing else was acknowledged.
+            Fatal, OutOfReach: a stage failed for good; committed batches stay, and nothing else was acknowledged.
         """
         return _Run(self).to_the_end()
 
 
 class _Run:
-    """One run of the stages: its threads and what they tell each other."""
+    """One run of the stages: its threads and their shared state."""
 
     def __init__(self, stages: Stages) -> None:
         self._stages = stages
         self._aborted = Event()  # a stage has failed
-        self._polling = Event()  # the source is being asked
-        self._abandoned = Event()  # and is waited for no more
+        self._polling = Event()  # a call of `poll` is running
+        self._abandoned = Event()  # … and nothing waits for it any more
         self._failures: list[BaseException] = []
         self._decoded: _Handover[_Decoded] = _Handover(self._aborted)
         self._assessed: _Handover[Batch] = _Handover(self._aborted)
@@ -109,13 +109,13 @@ class _Run:
         self._total = Tally()
 
     def to_the_end(self) -> Tally:
-        """The caller's thread writes; the others end with it."""
+        """Writes on the caller's thread; the other threads end with it."""
         assessing = self._thread(self._assess)
         for thread in (self._fetching, assessing, self._thread(self._watch)):
             thread.start()
         self._guarded(self._write)
         assessing.join()
-        self._fetching.join(GRACE)  # one that is stuck in a read has nothing that is not acknowledged
+        self._fetching.join(GRACE)  # a thread stuck in a read holds no batch
         if self._failures:
             raise self._failures[0]
         return self._total
@@ -128,7 +128,7 @@ class _Run:
             work()
         except (_AbortedError, Interrupted):
             self._aborted.set()
-        except BaseException as error:  # noqa: BLE001  raised again by the caller's thread
+        except BaseException as error:  # noqa: BLE001  raised again on the caller's thread
             self._failures.append(error)
             self._aborted.set()
 
@@ -142,7 +142,7 @@ class _Run:
                         max_messages=stages.batch_messages, max_bytes=stages.batch_bytes, timeout=stages.poll_seconds
                     )
                 )
-            except Interrupted:  # what was fetched before is finished all the same
+            except Interrupted:  # batches fetched before are still finished
                 break
             self._polling.clear()
             if self._abandoned.is_set():
@@ -161,7 +161,7 @@ class _Run:
         self._decoded.put(None)
 
     def _watch(self) -> None:
-        """Ends the fetching where a read blocks past the grace: opening a pipe that nobody writes to, say."""
+        """Ends the fetching when a read blocks past the grace period, such as opening a pipe without a writer."""
         while self._fetching.is_alive() and not self._aborted.is_set() and not self._stages.stop.is_set():
             self._fetching.join(_LOOK_UP)
         self._fetching.join(GRACE)
@@ -173,37 +173,37 @@ class _Run:
         stages = self._stages
         patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
-            its = item.interactions
+            interactions = item.interactions
             assessments: list[Assessment] | None = []
-            if its:
-                assessments = self._tried(its, patience)
+            if interactions:
+                assessments = self._tried(interactions, patience)
                 patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
                 dead_letters=tuple(item.dead_letters),
                 received=item.received,
                 offsets=item.offsets,
-                pending=tuple(its) if assessments is None else (),
+                pending=tuple(interactions) if assessments is None else (),
             )
             self._assessed.put(batch)
         self._assessed.put(None)
 
-    def _tried(self, its: Sequence[Interaction], patience: float | None) -> list[Assessment] | None:
-        """Their assessments, or None where they are to be set aside."""
+    def _tried(self, interactions: Sequence[Interaction], patience: float | None) -> list[Assessment] | None:
+        """The assessments, or None if the interactions are to be set aside."""
         stages = self._stages
         if patience is None:
-            return stages.retry(lambda: stages.assess(its))
+            return stages.retry(lambda: stages.assess(interactions))
         try:
-            return replace(stages.retry, patience=patience)(lambda: stages.assess(its))
+            return replace(stages.retry, patience=patience)(lambda: stages.assess(interactions))
         except OutOfReach as error:
-            log.warning("%d interactions are set aside: %s", len(its), error)
+            log.warning("%d interactions are set aside as pending: %s", len(interactions), error)
             return None
 
     def _write(self) -> None:
         stages = self._stages
         while (batch := self._assessed.get()) is not None:
             try:
-                tally = stages.retry(lambda batch=batch: stages.store.write(batch))  # type: ignore[misc]
+                tally = stages.retry(partial(stages.store.write, batch))
             except Fenced as error:
                 stages.source.fenced(batch.offsets, error)
                 continue

@@ -15,7 +15,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from monitor.app.privacy.erasure import Found
+    from monitor.app.privacy.erasure import ErasurePlan
     from monitor.core.settings.audit import AuditSettings
     from monitor.store.privacy.erasure import ErasureTarget
     from monitor.store.privacy.retention import DueRows
@@ -46,12 +46,13 @@ def erase(
 ) -> None:
     """Erase the texts of interactions for good. Verdicts, figures and times stay; the audit trail stays provable."""
     from monitor.app.privacy.erasure import erase as run_erase
-    from monitor.app.privacy.erasure import look
+    from monitor.app.privacy.erasure import plan_erasure
+    from monitor.store.privacy.erasure import Erasure
 
     wanted = _wanted(app_name, conversation, interactions, tag)
     who = actor(by)
     with stopping() as stop, opened() as application:
-        found = look(application, wanted)
+        found = plan_erasure(Erasure(application.engine), wanted)
         done = deleted = 0
         if not dry_run and (found.open or (dead_letters and found.dead_letters)):
             if not yes:
@@ -122,15 +123,15 @@ def _wanted(app: str, conversation: str | None, ids: list[str] | None, tag: str 
     return ErasureTarget(app=app, conversation=conversation, ids=tuple(ids or ()), tag=(name, value) if tag else None)
 
 
-def _ask(found: Found, *, dead_letters: bool) -> None:
+def _ask(found: ErasurePlan, *, dead_letters: bool) -> None:
     letters = f" and delete {plural(len(found.dead_letters), 'dead letter')}" if dead_letters else ""
     interactions = plural(len(found.open), "interaction")
-    confirm(f"Erase the texts of {interactions} of {found.wanted.app}{letters} for good?")
+    confirm(f"Erase the texts of {interactions} of {found.target.app}{letters} for good?")
 
 
-def _erased_json(found: Found, done: int, deleted: int, *, dry_run: bool) -> dict[str, Any]:
+def _erased_json(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "app": found.wanted.app,
+        "app": found.target.app,
         "dry_run": dry_run,
         "interactions": [{"id": it.id, "occurred_at": it.occurred_at} for it in found.open],
         "erased": done,
@@ -140,7 +141,7 @@ def _erased_json(found: Found, done: int, deleted: int, *, dry_run: bool) -> dic
     }
 
 
-def _print_erased(found: Found, done: int, deleted: int, *, dry_run: bool, audit: AuditSettings) -> None:
+def _print_erased(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool, audit: AuditSettings) -> None:
     console = Console(highlight=False, soft_wrap=True)
     before = len(found.interactions) - len(found.open)
     if not found.interactions:
@@ -153,7 +154,7 @@ def _print_erased(found: Found, done: int, deleted: int, *, dry_run: bool, audit
         console.print(f"{line}; erased before: {before}" if before else line)
     if dry_run:
         for it in found.open[:SHOWN]:
-            console.print(literal(f"  {found.wanted.app}/{it.id}  {it.occurred_at:%Y-%m-%d %H:%M:%S %Z}"))
+            console.print(literal(f"  {found.target.app}/{it.id}  {it.occurred_at:%Y-%m-%d %H:%M:%S %Z}"))
         if len(found.open) > SHOWN:
             console.print(f"  and {len(found.open) - SHOWN} more; --json lists all of them")
     if done:

@@ -1,4 +1,4 @@
-"""The audit trail is sealed by the clock: what is queued becomes leaves, and a signed checkpoint goes to witnesses."""
+"""Seals the audit trail: queued rows become leaves, and witnesses get a signed checkpoint; also the key's file."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from monitor.core.files import create
 from monitor.store.audit.seal import Sealing
 
 log = logging.getLogger(__name__)
-_SIGNATURE = "\u2014 "  # how the lines begin that end a note
+_SIGNATURE = "\u2014 "  # begins the signature lines at the end of a note
 
 
 class Witness(Protocol):
-    """Keeps checkpoints where the owner of the database cannot take them back."""
+    """Keeps checkpoints where the owner of the database cannot change them."""
 
     def publish(self, note: str) -> None:
-        """Keeps it; a MonitorError where it could not. The same note may come twice."""
+        """Stores the note, which may come twice; raises a MonitorError if it cannot."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Sealer:
-    """Seals and signs at a given time; `witnesses` are told of each checkpoint, by the names that logs use.
+    """Seals and signs at a given time, and gives each checkpoint to `witnesses`, whose keys are names for the log.
 
-    `previous_keys` are public keys that may have signed what is there. For one thread.
+    `previous_keys` are public keys that may have signed earlier checkpoints. For one thread.
     """
 
     sealing: Sealing
     signer: Signer
     previous_keys: tuple[str, ...] = ()
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
-    _untold: dict[str, str] = field(default_factory=dict, init=False)  # the note that a witness has not got
+    _unpublished: dict[str, str] = field(default_factory=dict, init=False)  # notes by witness
 
     def seal(self, now: datetime) -> int:
-        """Seals all that is queued; how many leaves it made. Nothing where another replica is at it.
+        """Seals everything queued and returns the number of new leaves; 0 while another replica seals.
 
         Raises:
-            Retriable: the database is out of reach; what was sealed until then stays.
-            Fatal: the stored tree is not the one that was signed.
+            Retriable: the database is out of reach; rows sealed before stay sealed.
+            Fatal: the stored tree is not the signed one.
         """
         leaves = 0
         while done := self.sealing.seal_batch(now):
@@ -53,31 +53,31 @@ class Sealer:
         return leaves
 
     def checkpoint(self) -> str | None:
-        """Signs the tree where it has grown, and tells the witnesses; the note, None where there is nothing new.
+        """Signs the tree if it has grown, and gives the note to the witnesses; returns None if there is nothing new.
 
-        A witness that fails is logged, and told of the newest checkpoint the next time.
+        A witness that fails is logged, and gets the newest checkpoint the next time.
         """
         note = self.sealing.checkpoint(self.signer, self.previous_keys)
         if note is not None:
-            self._untold = dict.fromkeys(self.witnesses, note)
-        for name, untold in list(self._untold.items()):
+            self._unpublished = dict.fromkeys(self.witnesses, note)
+        for name, unpublished in list(self._unpublished.items()):
             try:
-                self.witnesses[name].publish(untold)
+                self.witnesses[name].publish(unpublished)
             except MonitorError as error:
-                log.warning("the checkpoint could not be given to the witness %s: %s; tried again later", name, error)
+                log.warning("the witness %s did not take the checkpoint: %s; trying again later", name, error)
             else:
-                del self._untold[name]
+                del self._unpublished[name]
         return note
 
     def seal_and_sign(self, now: datetime) -> int:
-        """Seals and signs; how many leaves it made. Raises as `seal` does."""
+        """Seals and signs; returns the number of new leaves. Raises as `seal` does."""
         leaves = self.seal(now)
         self.checkpoint()
         return leaves
 
 
 def notes_at(path: Path) -> Iterator[str]:
-    """The notes of a witness's file, one after the other.
+    """The notes in a witness's file, in order.
 
     Raises:
         WrongSettings: the file cannot be read.
@@ -98,21 +98,21 @@ def notes_at(path: Path) -> Iterator[str]:
 
 
 def key_at(path: Path, origin: str) -> Signer:
-    """The key of the file, which is made where there is none: readable by its owner only.
+    """The key in the file; a missing file is created, readable by its owner only.
 
     Raises:
-        WrongSettings: it cannot be read or written, others may read it, it is none, or is another log's.
+        WrongSettings: the file cannot be read or written, others may read it, or it holds no key of this log.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists() and create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
-            log.warning("a new audit key was made: %s. Keep a copy of it, and its public key elsewhere", path)
+            log.warning("created a new audit key: %s. Keep a copy of it, and keep its public key elsewhere", path)
         if path.stat().st_mode & 0o077:
             raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(f"{path}: the audit key cannot be read or made: {error}") from None
+        raise WrongSettings(f"{path}: cannot read or create the audit key: {error}") from None
     signer = Signer.load(text)
     if signer.name != origin:
-        raise WrongSettings(f"{path}: is the key of {signer.name}, MONITOR_AUDIT__ORIGIN is {origin}")
+        raise WrongSettings(f"{path}: is the key of {signer.name}, but MONITOR_AUDIT__ORIGIN is {origin}")
     return signer

@@ -1,4 +1,4 @@
-"""Where checkpoints are kept out of reach of whoever owns the database: a file, a Kafka topic, a Slack channel."""
+"""Witnesses keep checkpoints out of reach of the database's owner: a file, a Kafka topic, a Slack channel."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ import os
 from pathlib import Path
 
 from kafka import KafkaProducer
+from typing_extensions import override
 
 from monitor.alert.receivers.slack.client import SlackClient, WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
+from monitor.app.audit.sealer import Witness
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
 
-_SECONDS = 30.0  # for a broker to take one
+_SECONDS = 30.0  # for a broker to take a note
 _BLOCK_MS = 5_000
 
 
-class FileWitness:
+class FileWitness(Witness):
     """Appends each note to a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @override
     def publish(self, note: str) -> None:
-        """Returns when the disk has it.
+        """Returns when the note is on disk.
 
         Raises:
             Fatal: the file cannot be written.
@@ -40,28 +43,32 @@ class FileWitness:
             raise Fatal(f"{self._path}: {error.strerror}") from None
 
 
-class KafkaWitness:
+class KafkaWitness(Witness):
     """Sends each note to a topic."""
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
         self._kafka = kafka
         self._topic = topic
 
+    @override
     def publish(self, note: str) -> None:
-        """Returns when the brokers have it; raises Retriable or Fatal."""
+        """Returns when the brokers have the note; raises Retriable or Fatal."""
         with kafka_errors():
             producer = KafkaProducer(
-                **client_options(self._kafka), acks="all", allow_auto_create_topics=False, metrics_enabled=False,
+                **client_options(self._kafka),
+                acks="all",
+                allow_auto_create_topics=False,
+                metrics_enabled=False,
                 max_block_ms=_BLOCK_MS,
-            )  # fmt: skip
+            )
             try:
                 producer.send(self._topic, note.encode()).get(timeout=_SECONDS)
             finally:
                 producer.close(timeout=1)
 
 
-class SlackWitness:
-    """Posts each note to the channel, or through the webhook, that alerts go to.
+class SlackWitness(Witness):
+    """Posts each note to the Slack channel or webhook of the alerts.
 
     Raises:
         WrongSettings: neither is set.
@@ -79,8 +86,9 @@ class SlackWitness:
             )
         self._channel = slack.channel
 
+    @override
     def publish(self, note: str) -> None:
-        """Returns when Slack has it; raises Retriable or Fatal."""
+        """Returns when Slack has the note; raises Retriable or Fatal."""
         text = f"Checkpoint of the audit trail\n```{note}```"
         try:
             if isinstance(self._post, WebhookPost):

@@ -1,6 +1,6 @@
-"""Metrics for Prometheus: what the store says of the ledger, the reading, the verdicts and the alerts.
+"""Serves metrics for Prometheus, read from the store: ledger, progress, verdicts, alerts.
 
-Any replica shows the same figures, so that one of them is enough to be scraped, and none is to be added to another's.
+Every replica shows the same figures: scrape one, and never add up several.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from monitor.core.message import Skip
 from monitor.store.telemetry import Figures
 
 log = logging.getLogger(__name__)
-FRESH = 5.0  # seconds for which figures are shown again
+FRESH = 5.0  # seconds for which figures are served from memory
 PATIENCE = 2.0  # seconds that a scrape waits for the store
 
 MetricName = Literal[
-    "monitor_up",  # 1 where the store answers; where it does not this is the only metric, and 0
+    "monitor_up",  # 1 if the store answers; if not, 0 and the only metric
     "monitor_messages_received_total",  # by live groups, by source
-    "monitor_messages_total",  # by source and what became of them: `assessed` or `duplicate`
-    "monitor_offsets_skipped_total",  # offsets that gave no message, by source and why: `expired` ones are lost
+    "monitor_messages_total",  # by source and outcome: `assessed` or `duplicate`
+    "monitor_offsets_skipped_total",  # offsets without a message, by source and reason: `expired` ones are lost
     "monitor_dead_letters",  # open ones, by source
-    "monitor_ledger_unbalanced_partitions",  # by source; anything but 0 is a fault of ours
-    "monitor_lag_seconds",  # by which storing is behind arrival, of the slowest partition of a source
-    "monitor_lag_messages",  # still to be read at the last look, by source
-    "monitor_pending",  # work left to be done, by its kind and whether it waits or was given up
-    "monitor_answers_total",  # stored by any replica since this process began, by app and verdict
+    "monitor_ledger_unbalanced_partitions",  # by source; anything but 0 is a defect of monitor
+    "monitor_lag_seconds",  # of storing behind arrival, for the slowest partition of a source
+    "monitor_lag_messages",  # left to read at the last look, by source
+    "monitor_pending",  # pending work, by kind and state: waiting or given up
+    "monitor_answers_total",  # stored by all replicas since this process started, by app and verdict
     "monitor_alerts",  # by rule and state
-    "monitor_rule_evaluated_timestamp_seconds",  # when a rule was evaluated last
+    "monitor_rule_evaluated_timestamp_seconds",  # of the last evaluation of a rule
     "monitor_notifications_waiting",  # to be sent, by receiver
     "monitor_notifications_given_up",  # never to be sent, by receiver
 ]
@@ -47,10 +47,10 @@ Values = Iterable[tuple[tuple[str, ...], float]]  # by labels
 
 
 class StoreCollector:
-    """What Prometheus is given at each scrape. Threads may share it.
+    """Collects the metrics for each scrape. Threads may share it.
 
-    The store is read on a thread of its own, once at a time: where it does not answer within `patience` seconds, a
-    scrape says so instead of waiting longer, and shows nothing that is older than `FRESH`.
+    One thread at a time reads the store. If it does not answer within `patience` seconds, the scrape reports
+    `monitor_up` 0 instead of waiting longer; figures older than `FRESH` are not shown.
     """
 
     def __init__(
@@ -72,7 +72,6 @@ class StoreCollector:
         self._answers = Answers()
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics of now."""
         with self._changed:
             self._refresh()
             figures, answers = self._figures, self._answers.totals
@@ -82,7 +81,7 @@ class StoreCollector:
             yield from _families(figures, answers)
 
     def _refresh(self) -> None:
-        """Has the store read, unless that was done a moment ago; returns when it is, or patience is at its end."""
+        """Reads the store unless the figures are fresh; returns when they are read or patience runs out."""
         if self._clock() - self._read_at < FRESH:
             return
         if not self._reading:
@@ -105,14 +104,14 @@ class StoreCollector:
 
 
 class Answers:
-    """Counts what is added to the hours, from the first look on. A revised verdict is added, and never taken away."""
+    """Adds up the growth of the hourly counts since the first look; a revised verdict is added, never subtracted."""
 
     def __init__(self) -> None:
         self.totals: Mapping[tuple[str, str], int] = {}
         self._before: Mapping[tuple[datetime, str, str], int] | None = None
 
     def seen(self, hours: Mapping[tuple[datetime, str, str], int]) -> None:
-        """The hours as they are now; what the first look found had been there already."""
+        """Takes the hourly counts as they are now; those of the first look count as old."""
         before = hours if self._before is None else self._before
         totals = Counter(self.totals)
         for (hour, app, verdict), number in hours.items():
@@ -121,7 +120,7 @@ class Answers:
 
 
 def exposition(collector: StoreCollector, accept: str) -> tuple[bytes, str]:
-    """The metrics of now as a scrape gets them that says it would `accept` this, and their content type."""
+    """The metrics in the format that the `accept` header asks for, and their content type."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)
     encode, content_type = choose_encoder(accept)
@@ -130,17 +129,17 @@ def exposition(collector: StoreCollector, accept: str) -> tuple[bytes, str]:
 
 @contextmanager
 def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[int | None]:
-    """Serves the metrics at `/metrics` while the block runs; yields the port, None where none is set.
+    """Serves the metrics at `/metrics` while the block runs; yields the port, None if none is set.
 
     Raises:
-        WrongSettings: nothing can be served there.
+        WrongSettings: the address cannot be used.
     """
     if port is None:
         yield None
         return
     registry = CollectorRegistry()
     registry.register(collector)
-    list(collector.collect())  # what is there already is not counted as new at the first scrape
+    list(collector.collect())  # existing answers do not count as new at the first scrape
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:

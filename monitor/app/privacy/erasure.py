@@ -1,4 +1,4 @@
-"""`monitor erase`: what is stored of somebody's interactions, without what they say."""
+"""`monitor erase`: removes the texts of a person's interactions; verdicts, figures and times stay."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 
 from monitor.app.wiring.application import Application
@@ -20,64 +21,66 @@ PATIENCE = 300.0  # seconds of waiting for a database before giving up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What is stored: interactions, those among them that were erased before, and dead letters that name them."""
+class ErasurePlan:
+    """The stored interactions, including those erased before, and the dead letters that name them."""
 
-    wanted: ErasureTarget
+    target: ErasureTarget
     interactions: tuple[Erasable, ...]
     dead_letters: tuple[int, ...]
 
     @property
     def open(self) -> tuple[Erasable, ...]:
-        """Those still to be erased."""
-        return tuple(one for one in self.interactions if not one.erased)
+        """The interactions that are not erased yet."""
+        return tuple(interaction for interaction in self.interactions if not interaction.erased)
 
 
-def look(application: Application, wanted: ErasureTarget) -> Found:
-    """What there is to be erased; may raise `Retriable`."""
-    erasure = Erasure(application.engine)
-    interactions = erasure.find(wanted)
-    return Found(
-        wanted=wanted,
+def plan_erasure(erasure: Erasure, target: ErasureTarget) -> ErasurePlan:
+    """Finds what there is to erase; may raise `Retriable`."""
+    interactions = erasure.find(target)
+    return ErasurePlan(
+        target=target,
         interactions=tuple(interactions),
-        dead_letters=tuple(erasure.dead_letters(wanted, interactions)),
+        dead_letters=tuple(erasure.dead_letters(target, interactions)),
     )
 
 
 def erase(
-    application: Application, found: Found, *, by: str, reason_given: bool, dead_letters: bool, stop: Event
+    application: Application, plan: ErasurePlan, *, by: str, reason_given: bool, dead_letters: bool, stop: Event
 ) -> tuple[int, int]:
-    """Erases what is open, a batch in each transaction; how many interactions, and how many dead letters it deleted.
+    """Erases the open interactions, one batch per transaction; returns the numbers erased and of letters deleted.
 
-    What waits to be sealed is sealed first, so that the audit trail shows what it was sealed as.
+    Seals waiting rows first, so that the audit trail holds their digests as they were.
 
     Raises:
-        OutOfReach, Fatal: the database stayed away or refused; what was erased stays so.
+        OutOfReach, Fatal: the database stayed down or refused; erased rows stay erased.
     """
     again, erasure, done, deleted = Retry(stop=stop, patience=PATIENCE), Erasure(application.engine), 0, 0
-    if found.open and application.settings.audit.enabled:
+    if plan.open and application.settings.audit.enabled:
         _seal(application)
 
-    def batch(those: Sequence[Erasable]) -> None:
-        erasure.erase(found.wanted.app, those, by=by, reason_given=reason_given, now=application.now())
+    def erase_batch(batch: Sequence[Erasable]) -> None:
+        erasure.erase(plan.target.app, batch, by=by, reason_given=reason_given, now=application.now())
 
     with suppress(Interrupted):
-        for first in range(0, len(found.open), BATCH):
+        for first in range(0, len(plan.open), BATCH):
             if stop.is_set():
                 break
-            those = found.open[first : first + BATCH]
-            again(lambda those=those: batch(those))  # type: ignore[misc]
-            done += len(those)
-        if dead_letters and found.dead_letters and not stop.is_set():
-            deleted, _ = again(lambda: purge(application.store, list(found.dead_letters)))
+            batch = plan.open[first : first + BATCH]
+            again(partial(erase_batch, batch))
+            done += len(batch)
+        if dead_letters and plan.dead_letters and not stop.is_set():
+            deleted, _ = again(lambda: purge(application.store, list(plan.dead_letters)))
     return done, deleted
 
 
 def _seal(application: Application) -> None:
-    """Without a checkpoint: whoever holds the key signs the next one."""
+    """Seals without a checkpoint: the process that holds the key signs the next one."""
     sealing = Sealing(application.engine)
     try:
         while (done := sealing.seal_batch(application.now())) and done.more:
             pass
     except MonitorError as error:
-        log.warning("what waits is not sealed before it is erased, the audit trail only tells that it was: %s", error)
+        log.warning(
+            "waiting rows could not be sealed before the erasure; the audit trail will only record the erasure: %s",
+            error,
+        )

@@ -1,4 +1,4 @@
-"""`monitor retention`, and the same once a day beside the events: what is not to be kept any longer is removed."""
+"""Removes what is past its retention: `monitor retention`, and once a day during `monitor run`."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from monitor.store.privacy.retention import DueRows, Retention
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up
-BY = "retention"  # who removes by the clock
+BY = "retention"  # recorded as the person when the timer removes
 _DAY = 86_400.0
 
 
 def due(retention: Retention, policy: Policy, now: datetime) -> list[DueRows]:
-    """What would be removed now."""
+    """The rows that are due for removal now, by month, app and verdict."""
     cut_offs = policy.cut_offs(retention.apps(), now)
     return [one for month in retention.parts(cut_offs) for one in _gone(retention.due(month, cut_offs))]
 
 
 def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[DueRows]:
-    """Removes it, month by month, and says what it has removed; `again.stop` ends it after the batch in flight.
+    """Removes the rows that are due, month by month, and returns them; `again.stop` ends it after the batch in flight.
 
     Raises:
-        OutOfReach, Fatal: the database stayed away or refused; what was removed stays so.
+        OutOfReach, Fatal: the database stayed down or refused; removed rows stay removed.
     """
     cut_offs = again(lambda: policy.cut_offs(retention.apps(), now))
     removed: list[DueRows] = []
     for month in again(lambda: retention.parts(cut_offs)):
         if not again.stop.is_set():
             removed += _of_part(retention, month, cut_offs, by=by, now=now, again=again)
-    again(retention.blank_quotations)  # also of what was removed in a run that did not come this far
+    again(retention.blank_quotations)  # also for rows removed by an earlier run that stopped before this step
     return removed
 
 
 @contextmanager
 def scheduled_retention(application: Application) -> Iterator[None]:
-    """Removes what is due once a day while the block runs, in one of all replicas; where anything is to be removed.
+    """Removes what is due once a day while the block runs, on one of all replicas; nothing if everything is kept.
 
     Raises:
-        WrongSettings: the retention is set wrongly.
+        WrongSettings: a retention setting is wrong.
     """
     policy = policy_of(application.settings.retention)
     if not policy.limited:
@@ -67,7 +67,7 @@ def scheduled_retention(application: Application) -> Iterator[None]:
                     retention, policy, by=BY, now=application.now(), again=Retry(stop=stop, patience=PATIENCE)
                 )
                 if removed:
-                    log.info("retention removed %d interactions", sum(one.due for one in removed))
+                    log.info("retention removed %d interactions", sum(part.due for part in removed))
 
     with Timers() as timers:
         timers.every(_DAY, remove_due, name="retention")
@@ -78,7 +78,7 @@ def scheduled_retention(application: Application) -> Iterator[None]:
 
 
 def whole_months(parts: Sequence[DueRows]) -> set[date]:
-    """The months of which nothing is kept; `parts` has all that is stored of a month of which something goes."""
+    """The months that are removed entirely; `parts` covers every month that loses anything."""
     kept: Mapping[date | None, int] = Counter()
     for one in parts:
         kept[one.month] += one.stored - one.due  # type: ignore[index]
@@ -86,7 +86,7 @@ def whole_months(parts: Sequence[DueRows]) -> set[date]:
 
 
 def _gone(found: Sequence[DueRows]) -> list[DueRows]:
-    """All of a part of which something goes: what is kept of it too."""
+    """All counts if any of them has rows to remove, else none."""
     return list(found) if any(one.due for one in found) else []
 
 
@@ -116,10 +116,10 @@ _LONGEST = timedelta(days=36_500)
 
 
 def policy_of(settings: RetentionSettings) -> Policy:
-    """What the settings say: of an app before what is said of all, and there of a verdict before `keep`.
+    """The policy of the settings: an app overrides the default, and a verdict overrides `keep`.
 
     Raises:
-        WrongSettings: a length of time is none, or 0.
+        WrongSettings: a length of time is not valid, or is 0.
     """
     where = "MONITOR_RETENTION__"
     keep = _length(f"{where}KEEP", settings.keep)
@@ -143,5 +143,5 @@ def _length(name: str, text: str | None) -> timedelta | None:
     except ValueError as error:
         raise WrongSettings(f"{name}: {error}; or write {FOREVER}") from None
     if not length:
-        raise WrongSettings(f"{name}: keeps nothing at all")
+        raise WrongSettings(f"{name}: would keep nothing at all")
     return length

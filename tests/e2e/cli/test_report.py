@@ -97,7 +97,7 @@ def test_a_running_monitor_writes_what_is_due(filled, log, rows, week):
     assert rows("SELECT kind, app, period_start FROM report") == [("weekly", "support-bot", week.start)]
     assert running.terminate() == 0
     assert "Traceback" not in running.err
-    assert f"the report of support-bot for {week.name} is written" in running.err
+    assert f"wrote the report of support-bot for {week.name}" in running.err
 
     ended = filled.run("run", log, REPORT__SLACK="true")
     assert ended.returncode == 2

@@ -27,9 +27,9 @@ def slack(monkeypatch):
 def test_slack_gets_a_summary_once_with_the_page_in_its_thread(slack, application):
     reporting = its(application, slack=True, apps=(APP,))
     slack.script.append(BROKEN)
-    assert reporting.turn(MONDAY_SIX) == 0  # Slack's trouble: written, and sent in a later round
-    assert reporting.turn(MONDAY_SIX) == 0
-    assert reporting.turn(MONDAY_SIX) == 0
+    assert reporting.write_due(MONDAY_SIX) == 0  # Slack's trouble: written, and sent in a later round
+    assert reporting.write_due(MONDAY_SIX) == 0
+    assert reporting.write_due(MONDAY_SIX) == 0
     (message,) = slack.roots()
     said = shown(message.payload)
     assert "Weekly report: support-bot, 2025-W46" in said

@@ -54,12 +54,12 @@ def test_what_is_due_is_written_once_by_one_replica_and_made_up_for(application,
     reporting = its(application)
     with Reports(engine).reporting() as ours:
         assert ours
-        assert reporting.turn(MONDAY_SIX) == 0  # another one is at it
-    assert reporting.turn(MONDAY_SIX + timedelta(days=3)) == 2
-    assert reporting.turn(MONDAY_SIX + timedelta(days=4)) == 0
+        assert reporting.write_due(MONDAY_SIX) == 0  # another one is at it
+    assert reporting.write_due(MONDAY_SIX + timedelta(days=3)) == 2
+    assert reporting.write_due(MONDAY_SIX + timedelta(days=4)) == 0
     found = [(one.app, one.start, one.sent_at) for one in Reports(engine).listed()]
     assert found == [(OTHER_APP, WEEK.start, None), (APP, WEEK.start, None)]
-    assert its(application, apps=("nobody", APP)).turn(MONDAY_SIX) == 0
+    assert its(application, apps=("nobody", APP)).write_due(MONDAY_SIX) == 0
     assert [one.app for one in Reports(engine).listed(app=APP)] == [APP]
 
 
@@ -120,7 +120,7 @@ def test_the_week_is_chosen_by_name_or_by_its_last_day():
         ({"name": "2025-W53", "ending": None}, "no such week"),
         ({"name": "2025-W48", "ending": None}, "has not begun"),
         ({"name": None, "ending": WEEK.monday}, "try 2025-11-16"),
-        ({"name": None, "ending": date.min}, "no answer is of that week"),
+        ({"name": None, "ending": date.min}, "no answer can be that old"),
         ({"name": None, "ending": date.max}, "has not begun"),
     ):
         with pytest.raises(WrongSettings, match=message):

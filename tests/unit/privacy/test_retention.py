@@ -72,7 +72,7 @@ def test_a_cut_off_says_of_what_and_before_when():
     ("given", "said"),
     [
         ({"keep": "400 days"}, r"MONITOR_RETENTION__KEEP: '400 days' is not a duration"),
-        ({"keep": "0"}, "MONITOR_RETENTION__KEEP: keeps nothing at all"),
+        ({"keep": "0"}, "MONITOR_RETENTION__KEEP: would keep nothing at all"),
         ({"keep": "101y"}, "longer than 100 years"),
         ({"by_verdict": {"grounded": "x"}}, "BY_VERDICT: grounded: 'x' is not a duration"),
         ({"by_app": {"shop": {"keep": "x"}}}, "BY_APP: shop: keep: 'x'"),
