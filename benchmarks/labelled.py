@@ -117,8 +117,8 @@ def cached_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
 
 
 def assess(pipeline: Pipeline, rows: Sequence[Labelled]) -> list[Assessment]:
-    its = [row.interaction for row in rows]
-    return [a for start in range(0, len(its), BATCH) for a in pipeline.assess(its[start : start + BATCH])]
+    answers = [row.interaction for row in rows]
+    return [a for start in range(0, len(answers), BATCH) for a in pipeline.assess(answers[start : start + BATCH])]
 
 
 def under(pipeline: Pipeline, profile: Profile) -> Pipeline:

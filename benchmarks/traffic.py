@@ -61,9 +61,9 @@ def event(it: Interaction) -> str:
     )
 
 
-def write_events(its: Sequence[Interaction], path: Path) -> None:
+def write_events(given: Sequence[Interaction], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(event(it) + "\n" for it in its)
+        file.writelines(event(it) + "\n" for it in given)
 
 
 def emptied(application: Application) -> None:

@@ -17,7 +17,7 @@ from monitor.alert.methods.burn_rate import BurnRate
 from monitor.alert.methods.change import Change
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.threshold import Threshold
-from monitor.alert.target import learn
+from monitor.alert.target import HourSums, learn
 from monitor.alert.window import Count
 from monitor.simulate.minute_counts import RateScenario, minute_counts
 
@@ -72,9 +72,8 @@ def _learnt(quiet: RateScenario, series: int, rng: np.random.Generator) -> NDArr
     hourly = [counts.reshape(series, -1, 60).sum(axis=2).tolist() for counts in history.of_all_topics]
     bounds = []
     for totals, bads in zip(*hourly, strict=True):
-        baseline = learn(
-            [Count(total=n, sum=k, squares=k) for n, k in zip(totals, bads, strict=True)], datetime.now(UTC)
-        )
+        hours = (Count(total=n, sum=k, squares=k) for n, k in zip(totals, bads, strict=True))
+        baseline = learn(HourSums.of({}, hours), datetime.now(UTC))
         assert baseline is not None
         bounds.append(baseline.upper)
     return np.array(bounds)

@@ -82,8 +82,8 @@ def multiplied(application: Application, copies: int) -> None:
 
 def trail(application: Application, leaves: int) -> dict[str, object]:
     """Seals the given number of leaves in one go, and verifies them."""
-    its = interactions(TEMPLATES)[:TEMPLATES]
-    assessments = application.pipeline.assess(its)
+    templates = interactions(TEMPLATES)[:TEMPLATES]
+    assessments = application.pipeline.assess(templates)
     for first in range(0, TEMPLATES, BATCH):
         application.store.write(
             Batch(assessments=tuple(assessments[first : first + BATCH]), dead_letters=(), received=BATCH)
@@ -173,7 +173,7 @@ def stubbed(application: Application) -> Pipeline:
 def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     results: dict[str, object] = {}
     settings = Settings(state_dir=folder / "state", audit=AuditSettings(every=1.0))
-    its = interactions(sizes["events"])
+    given = interactions(sizes["events"])
     for real, name, number in ((True, "real model", sizes["embedded"]), (False, "stubbed", sizes["events"])):
         provider = "minilm" if real else "hash"
         with Application(
@@ -181,7 +181,7 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
         ) as application:
             application.migrate()
             file = folder / f"{provider}.jsonl"
-            write_events(its[:number], file)
+            write_events(given[:number], file)
             without, with_ = cost(application, file, sizes["runs"], real=real)
             results |= {f"{name}: events/s without": without, f"{name}: with": with_, f"{name}: ratio": with_ / without}
     with Application(settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})) as application:

@@ -93,11 +93,11 @@ class Rig:
         environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
         running: list[subprocess.Popen[bytes]] = []
         try:
-            with self.log(topic).open("ab") as said:
+            with self.log(topic).open("ab") as output:
                 for n in range(number):
                     own = {**environment, "MONITOR_STATE_DIR": str(self.folder / f"consumer-{n}")}
                     command = [sys.executable, "-m", "monitor", "consume"]
-                    running.append(subprocess.Popen(command, cwd=ROOT, env=own, stdout=said, stderr=said))
+                    running.append(subprocess.Popen(command, cwd=ROOT, env=own, stdout=output, stderr=output))
             wanted = [PARTITIONS // number] * number
             until(lambda: self.shares(topic) == wanted, 60, f"each of {number} has its share; see {self.log(topic)}")
             time.sleep(1)  # until each consumer has found its positions

@@ -141,7 +141,7 @@ def end_to_end(subject: Rig, application: Application, values: Sequence[bytes], 
 
 
 def delays(
-    subject: Rig, application: Application, its: Sequence[Interaction], rate: float, seconds: int
+    subject: Rig, application: Application, answers: Sequence[Interaction], rate: float, seconds: int
 ) -> dict[str, float]:
     """Seconds from sending to storing, at a steady rate."""
     emptied(application)
@@ -149,7 +149,7 @@ def delays(
         sender, begin, sent = Sender(subject.servers, topic), time.perf_counter(), 0
         while (passed := time.perf_counter() - begin) < seconds:
             while sent < passed * rate:
-                it = replace(its[sent % len(its)], id=f"paced-{sent}", occurred_at=datetime.now(UTC))
+                it = replace(answers[sent % len(answers)], id=f"paced-{sent}", occurred_at=datetime.now(UTC))
                 sender.send(event(it).encode())
                 sent += 1
             time.sleep(0.002)
@@ -159,20 +159,20 @@ def delays(
     return {"events per second": sent / seconds, "p50": p50, "p95": p95, "longest": longest}
 
 
-def backlog(its: Sequence[Interaction], count: int) -> Iterator[bytes]:
+def backlog(answers: Sequence[Interaction], count: int) -> Iterator[bytes]:
     """Events without a repeated question, so that the cache of vectors fills up."""
     for n in range(count):
-        it = its[n % len(its)]
+        it = answers[n % len(answers)]
         yield event(replace(it, id=f"backlog-{n}", question=f"{it.question} ({n})")).encode()
 
 
 def memory(
-    subject: Rig, application: Application, its: Sequence[Interaction], sizes: dict[str, int]
+    subject: Rig, application: Application, answers: Sequence[Interaction], sizes: dict[str, int]
 ) -> dict[str, float]:
     """The largest size of a consumer that finds a backlog, until SIGTERM ends it."""
     emptied(application)
     with subject.topic("backlog") as topic:
-        send_all(subject.servers, topic, backlog(its, sizes["backlog"]))
+        send_all(subject.servers, topic, backlog(answers, sizes["backlog"]))
         with subject.consumers(topic, 1) as (process,):
             time.sleep(sizes["backlog_seconds"])
             process.send_signal(signal.SIGTERM)
@@ -191,8 +191,8 @@ def memory(
 
 
 def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict[str, Any], list[str]]:
-    its = interactions(sizes["events"])
-    values = [event(it).encode() for it in its]
+    answers = interactions(sizes["events"])
+    values = [event(it).encode() for it in answers]
     with (
         KafkaCluster(folder / "kafka", jars=kafka_jars()) as cluster,
         rig(folder, cluster.bootstrap_servers) as subject,
@@ -207,12 +207,12 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
                 one, two = (end_to_end(subject, application, values, number) for number in (1, 2))
                 rounds.append((rates, one, two))
         rate = median(one["events_per_second"] for _, one, _ in rounds)
-        latency = delays(subject, application, its, rate / 2, sizes["paced_seconds"])
+        latency = delays(subject, application, answers, rate / 2, sizes["paced_seconds"])
         emptied(application)
         with subject.topic("watched") as topic:
             send_all(subject.servers, topic, values)
             stages, lines = alone(watched, subject.servers, subject.url, topic, len(values), sample=profile)
-        size = memory(subject, application, its, sizes)
+        size = memory(subject, application, answers, sizes)
     rate_of = "events_per_second"
     return {
         "events": len(values),
@@ -249,8 +249,8 @@ def show(results: dict[str, Any], prefix: str = "") -> None:
         else:
             text = f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
             goal, met = GOALS.get(name, ("", bool))
-            said = f"   goal {goal}: {'met' if met(value) else 'NOT MET'}" if goal else ""
-            print(f"{prefix + name.replace('_', ' '):72}{text:>14}{said}")
+            remark = f"   goal {goal}: {'met' if met(value) else 'NOT MET'}" if goal else ""
+            print(f"{prefix + name.replace('_', ' '):72}{text:>14}{remark}")
 
 
 def main() -> None:

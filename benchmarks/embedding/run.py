@@ -55,10 +55,10 @@ class Speed:
 
 
 def texts(events: int) -> list[str]:
-    its = interactions(events)
-    documents = sorted({d.text for it in its for d in it.retrieved_documents})
+    answers = interactions(events)
+    documents = sorted({d.text for it in answers for d in it.retrieved_documents})
     long = ["\n".join(documents[i : i + JOINED]) for i in range(0, len(documents), JOINED)]
-    return [*sorted({it.question for it in its}), *sorted({it.answer for it in its}), *documents, *long]
+    return [*sorted({it.question for it in answers}), *sorted({it.answer for it in answers}), *documents, *long]
 
 
 def tokens_of(embedder: MiniLMEmbedder, given: Sequence[str]) -> int:
@@ -166,12 +166,12 @@ def show(figures: Mapping[str, Any], before: str = "") -> None:
         if isinstance(value, Mapping):
             show(value, f"{before}{name}: ")
         else:
-            said = "–" if value is None else f"{value:,.4f}" if isinstance(value, float) and value < 100 else value
-            said = f"{said:,.0f}" if isinstance(said, float) else said
+            figure = "–" if value is None else f"{value:,.4f}" if isinstance(value, float) and value < 100 else value
+            figure = f"{figure:,.0f}" if isinstance(figure, float) else figure
             goal = (
                 f"   goal < {CHANGED_GOAL}: {'met' if value < CHANGED_GOAL else 'NOT MET'}" if name == "changed" else ""
             )
-            print(f"{before + name:56}{said:>12}{goal}")
+            print(f"{before + name:56}{figure:>12}{goal}")
 
 
 def main() -> None:

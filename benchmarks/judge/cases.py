@@ -155,9 +155,9 @@ _OURS: Mapping[str, Callable[[Made], dict[str, Any]]] = {
 }
 
 
-def scripted(its: Sequence[Made]) -> Callable[[ChatRequest], object]:
+def scripted(cases: Sequence[Made]) -> Callable[[ChatRequest], object]:
     """The answers of a server to calls about these interactions."""
-    by_number = {it.number: it for it in its}
+    by_number = {it.number: it for it in cases}
     came: Counter[str] = Counter()
     lock = Lock()
 
@@ -169,7 +169,7 @@ def scripted(its: Sequence[Made]) -> Callable[[ChatRequest], object]:
         with lock:
             before = came[prompt]
             came[prompt] += 1
-        it = case_of(prompt, its)
+        it = case_of(prompt, cases)
         found = ragas_answer(prompt, it, before) if it else None
         if found is None:
             raise ValueError(f"nobody knows what to answer to: {prompt[:200]}")

@@ -74,10 +74,10 @@ class Served:
 def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
     """A server for interactions `made(count, seed)`, which takes `latency` seconds for chat and embeddings alike."""
     context = multiprocessing.get_context("spawn")
-    ours, its = context.Pipe()
-    process = context.Process(target=_serve, args=(its, latency, count, seed))
+    ours, made_cases = context.Pipe()
+    process = context.Process(target=_serve, args=(made_cases, latency, count, seed))
     process.start()
-    its.close()  # so that a failed start of the server is noticed
+    made_cases.close()  # so that a failed start of the server is noticed
     try:
         yield Served(url=ours.recv(), pipe=ours)
     finally:
@@ -141,12 +141,12 @@ def cleared(application: Application) -> None:
         connection.exec_driver_sql(f"TRUNCATE {_TABLES}")
 
 
-def queue(application: Application, its: Sequence[Made]) -> None:
+def queue(application: Application, made_cases: Sequence[Made]) -> None:
     """Stores the interactions and queues the work that the settings ask for, without calling the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
     pipeline = replace(application.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
-    assessments = pipeline.assess([it.interaction() for it in its])
-    application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(its)))
+    assessments = pipeline.assess([it.interaction() for it in made_cases])
+    application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(made_cases)))
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ class TimedBudget:
 def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
     """The judgements of `Judge.tasks`, in a pool of as many threads as concurrent calls. Run it in a fresh process."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
-    its, concurrency, mode = made(count, seed), given.judge.concurrency, given.judge.mode
+    made_cases, concurrency, mode = made(count, seed), given.judge.concurrency, given.judge.mode
     with Application(given) as application:
         application.prepare()
         cleared(application)
@@ -184,7 +184,7 @@ def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
         )
         with ThreadPoolExecutor(concurrency) as pool:
             begin = time.perf_counter()
-            started = [[pool.submit(task) for task in judge.tasks(it.case)] for it in its]
+            started = [[pool.submit(task) for task in judge.tasks(it.case)] for it in made_cases]
             found = [_results(futures) for futures in started]
             seconds = time.perf_counter() - begin
         model.close()
@@ -239,11 +239,11 @@ def ragas_python(chosen: Path | None, *, make: bool) -> Path | None:
     return python
 
 
-def ragas(python: Path, server: str, its: Sequence[Made], concurrency: int, folder: Path) -> dict[str, Any]:
+def ragas(python: Path, server: str, made_cases: Sequence[Made], concurrency: int, folder: Path) -> dict[str, Any]:
     """Seconds and scores of ragas, in its own process."""
     given, found = folder / "ragas-input.jsonl", folder / "ragas-output.json"
     with given.open("w", encoding="utf-8") as file:
-        for it in its:
+        for it in made_cases:
             texts = {"question": it.question, "answer": it.answer, "documents": it.texts}
             file.write(json.dumps({"id": str(it.number), **texts}) + "\n")
     options = {

@@ -209,8 +209,8 @@ def show(results: dict[str, Any]) -> None:
     for name, found in results["to ragas"].items():
         print(f"{name:28}" + "".join(f"{found[figure]:>22.3f}" for figure in RATIOS))
         if name == COMBINED:
-            said = (f"≤ {text}: {'met' if found[of] <= most else 'NOT MET'}" for of, (text, most) in GOALS.items())
-            print(f"{'  goal':28}" + "".join(f"{goal:>22}" for goal in said))
+            remarks = (f"≤ {text}: {'met' if found[of] <= most else 'NOT MET'}" for of, (text, most) in GOALS.items())
+            print(f"{'  goal':28}" + "".join(f"{goal:>22}" for goal in remarks))
     waits = {mode: results["judging"][mode]["milliseconds in the budget a call"] for mode in (SEPARATE, COMBINED)}
     print(
         "\nmilliseconds that one of our calls spends in the budget: "

@@ -108,9 +108,11 @@ def with_empty_caches(application: Application, watch: Stopwatch) -> Pipeline:
     return replace(application.pipeline, encoder=encoder, embedder=embedder)
 
 
-def embedding_ratio(application: Application, its: Sequence[Interaction], sizes: dict[str, int]) -> dict[str, float]:
+def embedding_ratio(
+    application: Application, answers: Sequence[Interaction], sizes: dict[str, int]
+) -> dict[str, float]:
     """Our texts/s over raw onnxruntime's, which gets tokenised, sorted and padded batches of the same texts."""
-    texts = sorted({t for it in its for t in (it.question, it.answer, *(d.text for d in it.retrieved_documents))})
+    texts = sorted({t for it in answers for t in (it.question, it.answer, *(d.text for d in it.retrieved_documents))})
     texts = [texts[i] for i in np.random.default_rng(SEED).permutation(len(texts))[: sizes["texts"]]]
     embedder = MiniLMEmbedder(cache_dir=application.cache_dir)
     session: ort.InferenceSession = embedder._session  # noqa: SLF001  the very session, so that only our part differs
@@ -162,10 +164,10 @@ def peak_memory(path: Path, state: Path) -> float:
 
 
 def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
-    its = interactions(sizes["events"])
+    answers = interactions(sizes["events"])
     stub_file, real_file = folder / "stub.jsonl", folder / "real.jsonl"
-    write_events(its, stub_file)
-    write_events(its[: sizes["embedded"]], real_file)
+    write_events(answers, stub_file)
+    write_events(answers[: sizes["embedded"]], real_file)
     results: dict[str, object] = {}
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
@@ -184,13 +186,13 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
         results["events_per_second_cold"] = statistics.median(cold)
         results["events_per_second_warm"] = statistics.median(warm)
         results["share_of_wall_cold"] = {n: statistics.median(s[n] for s in shares) for n in shares[0]}
-        results["embedding"] = embedding_ratio(application, its, sizes)
+        results["embedding"] = embedding_ratio(application, answers, sizes)
 
     stub_settings = settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})
     with Application(stub_settings) as application:
         application.migrate()
         stub = replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), settings.embedding.cache_bytes))
-        assessments = stub.assess(its)
+        assessments = stub.assess(answers)
         rates, copies, bare, shares = [], [], [], []
         for _ in range(sizes["runs"]):
             watch = Stopwatch()
@@ -211,12 +213,12 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
         [
             replace(it, id=f"{it.id}-{n}", question=f"{it.question} ({n})")
             for n in range(10)
-            for it in its[: sizes["embedded"] // 2]
+            for it in answers[: sizes["embedded"] // 2]
         ],
         ten,
     )
     one = folder / "one.jsonl"
-    write_events(its[: sizes["embedded"] // 2], one)
+    write_events(answers[: sizes["embedded"] // 2], one)
     results["peak_mb_short_file"] = peak_memory(one, folder / "state")
     results["peak_mb_ten_times_as_long"] = peak_memory(ten, folder / "state")
     return results

@@ -54,12 +54,12 @@ PROFILE = "minilm"
 CACHE = load_settings().state_dir / "cache"
 
 
-def at_hand(its: Sequence[Interaction]) -> list[Ready]:
+def at_hand(answers: Sequence[Interaction]) -> list[Ready]:
     embedder = MiniLMEmbedder(cache_dir=CACHE, threads=1)
     profile = load_profile(PROFILE, embedder.model, embedder.token_model)
-    supports = ExtractiveCompleter().complete(its)
-    metrics = [profile.compared(s) for s in adaptability(embed_batch(its, supports, embedder))]
-    return list(zip(its, supports, encode_batch(its, embedder), metrics, strict=True))
+    supports = ExtractiveCompleter().complete(answers)
+    metrics = [profile.compared(s) for s in adaptability(embed_batch(answers, supports, embedder))]
+    return list(zip(answers, supports, encode_batch(answers, embedder), metrics, strict=True))
 
 
 def products(ready: Sequence[Ready]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -72,8 +72,8 @@ def products(ready: Sequence[Ready]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
     """Runs in a process whose BLAS has one thread."""
-    _, its = long_enough(sizes["interactions"])
-    ready = at_hand(its)
+    _, answers = long_enough(sizes["interactions"])
+    ready = at_hand(answers)
     profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
     pairs = products(ready)
     large = np.random.default_rng(SEED).standard_normal((LARGE, LARGE)).astype(np.float32)
@@ -90,7 +90,7 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
     shares: list[dict[str, float]] = []
     all_of(ready)
     for number in range(sizes["rounds"]):
-        fresh = [(it, *others) for it, (_, *others) in zip(unseen(its, number), ready, strict=True)]
+        fresh = [(it, *others) for it, (_, *others) in zip(unseen(answers, number), ready, strict=True)]
         took("known documents", len(ready), lambda: all_of(ready))
         took("new documents", len(ready), lambda fresh=fresh: all_of(fresh))
         took("product", flop / 1e9, lambda: [documents @ answer.T for documents, answer in pairs])
@@ -148,36 +148,36 @@ class Whole:
 
         return timed
 
-    def run(self, its: Sequence[Interaction]) -> dict[str, float]:
+    def run(self, answers: Sequence[Interaction]) -> dict[str, float]:
         """One pass over the interactions."""
         self.embedding = self.embedding_cpu = 0.0
         self.asked.clear()
         begin, cpu = time.perf_counter(), time.process_time()
-        for start in range(0, len(its), BATCH):
-            self.pipeline.assess(its[start : start + BATCH])
+        for start in range(0, len(answers), BATCH):
+            self.pipeline.assess(answers[start : start + BATCH])
         wall, rest_cpu = time.perf_counter() - begin, time.process_time() - cpu - self.embedding_cpu
         alone = self.embedding_cpu / (os.cpu_count() or 1) + rest_cpu  # embedding is the only part on several threads
         pieces = sum(map(len, self.model._windows(self.asked).pieces))  # noqa: SLF001  what had to be encoded
         return {
-            "interactions/s": len(its) / wall,
-            "interactions/s by CPU time": len(its) / alone,
+            "interactions/s": len(answers) / wall,
+            "interactions/s by CPU time": len(answers) / alone,
             "share of embedding": self.embedding / wall,
             "tokens/s while embedding": pieces / self.embedding,
-            "tokens encoded for one": pieces / len(its),
+            "tokens encoded for one": pieces / len(answers),
         }
 
 
 def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
-    _, its = long_enough(sizes["interactions"])
+    _, answers = long_enough(sizes["interactions"])
     builds: tuple[Build, ...] = ("fp32", "int8")
     found: dict[str, list[dict[str, float]]] = {}
     for number in range(max(1, sizes["rounds"] // 3)):
         for build in builds:
             whole = Whole(build)
-            whole.pipeline.encoder.encode([d.text for it in its for d in it.retrieved_documents])
-            whole.pipeline.assess(its[:1])  # embeds the examples of refusals, once per process
+            whole.pipeline.encoder.encode([d.text for it in answers for d in it.retrieved_documents])
+            whole.pipeline.assess(answers[:1])  # embeds the examples of refusals, once per process
             for name in ("new support", "known support"):
-                changed = turned(its, 2 * number + (name == "known support") + 1)
+                changed = turned(answers, 2 * number + (name == "known support") + 1)
                 found.setdefault(f"{build}, {name}", []).append(whole.run(changed))
     return {name: {figure: median(run[figure] for run in runs) for figure in runs[0]} for name, runs in found.items()}
 
@@ -191,14 +191,14 @@ def alone(work: Callable[..., Any], *arguments: object) -> Any:
 
 def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None) -> None:
     for name, value in figures.items():
-        wanted = GOALS.get(name.split(",", maxsplit=1)[0], goal)  # of a figure, or of its group
+        required = GOALS.get(name.split(",", maxsplit=1)[0], goal)  # of a figure, or of its group
         if isinstance(value, Mapping):
-            show(value, f"{before}{name}: ", wanted)
+            show(value, f"{before}{name}: ", required)
             continue
         said = f"{value:,.{3 if value < 1 else 1}f}" if isinstance(value, float) else str(value)
         beside = ""
-        if wanted is not None and (name in GOALS or name.startswith("interactions/s")):
-            beside = f"   goal ≥ {wanted:.0f}: {'met' if value >= wanted else 'NOT MET'}"
+        if required is not None and (name in GOALS or name.startswith("interactions/s")):
+            beside = f"   goal ≥ {required:.0f}: {'met' if value >= required else 'NOT MET'}"
         print(f"{before + name:64}{said:>12}{beside}")
 
 

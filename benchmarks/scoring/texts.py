@@ -39,12 +39,12 @@ def labelled(path: Path) -> Iterator[tuple[str, str, list[str]]]:
 def demo() -> Iterator[tuple[str, str, list[str]]]:
     """Questions of the demo with five passages each, one of them not retrieved; the answer uses all five."""
     random = Random(SEED)
-    its = interactions(3_000)
-    passages = sorted({d.text for it in its for d in it.retrieved_documents})
-    for question in sorted({it.question for it in its}):
+    answers = interactions(3_000)
+    passages = sorted({d.text for it in answers for d in it.retrieved_documents})
+    for question in sorted({it.question for it in answers}):
         drawn = random.sample(passages, 5)
-        said = [sentence for passage in drawn for sentence in sentences(passage)]
-        yield question, " ".join(random.sample(said, len(said))), drawn[1:]
+        pieces = [sentence for passage in drawn for sentence in sentences(passage)]
+        yield question, " ".join(random.sample(pieces, len(pieces))), drawn[1:]
 
 
 def long_enough(count: int) -> tuple[str, list[Interaction]]:
@@ -68,25 +68,27 @@ def long_enough(count: int) -> tuple[str, list[Interaction]]:
     return name, found
 
 
-def turned(its: Sequence[Interaction], number: int) -> list[Interaction]:
+def turned(answers: Sequence[Interaction], number: int) -> list[Interaction]:
     """Other answers with the same words, and other questions: the sentences of an answer in another order."""
     found = []
-    for it in its:
-        said = sentences(it.answer)
-        shift = number % max(1, len(said))
+    for it in answers:
+        pieces = sentences(it.answer)
+        shift = number % max(1, len(pieces))
         found.append(
             replace(
-                it, question=f"{it.question} ({number})", answer=" ".join(said[shift:] + said[:shift]) + f" {number}"
+                it,
+                question=f"{it.question} ({number})",
+                answer=" ".join(pieces[shift:] + pieces[:shift]) + f" {number}",
             )
         )
     return found
 
 
-def unseen(its: Sequence[Interaction], number: int) -> list[Interaction]:
+def unseen(answers: Sequence[Interaction], number: int) -> list[Interaction]:
     """The interactions with documents that no cache knows: white space is added to their texts."""
     return [
         replace(
             it, retrieved_documents=tuple(replace(d, text=d.text + " " * (number + 1)) for d in it.retrieved_documents)
         )
-        for it in its
+        for it in answers
     ]

@@ -52,10 +52,10 @@ def scored(
     questions: Sequence[Question], answers: Sequence[GeneratedAnswer], embedder: Embedder, *, named: bool
 ) -> Scored:
     """The scores of each answer; `named` takes the support that the generator names, otherwise it is extracted."""
-    its = [_interaction(q, a, named=named) for q, a in zip(questions, answers, strict=True)]
+    interactions = [_interaction(q, a, named=named) for q, a in zip(questions, answers, strict=True)]
     found = []
-    for start in range(0, len(its), BATCH):
-        batch = its[start : start + BATCH]
+    for start in range(0, len(interactions), BATCH):
+        batch = interactions[start : start + BATCH]
         found += adaptability(embed_batch(batch, ExtractiveCompleter().complete(batch), embedder))
     rows = [[getattr(s.joined, name) for name in METRICS] for s in found]
     return Scored(

@@ -31,7 +31,7 @@ from benchmarks.labelled import DATA, DEV, TEST, assess, cached_pipeline, read, 
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.verdict import PRIMARY
 from monitor.core.model import Assessment, Verdict
-from monitor.review.calibrate.crossval import cross_validated, turning
+from monitor.review.calibrate.crossval import cross_validated, slope_shift_threshold
 from monitor.review.calibrate.fit import FOLDS, Rows, fit, folds
 from monitor.review.calibrate.logistic import probabilities
 from monitor.review.calibrate.run import rows_of
@@ -123,7 +123,7 @@ def joined(files: Sequence[File]) -> Rows:
 
 def transferred(f: File, others: Rows, rng: np.random.Generator) -> Ranked:
     fitted = fit(others, rng)
-    slope, shift, threshold = turning(others, fitted.strength, f_objective(1), rng)
+    slope, shift, threshold = slope_shift_threshold(others, fitted.strength, f_objective(1), rng)
     p = probabilities(slope * fitted.log_odds(f.rows) + shift)
     return spread(f, p, p >= (1.0 if threshold is None else threshold))
 
@@ -161,7 +161,7 @@ def calibration(f: File, rng: np.random.Generator) -> dict[str, float] | None:
         train = np.isin(group, drawn)
         rows, rest = f.rows.where(train), f.rows.where(~train)
         fitted = fit(rows, rng)
-        slope, shift, _ = turning(rows, fitted.strength, f_objective(1), rng)
+        slope, shift, _ = slope_shift_threshold(rows, fitted.strength, f_objective(1), rng)
         p = probabilities(slope * fitted.log_odds(rest) + shift)
         errors.append(ece(p, rest.made_up) or 0.0)
         perfect.append(expected_ece_of_perfect(p, 10, 100, rng) or 0.0)

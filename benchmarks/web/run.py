@@ -106,8 +106,8 @@ def served(folder: Path, url: str) -> Iterator[int]:
     command = [str(Path(sys.executable).with_name("monitor")), "serve"]
     log = folder / "serve.log"
     with (
-        log.open("w") as said,
-        subprocess.Popen(command, env={**os.environ, **own}, cwd=folder, stderr=said) as process,
+        log.open("w") as output,
+        subprocess.Popen(command, env={**os.environ, **own}, cwd=folder, stderr=output) as process,
     ):
         try:
             deadline = time.monotonic() + 60
@@ -201,9 +201,9 @@ def main() -> None:
         many = measured(rows)
         figures[str(rows)] = many
         print(f"\np95 at {rows:,} rows against {FEW:,}; goal {GOAL * 1000:.0f} ms")
-        for name, its in many.items():
-            missed = "" if its["p95"] <= GOAL else "  missed"
-            print(f"  {name:42}{its['p95'] * 1000:>8.0f} ms{its['p95'] / few[name]['p95']:>8.1f} x{missed}")
+        for name, timed_page in many.items():
+            p95, missed = timed_page["p95"], "" if timed_page["p95"] <= GOAL else "  missed"
+            print(f"  {name:42}{p95 * 1000:>8.0f} ms{p95 / few[name]['p95']:>8.1f} x{missed}")
     finish(figures, seed=None, path=arguments.json)
 
 
