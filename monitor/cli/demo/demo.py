@@ -49,7 +49,7 @@ rules:
     keep_firing_for: 1m
     severity: critical
     annotations:
-      summary: More than 30 % of answers are refusals or not carried by their documents.
+      summary: More than 30 % of the answers are refusals or not supported by their documents.
 """
 
 
