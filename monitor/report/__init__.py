@@ -1,1 +1,4 @@
-"""What is written for people to read later; so far its charts."""
+"""Reports and their charts.
+
+Takes counts and figures; gives the weekly report of an app, and charts as SVG or PNG.
+"""

@@ -10,18 +10,18 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,
     Behind,
-    Both,
     Coverage,
     DocumentUse,
     Episode,
     Example,
     Facts,
-    Judged,
+    JudgedMetric,
     ProfileUse,
-    Quiet,
-    Read,
+    ReadAnswers,
     Refusals,
+    TwoWeeks,
     Usage,
+    WeekSilence,
 )
 from monitor.report.weekly.week import Week
 
@@ -39,7 +39,7 @@ def no_facts(**over: Any) -> Facts:
         "days": {},
         "groups": {"environment": {}, "model": {}, "topic": {}},
         "prompt_versions": {},
-        "read": Read(answers=0, of=0, self_generated=0, documents=()),
+        "read": ReadAnswers(answers=0, of=0, self_generated=0, documents=()),
         "refusals": Refusals(),
         "refusals_before": Refusals(),
         "partial_refusals": 0,
@@ -62,21 +62,31 @@ def no_facts(**over: Any) -> Facts:
 
 def facts_named(name: str, **over: Any) -> Facts:
     """Something of everything, with `name` wherever a text comes from outside."""
-    both = Both(
+    both = TwoWeeks(
         this=Verdicts(grounded=10, refusal=10, self_generated=40),
         before=Verdicts(grounded=50, refusal=5, self_generated=5),
     )
     at = WEEK.start + timedelta(hours=5)
     example = Example(
-        id=name, occurred_at=at, verdict=Verdict.SELF_GENERATED, reasons=("not_in_documents",), p_grounded=0.125,
-        p_refusal=0.5, model=name, topic=name, question=name, answer=name,
-    )  # fmt: skip
+        id=name,
+        occurred_at=at,
+        verdict=Verdict.SELF_GENERATED,
+        reasons=("not_in_documents",),
+        p_grounded=0.125,
+        p_refusal=0.5,
+        model=name,
+        topic=name,
+        question=name,
+        answer=name,
+    )
+    silence = WeekSilence(matchers=(name,), starts_at=at, ends_at=WEEK.end + timedelta(1), by=name, comment=name)
+    judged = JudgedMetric(metric="faithfulness", model=name, judged=4, scored=3, sum=1.5, squares=1.0, cost=1.5)
     known: dict[str, Any] = {
         "app": name,
         "days": {WEEK.monday: both.this, WEEK.before.monday: both.before},
         "groups": {"environment": {name: both}, "model": {name: both}, "topic": {name: both}},
         "prompt_versions": {name: both},
-        "read": Read(
+        "read": ReadAnswers(
             answers=120,
             of=240,
             self_generated=40,
@@ -95,8 +105,8 @@ def facts_named(name: str, **over: Any) -> Facts:
                 acknowledged_at=at + timedelta(minutes=4), acknowledged_by=name, resolved_at=None,
             ),
         ),
-        "silences": (Quiet(matchers=(name,), starts_at=at, ends_at=WEEK.end + timedelta(1), by=name, comment=name),),
-        "judged": (Judged(metric="faithfulness", model=name, judged=4, scored=3, sum=1.5, squares=1.0, cost=1.5),),
+        "silences": (silence,),
+        "judged": (judged,),
         "judged_answers": 4,
         "usage": (Usage(purpose="judge", model=name, calls=3, input_tokens=5, output_tokens=7, cost=1.5),),
         "coverage": Coverage(

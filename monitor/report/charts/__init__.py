@@ -1,1 +1,4 @@
-"""DOC monitor/report/charts"""
+"""Charts drawn with Altair.
+
+Takes points with their intervals; gives SVG elements for pages and PNG images for Slack.
+"""

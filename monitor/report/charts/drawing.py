@@ -1,8 +1,8 @@
-"""Charts as SVG and PNG: Vega-Lite by altair, drawn in this process by vl-convert; nothing is fetched.
+"""Draws charts as SVG and PNG: Altair makes Vega-Lite, vl-convert draws it in this process, nothing is fetched.
 
-Lines and texts of an SVG take the colour of the text around them (`currentColor`) on no background, and the colours of
-the marks stand off from white and from black, so a chart inlined in a page reads in light and dark and in print. A PNG
-stands alone, on white.
+Lines and texts of an SVG take the colour of the text around them (`currentColor`), without a background, and the
+colours of the marks contrast with white and black, so an inline chart is readable on light and dark pages and in print.
+A PNG has a white background.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ _INK, _GREY, _FAINT = "#333333", "#7c8894", "#d5dde5"
 _BETWEEN = "#8a97a655"  # faint on white and on black
 _LONGEST_IN_HOURS = timedelta(hours=36)
 COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
-# How many points of a curve are drawn: more cannot be told apart on a plot of this size.
-_MOST_POINTS = 300
+_MOST_POINTS = 300  # of a curve; more cannot be distinguished on a plot of this size
 
 
 def evaluation_chart(drawing: Drawing) -> str:
@@ -41,13 +40,13 @@ def evaluation_chart(drawing: Drawing) -> str:
 def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], description: str) -> str:
     """ROC curves by name, each from (0, 0) to (1, 1), as an SVG element.
 
-    `here` are points by the names of the curves they belong to: where a fixed decision stands on it, or beside it.
+    `here` has a point for some curves, by name: a fixed decision, on the curve or beside it.
     """
     names = [*curves]
     colour = alt.Color("curve:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])))
     colour = colour.legend(title=None, orient="bottom", columns=1, labelLimit=SIDE)
-    x = alt.X("x:Q", title="share of the others that is flagged", scale=_SHARE).axis(values=_TICKS)
-    y = alt.Y("y:Q", title="share of the positive that is found", scale=_SHARE).axis(values=_TICKS)
+    x = alt.X("x:Q", title="share of the others flagged", scale=_SHARE).axis(values=_TICKS)
+    y = alt.Y("y:Q", title="share of the positive found", scale=_SHARE).axis(values=_TICKS)
     points = [
         {"curve": name, "order": number, "x": fpr, "y": tpr}
         for name, line in curves.items()
@@ -60,9 +59,9 @@ def roc_chart(curves: Mapping[str, Sequence[XY]], *, here: Mapping[str, XY], des
 
 
 def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -> str:
-    """What was said against how often it came true, with intervals, as an SVG element; a larger dot is more rows."""
-    x = alt.X("said:Q", title="probability that was given", scale=_SHARE).axis(values=_TICKS)
-    y = alt.Y("observed:Q", title="share that was so", scale=_SHARE).axis(values=_TICKS)
+    """Probabilities against the shares observed, with intervals, as an SVG element; a larger dot means more rows."""
+    x = alt.X("said:Q", title="mean probability", scale=_SHARE).axis(values=_TICKS)
+    y = alt.Y("observed:Q", title="share observed", scale=_SHARE).axis(values=_TICKS)
     rows = [{"said": p.said, "observed": p.observed, "rows": p.rows, "low": p.low, "high": p.high} for p in points]
     whole = alt.Chart(data(rows))
     bounded = alt.Chart(data([row for row in rows if row["low"] is not None]))
@@ -75,7 +74,7 @@ def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -
 
 
 def course_chart(course: Course) -> bytes:
-    """The signal of an alert over time (UTC) with its bound dashed, over faint bars of how many were counted: a PNG.
+    """A PNG of an alert's signal over time (UTC), its bound dashed, over faint bars of the numbers counted.
 
     A point without a value leaves a gap in the line.
     """
@@ -91,13 +90,13 @@ def course_chart(course: Course) -> bytes:
 
 
 def course_svg(course: Course, *, description: str) -> str:
-    """The same as an SVG element, for a page."""
+    """The chart of `course_chart` as an SVG element, for a page."""
     layers = _course_layers(course, bars=_BETWEEN, words=_GUIDE)
     return svg(layers, description, width=COURSE_WIDTH, height=COURSE_HEIGHT)
 
 
 def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
-    """`bars` and `words` are the colours of what was counted."""
+    """`bars` and `words` are the colours of the numbers counted and of their axis."""
     form = {"share": ".0%", "seconds": ",.0f", "number": "~g"}[course.unit]
     name = f"{course.name}, seconds" if course.unit == "seconds" else course.name
     # JavaScript's dates have no zone of ours: what is written is UTC, and read as local time by a drawing in UTC
@@ -108,7 +107,7 @@ def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
     days = bool(rows) and course.points[-1].at - course.points[0].at > _LONGEST_IN_HOURS
     time = alt.X("at:T", title="UTC", scale=alt.Scale(type="utc"))
     time = time.axis(format="%b %-d" if days else "%H:%M", tickCount=6, grid=False)
-    # three times as high as the bars, which are to stay below the line
+    # three times the highest bar, so that the bars stay below the line
     ceiling = 3 * max([1, *(point.total for point in course.points)])
     counted = alt.Y("total:Q", title="counted", scale=alt.Scale(domain=[0, ceiling], nice=False))
     value = alt.Y("value:Q", title=name, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
@@ -125,12 +124,12 @@ def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
 
 
 def _positive(course: Course) -> bool:
-    """Whether the axis of the values may begin at nothing."""
+    """Whether the axis of the values may begin at zero."""
     return min([course.bound, *(point.value for point in course.points if point.value is not None)]) >= 0
 
 
 def thinned(line: Sequence[XY]) -> list[XY]:
-    """At most some hundred of the points, evenly along the curve, the first and the last among them."""
+    """At most `_MOST_POINTS` of the points, evenly along the curve, including the first and the last."""
     if len(line) <= _MOST_POINTS:
         return list(line)
     kept, reached = [], -1.0
@@ -142,19 +141,19 @@ def thinned(line: Sequence[XY]) -> list[XY]:
 
 
 def _diagonal() -> alt.Chart:
-    """Flagging by chance, or saying what comes true."""
+    """The dashed diagonal: flagging by chance, or a perfect probability."""
     ends = alt.Chart(data([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
     line = ends.mark_line(strokeWidth=1, strokeDash=[4, 4], color=_GUIDE, opacity=0.6)
     return line.encode(alt.X("x:Q", scale=_SHARE), alt.Y("y:Q", scale=_SHARE))  # type: ignore[no-any-return]
 
 
 def data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
-    """Rows that stand in the chart itself."""
+    """Rows that the chart contains itself."""
     return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
 def svg(chart: alt.LayerChart | alt.FacetChart, description: str, *, width: int = SIDE, height: int = SIDE) -> str:
-    """The chart as an SVG element in the colours of the text around it, `width` by `height` pixels without its axes."""
+    """The chart as an SVG element in the colour of the text around it; `width` by `height` pixels without the axes."""
     text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 11, "titleFontSize": 12}
     axes: dict[str, Any] = {"domainColor": _GUIDE, "tickColor": _GUIDE, "gridColor": _GUIDE, "gridOpacity": 0.15}
     drawn = (

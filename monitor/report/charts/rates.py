@@ -1,4 +1,4 @@
-"""How verdicts went over a span of time, and how many answers there were, as SVG; see `monitor.report.charts.drawing`."""
+"""Draws the shares of verdicts and the number of answers over a span of time, as SVG."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import altair as alt
 from monitor.report.charts.drawing import COLOURS, data, svg
 
 WIDTH, HEIGHT = 560, 190  # pixels of a plot
-_KEPT = 128  # drawings
+_KEPT = 128  # drawings in each cache
 _SERIES = {"self-generated": COLOURS[1], "refusal": COLOURS[0]}
 
 
 @dataclass(frozen=True, slots=True)
 class RatePoint:
-    """The share of one verdict in the bin that `at` is the middle of (ISO 8601), in per mille, with its interval."""
+    """The share of one verdict in a bin, per mille, with its interval; `at` is the middle of the bin, in ISO 8601."""
 
     at: str
-    verdict: str  # of `_SERIES`
+    verdict: str  # a key of `_SERIES`
     share: int
     low: int
     high: int
@@ -29,7 +29,7 @@ class RatePoint:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How many answers the bin holds that `at` is the middle of."""
+    """The number of answers in a bin; `at` is the middle of the bin, in ISO 8601."""
 
     at: str
     total: int
@@ -39,7 +39,7 @@ class Answers:
 def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description: str, *, days: bool) -> str:
     """Shares of refusals and of self-generated answers in [start, end) with their intervals, as an SVG element.
 
-    The lines differ in dash and in the shape of their points too. The same drawing is made once.
+    The lines differ in dash and in the shape of their points too. Drawings are cached.
     """
     names = [*_SERIES]
     rows = [
@@ -47,12 +47,11 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
         for p in points
     ]
     scale = alt.Scale(domain=names, range=list(_SERIES.values()))
-    told: dict[str, Any] = {
-        "sort": names, "legend": alt.Legend(title=None, orient="top", symbolStrokeWidth=2, symbolOpacity=1),
-    }  # fmt: skip
-    colour = alt.Color("verdict:N", scale=scale, **told)
-    dash = alt.StrokeDash("verdict:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), **told)
-    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"]), **told)
+    legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, symbolOpacity=1)
+    shared: dict[str, Any] = {"sort": names, "legend": legend}
+    colour = alt.Color("verdict:N", scale=scale, **shared)
+    dash = alt.StrokeDash("verdict:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), **shared)
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"]), **shared)
     share = alt.Y("share:Q", title="share of the answers", scale=alt.Scale(domainMin=0)).axis(format=".0%", tickCount=5)
     whole = alt.Chart(data(rows))
     bars = whole.mark_rule(strokeWidth=5, opacity=0.22).encode(
@@ -67,8 +66,8 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
 def answers_chart(
     answers: tuple[Answers, ...], start: str, end: str, description: str, *, bins: int, days: bool
 ) -> str:
-    """How many answers there were in the `bins` of [start, end), as bars in an SVG element. The same is made once."""
-    rows = [{"at": its.at, "answers": its.total} for its in answers]
+    """The number of answers in the `bins` of [start, end), as bars in an SVG element. Drawings are cached."""
+    rows = [{"at": bin_.at, "answers": bin_.total} for bin_ in answers]
     number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0, nice=True)).axis(
         format="~s", tickCount=4, tickMinStep=1
     )
@@ -85,7 +84,7 @@ def _time(start: str, end: str, *, days: bool) -> alt.X:
 
 
 def warmed() -> Sequence[str]:
-    """Draws something, so that the first to look does not wait for the library."""
+    """Draws something, so that the first visitor does not wait for the library."""
     start, end = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
     point = RatePoint(start, "refusal", 10, 0, 20)
     return (

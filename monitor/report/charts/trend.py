@@ -1,4 +1,4 @@
-"""How shares of answers went from day to day, with their intervals, as SVG; see `monitor.report.charts.drawing`."""
+"""Draws shares of answers from day to day, with their intervals, as SVG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAINT = "#8a97a6"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayShare:
-    """A share of one day's answers with its interval; all three are None on a day without answers."""
+    """A share of one day's answers with its interval; all three are None if the day has no answers."""
 
     day: date
     share: float | None
@@ -25,7 +25,7 @@ class DayShare:
 
 
 def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, description: str) -> str:
-    """A line with its band for each of at most four series; the days from `since` on are shaded.
+    """Draws a line with its band for each of at most four series; the days from `since` on are shaded.
 
     A day without answers leaves a gap.
     """
@@ -54,7 +54,7 @@ def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, descr
 
 
 def answers_chart(days: Sequence[tuple[date, int]], *, since: date, description: str) -> str:
-    """How many answers each day had, as bars; the days from `since` on are shaded."""
+    """Draws the number of answers of each day as bars; the days from `since` on are shaded."""
     rows = [{"day": f"{day}T00:00:00Z", "answers": answers} for day, answers in days]
     dates = [day for day, _ in days]
     number = alt.Y("answers:Q", title="answers").axis(format="~s", tickCount=3, tickMinStep=1)
@@ -65,7 +65,7 @@ def answers_chart(days: Sequence[tuple[date, int]], *, since: date, description:
 
 
 def _time(days: Sequence[date]) -> alt.X:
-    """From half a day before the first to half a day after the last; a tick on each Monday, in UTC."""
+    """An axis from half a day before the first day to half a day after the last, with a tick on each Monday, in UTC."""
     domain = [_utc(min(days) - timedelta(days=1), hours=12), _utc(max(days), hours=12)]
     mondays = [_utc(day) for day in sorted(set(days)) if day.weekday() == 0]
     scale = alt.Scale(type="utc", domain=domain, nice=False)

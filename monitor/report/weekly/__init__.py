@@ -1,1 +1,4 @@
-"""The weekly report: what was counted of one app's week, what that says, and how it looks."""
+"""The weekly report of one app.
+
+Takes what was counted of a week; gives its content as JSON, and that as HTML, Markdown or a Slack message.
+"""

@@ -1,6 +1,6 @@
-"""Shares with their intervals, how two of them differ and how sure that is, as JSON objects.
+"""Compares shares: their intervals, their difference and how sure it is, as JSON objects.
 
-Shares keep six decimals, chances three significant digits, so that the same rows give the same bytes.
+Shares keep six decimals and p values three significant digits, so that the same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from math import sqrt
 from monitor.core.model import Json
 from monitor.core.proportions import Share, greater, wilson
 
-CLEAR = 0.05  # a difference that chance would give in fewer of the weeks is clear
+CLEAR = 0.05  # a difference with a lower p value is clear
 _DECIMALS = 6
 
 
 def share(matching: int, total: int) -> dict[str, Json]:
-    """`{count, of, share, lower, upper}` with Wilson's interval at 95 %; the last three are null of nothing."""
+    """`{count, of, share, lower, upper}` with Wilson's interval at 95 %; the last three are null if `total` is 0."""
     lower, upper = wilson(matching, total) if total else (None, None)
     return {
         "count": matching,
@@ -27,7 +27,7 @@ def share(matching: int, total: int) -> dict[str, Json]:
 
 
 def changed(now: Share, before: Share) -> dict[str, Json] | None:
-    """`{difference, lower, upper, p, clear}` of two independent shares, now less before; None where one is of nothing.
+    """`{difference, lower, upper, p, clear}` of two independent shares, now minus before; None if one has no total.
 
     The interval is Newcombe's at 95 %, from the two Wilson intervals: d − √((p₁ − l₁)² + (u₂ − p₂)²) and
     d + √((u₁ − p₁)² + (p₂ − l₂)²). Source: R. G. Newcombe, Interval estimation for the difference between independent
@@ -48,15 +48,14 @@ def changed(now: Share, before: Share) -> dict[str, Json] | None:
 
 
 def two_sided(one: Share, other: Share) -> float:
-    """P value that two shares differ so much by chance: twice the smaller of Fisher's one-sided ones, at most 1."""
+    """Two-sided p value of the difference: twice the smaller of Fisher's one-sided p values, at most 1."""
     return min(1.0, 2 * min(greater(one, other), greater(other, one)))
 
 
 def rounded(value: float | None) -> float | None:
-    """To six decimals; never a negative zero, which JSON would tell from zero."""
+    """Rounded to six decimals; never a negative zero, which JSON distinguishes from zero."""
     return None if value is None else round(value, _DECIMALS) + 0.0
 
 
 def significant(value: float) -> float:
-    """To three significant digits."""
     return float(f"{value:.3g}")

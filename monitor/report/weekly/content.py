@@ -1,6 +1,6 @@
-"""The content of a report: one JSON object with every figure, from what was counted. No clock, no settings.
+"""Builds the content of a report, one JSON object with every figure, from counts alone: no clock, no settings.
 
-What people or chatbots wrote stands in it without personal data, on one line and cut; ids stand as they are.
+Texts of people and chatbots are masked, put on one line and cut; ids stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from monitor.core.text.plain import shortened
 from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
 from monitor.report.weekly.compare import changed, share
-from monitor.report.weekly.facts import Both, Example, Facts, Refusals
+from monitor.report.weekly.facts import Example, Facts, Refusals, TwoWeeks
 from monitor.report.weekly.groups import documents_json, group_json, topics_json
 from monitor.report.weekly.operations import (
     agreement_json,
@@ -28,13 +28,13 @@ from monitor.report.weekly.operations import (
 )
 
 SCHEMA = "monitor/weekly-report/1"
-_QUESTION, _ANSWER = 300, 600  # characters of a text that are shown
+_QUESTION, _ANSWER = 300, 600  # characters shown
 _SIDES = ("negative", *(verdict.value for verdict in Verdict))
 Content = Mapping[str, Json]
 
 
 def content(facts: Facts) -> dict[str, Json]:
-    """The report as JSON; docs/quality/report.md names every field."""
+    """The report as JSON; docs/quality/report.md describes every field."""
     counted = _weeks(facts)
     return {
         "schema": SCHEMA,
@@ -63,22 +63,25 @@ def content(facts: Facts) -> dict[str, Json]:
         "agreement": agreement_json(facts, counted.this.total),
         "profiles": [
             {
-                "name": name_json(used.name), "hash": used.hash, "embedding_model": name_json(used.embedding_model),
-                "uncalibrated": used.uncalibrated, "answers": used.answers,
+                "name": name_json(used.name),
+                "hash": used.hash,
+                "embedding_model": name_json(used.embedding_model),
+                "uncalibrated": used.uncalibrated,
+                "answers": used.answers,
             }
             for used in facts.profiles
         ],
         "rule": _rule(facts),
-    }  # fmt: skip
+    }
 
 
 def canonical(found: Content) -> bytes:
-    """The bytes that `digest` is of: JSON with sorted names and without white space, in UTF-8."""
+    """The bytes that `digest` hashes: JSON with sorted names, without white space, in UTF-8."""
     return json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def digest(found: Content) -> str:
-    """SHA-256 of the canonical bytes, in hex."""
+    """SHA-256 of the canonical bytes in hex."""
     return hashlib.sha256(canonical(found)).hexdigest()
 
 
@@ -87,15 +90,15 @@ def differing(one: Content, other: Content) -> list[str]:
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
 
 
-def _weeks(facts: Facts) -> Both:
+def _weeks(facts: Facts) -> TwoWeeks:
     first, before = facts.week.monday, facts.week.before.monday
-    return Both(
+    return TwoWeeks(
         this=sum((counts for day, counts in facts.days.items() if day >= first), Verdicts()),
         before=sum((counts for day, counts in facts.days.items() if before <= day < first), Verdicts()),
     )
 
 
-def _rate(counted: Both, side: str) -> Json:
+def _rate(counted: TwoWeeks, side: str) -> Json:
     now, before = getattr(counted.this, side), getattr(counted.before, side)
     return {
         "this": share(now, counted.this.total),

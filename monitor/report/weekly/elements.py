@@ -1,17 +1,19 @@
-"""What the pages of a report are made of. All texts are plain: whoever renders them escapes."""
+"""The parts that report pages are made of. All texts are plain; whoever renders them escapes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Rows: TypeAlias = tuple[tuple[str, ...], ...]
+Item: TypeAlias = Mapping[str, Any]  # an object of a report's content
+Columns: TypeAlias = Mapping[str, Callable[[Item], str]]  # heading to what its cells show of an item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The first cell of a row names it; cells after `texts` columns are figures."""
+    """The first cell of a row names the row; the cells after the first `texts` columns are figures."""
 
     caption: str
     headings: tuple[str, ...]
@@ -21,7 +23,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One answer as an example. `url` is where people look at it."""
+    """One answer as an example. `url` is the page of the answer, None without a public address."""
 
     heading: str
     question: str
@@ -32,7 +34,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """`svg` draws it; `caption` says what it shows to whoever does not see it too."""
+    """`svg` draws the chart; `caption` describes it, also for readers who cannot see it."""
 
     caption: str
     svg: Callable[[], str]
@@ -40,16 +42,22 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One part of a report; `words` say how its figures are meant, `notes` what there is to say or why there is not."""
+    """One part of a report: `words` explain its figures, `notes` say what they show, or why there are none."""
 
     title: str
     words: str
-    notes: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
-    tables: tuple[Table, ...] = ()
-    cards: tuple[Card, ...] = ()
+    notes: Sequence[str] = ()
+    charts: Sequence[Chart] = ()
+    tables: Sequence[Table] = ()
+    cards: Sequence[Card] = ()
 
     @property
     def anchor(self) -> str:
-        """Its name in a link."""
+        """The section's name in a link."""
         return "".join(c if c.isalnum() else "-" for c in self.title.lower())
+
+
+def table_of(items: Iterable[Item], columns: Columns, *, caption: str, texts: int = 1) -> Table:
+    """A table with one row for each item."""
+    rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
+    return Table(caption=caption, headings=tuple(columns), rows=rows, texts=texts)

@@ -1,4 +1,4 @@
-"""What was counted and read of one app for the report of a week: what `monitor.store.report.weekly` gives."""
+"""Holds what `monitor.store.report.weekly` counted and read of one app for the report of a week."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from monitor.review.label import Opinion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Both:
-    """The same of the report's week and of the week before."""
+class TwoWeeks:
+    """Verdict counts of the report's week and of the week before."""
 
     this: Verdicts = field(default_factory=Verdicts)
     before: Verdicts = field(default_factory=Verdicts)
@@ -22,7 +22,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """Whole refusals by whether they were right: the documents do not hold the answer, they do, it cannot be told."""
+    """Full refusals: the documents do not hold the answer (`correct`), they do (`over`), or it is `unknown`."""
 
     correct: int = 0
     over: int = 0
@@ -30,13 +30,12 @@ class Refusals:
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.correct + self.over + self.unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileUse:
-    """Answers of the week that were assessed live under one profile."""
+    """The number of answers of the week assessed live under one profile."""
 
     name: str
     hash: str
@@ -47,7 +46,7 @@ class ProfileUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One answer. Texts are as they are stored."""
+    """One answer, with its texts as stored."""
 
     id: str
     occurred_at: datetime
@@ -63,9 +62,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentUse:
-    """A document that was retrieved for `answers` answers of those read, of which so many are self-generated.
+    """A document retrieved for `answers` of the answers read, of which `self_generated` are self-generated.
 
-    `compared` are those whose sentences were held against the documents; in `supported` of these it carries one.
+    `compared` counts the answers whose sentences were compared with the documents; in `supported` of them the
+    document carries a sentence.
     """
 
     id: str
@@ -76,18 +76,18 @@ class DocumentUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """An even sample of the answers, or all of them: what was read of the rows themselves."""
+class ReadAnswers:
+    """What was read of the rows themselves: all answers, or an even sample."""
 
     answers: int
     of: int
     self_generated: int
-    documents: tuple[DocumentUse, ...]  # that were retrieved often enough
+    documents: tuple[DocumentUse, ...]  # those retrieved often enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One alert that fired before the end of the week and had not ended before its beginning; times before the end."""
+    """One alert that was firing at some time in the week. Times after the end of the week are None."""
 
     episode: str
     rule: str
@@ -100,8 +100,8 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quiet:
-    """A silence that held in the week and may have held for the app."""
+class WeekSilence:
+    """A silence in force in the week that may apply to the app."""
 
     matchers: tuple[str, ...]
     starts_at: datetime
@@ -111,8 +111,8 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What one model said of one metric: `judged` answers, of which `scored` have a score, Σ and Σ² of these."""
+class JudgedMetric:
+    """One metric as judged by one model: `judged` answers, `scored` of them with a score, Σ and Σ² of the scores."""
 
     metric: str
     model: str
@@ -128,7 +128,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What all apps' calls of language models used in the week, by what for."""
+    """What calls to language models used in the week, for all apps, by purpose and model."""
 
     purpose: str
     model: str
@@ -140,7 +140,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
-    """Messages of all apps that arrived in the week from one source, and those of them that were dead letters."""
+    """Messages of all apps that arrived from one source in the week, and how many became dead letters."""
 
     source: str
     received: int
@@ -149,7 +149,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behind:
-    """Up to when a source was read when that was last noted, and how many messages were left."""
+    """Up to when a source had been read at the last note of it, and how many messages were left."""
 
     source: str
     through: datetime
@@ -158,14 +158,14 @@ class Behind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What became of messages. A message that is no interaction is of no app, so all but `pending` is of all apps.
+    """What became of messages. A dead letter belongs to no app, so everything but `pending` counts all apps.
 
-    `ledger` is the sum of all live groups since their beginning, `unbalanced` how many of the partitions do not add up.
+    `ledger` sums all live groups since their beginning; `unbalanced` counts the partitions that do not add up.
     """
 
-    pending: int  # interactions of the app's week that wait for their assessment
+    pending: int  # interactions of the app and week that wait for their assessment
     arrivals: tuple[Arrivals, ...]
-    problems: tuple[tuple[str, int], ...]  # of dead letters of the week: path and problem
+    problems: tuple[tuple[str, int], ...]  # of the week's dead letters: `path: problem` and their number
     ledger: Tally
     partitions: int
     unbalanced: int
@@ -174,25 +174,25 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything of one app and week. Groups are by `environment`, `model` and `topic`; '' where an event had none."""
+    """All facts of one app and week. Groups are `environment`, `model` and `topic`; '' if an event names none."""
 
     app: str
     week: Week
-    days: Mapping[date, Verdicts]  # of the trend; those without answers may be missing
-    groups: Mapping[str, Mapping[str, Both]]
-    prompt_versions: Mapping[str, Both]  # of what was read of both weeks
-    read: Read
+    days: Mapping[date, Verdicts]  # days of the trend; those without answers may be missing
+    groups: Mapping[str, Mapping[str, TwoWeeks]]
+    prompt_versions: Mapping[str, TwoWeeks]  # from the answers read of both weeks
+    read: ReadAnswers
     refusals: Refusals
     refusals_before: Refusals
     partial_refusals: int
-    verdicts: Mapping[tuple[Verdict, Verdict], int]  # the profile's and the rule's
+    verdicts: Mapping[tuple[Verdict, Verdict], int]  # by the profile's verdict and the rule's
     profiles: tuple[ProfileUse, ...]
     worst: tuple[Example, ...]
     over_refusals: tuple[Example, ...]
     episodes: tuple[Episode, ...]
-    silences: tuple[Quiet, ...]
-    judged: tuple[Judged, ...]
-    judged_before: tuple[Judged, ...]
+    silences: tuple[WeekSilence, ...]
+    judged: tuple[JudgedMetric, ...]
+    judged_before: tuple[JudgedMetric, ...]
     judged_answers: int
     usage: tuple[Usage, ...]
     coverage: Coverage

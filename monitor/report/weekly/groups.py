@@ -1,4 +1,4 @@
-"""Values that answers have, compared: models, environments, prompt versions, topics, and retrieved documents."""
+"""Compares answers by model, environment, prompt version, topic and retrieved document, as JSON objects."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from monitor.core.model import Json
 from monitor.core.proportions import Share, adjusted, greater
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.compare import changed, share, significant, two_sided
-from monitor.report.weekly.facts import Both, DocumentUse, Read
+from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.operations import name_json
 
-FALSE_DISCOVERIES = 0.05  # the rate of them among what is named
-FEWEST = 30  # answers in each of two weeks for a value to be compared
-FEWEST_RETRIEVALS = 20  # of a document for anything to be said of it
+FALSE_DISCOVERIES = 0.05  # at most this share of what is named
+FEWEST = 30  # answers in each of the two weeks needed to compare a value
+FEWEST_RETRIEVALS = 20  # of a document needed to say anything about it
 MOST_GROUPS = 20
 MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A value with its answers of both weeks; `q` is adjusted for all values compared, None for one that is not."""
+    """A value with its answers of both weeks; `q` is adjusted for all values compared, None if it was not compared."""
 
     value: str
-    both: Both
+    both: TwoWeeks
     q: float | None
 
     @property
     def rise(self) -> float:
-        """Of the rate of negative answers."""
+        """The change of the rate of negative answers."""
         return _negative(self.both.this).rate - _negative(self.both.before).rate
 
 
-def compared(groups: Mapping[str, Both]) -> list[Compared]:
-    """All values with answers this week or before, those with most answers first."""
+def compared(groups: Mapping[str, TwoWeeks]) -> list[Compared]:
+    """All values with answers in either week, those with most answers first."""
     enough = [value for value, both in sorted(groups.items()) if min(both.this.total, both.before.total) >= FEWEST]
     p = [two_sided(_negative(groups[value].this), _negative(groups[value].before)) for value in enough]
     q = dict(zip(enough, adjusted(p).tolist(), strict=True)) if enough else {}
@@ -42,8 +42,8 @@ def compared(groups: Mapping[str, Both]) -> list[Compared]:
     return sorted(found, key=lambda one: (-one.both.this.total, -one.both.before.total, one.value))
 
 
-def group_json(groups: Mapping[str, Both]) -> Json:
-    """`{compared, left_out, values}`, each value with its shares of negative answers, their change and q."""
+def group_json(groups: Mapping[str, TwoWeeks]) -> Json:
+    """`{compared, left_out, values}`; each value has its shares of negative answers, their change and q."""
     values = compared(groups)
     return {
         "compared": sum(one.q is not None for one in values),
@@ -52,26 +52,26 @@ def group_json(groups: Mapping[str, Both]) -> Json:
     }
 
 
-def topics_json(groups: Mapping[str, Both]) -> Json:
-    """The topics that got clearly worse or better, most first, and of how many that can be said at all."""
+def topics_json(groups: Mapping[str, TwoWeeks]) -> Json:
+    """The topics that got clearly worse or better, the largest change first, and how many were compared."""
     known = {topic: both for topic, both in groups.items() if topic}
     values = compared(known)
     clear = [one for one in values if one.q is not None and one.q <= FALSE_DISCOVERIES]
     worse = sorted((one for one in clear if one.rise > 0), key=lambda one: (-one.rise, one.value))
     better = sorted((one for one in clear if one.rise < 0), key=lambda one: (one.rise, one.value))
-    untold = groups.get("", Both()).this.total
+    without_topic = groups.get("", TwoWeeks()).this.total
     return {
         "topics": len(known),
         "compared": sum(one.q is not None for one in values),
-        "answers_without_topic": untold,
+        "answers_without_topic": without_topic,
         "worse": [_compared_json(one) for one in worse[:MOST_NAMED]],
         "better": [_compared_json(one) for one in better[:MOST_NAMED]],
         "largest": [_compared_json(one) for one in values[:MOST_NAMED]],
     }
 
 
-def documents_json(read: Read) -> Json:
-    """Documents that support nothing, and those that go with self-generated answers."""
+def documents_json(read: ReadAnswers) -> Json:
+    """Documents that support nothing, and those that go together with self-generated answers."""
     often = [document for document in read.documents if document.compared >= FEWEST_RETRIEVALS]
     idle = sorted((d for d in often if not d.supported), key=lambda d: (-d.compared, d.id))
     return {
@@ -87,7 +87,7 @@ def documents_json(read: Read) -> Json:
     }
 
 
-def _suspects(read: Read) -> Json:
+def _suspects(read: ReadAnswers) -> Json:
     """Documents whose answers are self-generated more often than the others."""
     whole = Share(matching=read.self_generated, total=read.answers)
     looked_at = [
@@ -100,7 +100,7 @@ def _suspects(read: Read) -> Json:
     return {
         "compared": len(looked_at),
         "found": len(clear),
-        "documents": [_suspect_json(d, whole, q=its) for d, its, _ in clear[:MOST_NAMED]],
+        "documents": [_suspect_json(d, whole, q=adjusted_p) for d, adjusted_p, _ in clear[:MOST_NAMED]],
     }
 
 

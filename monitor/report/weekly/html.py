@@ -1,6 +1,6 @@
-"""A report as one HTML page that needs nothing beside it: styles and charts stand in it, and no script.
+"""Renders a report as one HTML page with its styles and charts inline, and without scripts.
 
-Every text is escaped; only our own charts go in as they are. The page's own policy lets it load nothing.
+Every text is escaped; only our own charts go in as they are. The page's content policy lets it load nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from markupsafe import Markup
 
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
-from monitor.report.weekly.elements import Chart
+from monitor.report.weekly.elements import Chart, Item
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.wording import Found
 
 
-def page(content: Found, link: Link) -> str:
+def page(content: Item, link: Link) -> str:
     """The whole page, the same for the same content and links."""
     return _template().render(
         title=title(content),
@@ -31,7 +30,7 @@ def page(content: Found, link: Link) -> str:
 
 
 def _drawn(chart: Chart) -> Markup:
-    return Markup(chart.svg())  # noqa: S704  drawn by us, of our own names and figures
+    return Markup(chart.svg())  # noqa: S704  our own drawing, without text from outside
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""A report as Markdown (GitHub's), without charts. Text from outside is escaped, and can neither link nor mention."""
+"""Renders a report as GitHub Markdown, without charts. Text from outside is escaped: it cannot link or mention."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from collections.abc import Iterator
 
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
-from monitor.report.weekly.elements import Card, Section, Table
+from monitor.report.weekly.elements import Card, Item, Section, Table
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.wording import Found
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
-# What is made a link without any sign: the beginning is taken apart.
+# Text that becomes a link without any sign; the word joiner breaks its beginning up.
 _LINKS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\bwww(?=\.)")
 _APART = "\u2060"  # word joiner
 
 
-def markdown(content: Found, link: Link) -> str:
+def markdown(content: Item, link: Link) -> str:
     """The whole report, the same for the same content and links."""
     return "\n".join(_lines(content, link)) + "\n"
 
 
 def escape(text: str) -> str:
-    """`text`, which is on one line, as text that Markdown shows letter by letter."""
+    """`text`, which is on one line, escaped so that Markdown shows it letter by letter."""
     escaped = _SIGNS.sub(r"\\\1", text).replace("@", f"@{_APART}")
     return _LINKS.sub(lambda found: f"{found.group()}{_APART}", escaped)
 
 
-def _lines(content: Found, link: Link) -> Iterator[str]:
+def _lines(content: Item, link: Link) -> Iterator[str]:
     yield f"# {escape(title(content))}\n"
     yield f"{escape(period(content))}\n"
     yield from (f"- {escape(line)}" for line in headline(content))

@@ -1,4 +1,4 @@
-"""How the app was watched: alerts, messages, judgements, human labels; as JSON objects."""
+"""Describes how the app was watched, as JSON objects: alerts, messages, judgements, human labels."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from monitor.core.model import Json
 from monitor.core.text.plain import shortened
 from monitor.privacy.masking import redact
 from monitor.report.weekly.compare import rounded, share
-from monitor.report.weekly.facts import Coverage, Episode, Facts, Judged, Quiet
+from monitor.report.weekly.facts import Coverage, Episode, Facts, JudgedMetric, WeekSilence
 from monitor.review.agreement import ENOUGH, Agreement, summary
 from monitor.review.label import Drawn, consensus
 
-_NAME = 120  # characters of a foreign name that are shown
+_NAME = 120  # characters shown of a name from outside
 _NOTE = 200
 
 
 def moment(at: datetime) -> str:
-    """UTC to the microsecond, as `2026-11-09T00:00:00Z`."""
+    """A time in UTC to the microsecond, such as `2026-11-09T00:00:00Z`."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def name_json(name: str | None) -> str | None:
-    """A name from outside, without personal data, on one line and cut; '' and None stay what they are."""
+    """A name from outside: masked, on one line and cut; '' and None stay as they are."""
     return shortened(redact(name), _NAME) if name else name
 
 
 def alerts_json(facts: Facts) -> Json:
-    """Alerts of the app, and of none, that fired in the week or still did; and what was silenced."""
+    """Alerts of the app, and of no app, that were firing in the week; and the silences."""
     start, end = facts.week.start, facts.week.end
     acknowledged = [_seconds(one.acknowledged_at - one.fired_at) for one in facts.episodes if one.acknowledged_at]
     resolved = [_seconds(one.resolved_at - one.fired_at) for one in facts.episodes if one.resolved_at]
@@ -85,8 +85,8 @@ def _seconds(length: timedelta) -> int:
     return round(length.total_seconds())
 
 
-def _may_hold(quiet: Quiet, app: str) -> bool:
-    """Whether its matchers do not rule the app out; one that cannot be read rules nothing out."""
+def _may_hold(quiet: WeekSilence, app: str) -> bool:
+    """Whether the silence may apply to the app; a matcher that cannot be parsed excludes nothing."""
     for text in quiet.matchers:
         try:
             matcher = parse_matcher(text)
@@ -98,7 +98,7 @@ def _may_hold(quiet: Quiet, app: str) -> bool:
 
 
 def coverage_json(facts: Facts, answers: int) -> Json:
-    """What of the app's week is assessed, and what arrived in the week of all apps."""
+    """How many of the app's answers are assessed, and what arrived in the week for all apps."""
     c = facts.coverage
     received, dead = sum(one.received for one in c.arrivals), sum(one.dead for one in c.arrivals)
     return {
@@ -125,7 +125,7 @@ def ledger_json(c: Coverage) -> Json:
 
 
 def judge_json(facts: Facts, answers: int) -> Json:
-    """Means of the judged metrics with their intervals, and what they cost."""
+    """Means of the judged metrics with their intervals and costs."""
     before = {(one.metric, one.model): one for one in facts.judged_before}
     return {
         "sampled": share(facts.judged_answers, answers),
@@ -135,7 +135,7 @@ def judge_json(facts: Facts, answers: int) -> Json:
                 "metric": one.metric,
                 "model": name_json(one.model),
                 "this": _mean(one),
-                "before": _mean(before.get((one.metric, one.model), Judged(metric=one.metric, model=one.model))),
+                "before": _mean(before.get((one.metric, one.model), JudgedMetric(metric=one.metric, model=one.model))),
                 "calls": one.calls,
                 "input_tokens": one.input_tokens,
                 "output_tokens": one.output_tokens,
@@ -149,8 +149,8 @@ def judge_json(facts: Facts, answers: int) -> Json:
     }
 
 
-def _mean(one: Judged) -> Json:
-    """`{judged, scored, mean, lower, upper}`: the interval is normal at 95 %, within [0, 1]; it takes two scores."""
+def _mean(one: JudgedMetric) -> Json:
+    """`{judged, scored, mean, lower, upper}`: the interval is normal at 95 %, cut to [0, 1]; it needs two scores."""
     count = Count(total=one.scored, sum=one.sum, squares=one.squares)
     lower, upper = interval(count, share=False) if one.scored > 1 else (None, None)
     return {
@@ -163,7 +163,7 @@ def _mean(one: Judged) -> Json:
 
 
 def agreement_json(facts: Facts, answers: int) -> Json:
-    """How often people say the same as the verdicts, of answers drawn at random, and how many were labelled at all."""
+    """How often verdicts agree with people, on answers drawn at random, and how many were labelled at all."""
     decided = consensus(facts.opinions)
     week = summary(facts.week.name, [one for one in decided if one.newest.drawn is Drawn.RANDOM], facts.unlabelled)
     return {

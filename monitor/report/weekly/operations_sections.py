@@ -1,151 +1,174 @@
-"""The sections on how the app was watched: alerts, messages, judgements, human labels, profiles, the rule."""
+"""The sections on how the app was watched: alerts, coverage, judgements, human labels, profiles and the rule."""
 
 from __future__ import annotations
 
 from monitor.core.model import Verdict
-from monitor.report.weekly.elements import Rows, Section, Table
-from monitor.report.weekly.wording import NOTHING, SIDES, Found, cost, counted, length, number, plural, share, when
+from monitor.report.weekly.elements import Columns, Item, Section, table_of
+from monitor.report.weekly.wording import (
+    NOTHING,
+    SIDES,
+    cost,
+    counted,
+    length,
+    number,
+    plural,
+    share,
+    text,
+    thousands,
+    when,
+)
+
+_EPISODES: Columns = {
+    "Rule": text("rule"),
+    "Labels": lambda episode: (
+        ", ".join(f"{name} {value}" for name, value in sorted(episode["labels"].items())) or NOTHING
+    ),
+    "Severity": text("severity"),
+    "Fired": lambda episode: when(episode["fired_at"]),
+    "To acknowledge": lambda episode: length(episode["seconds_to_acknowledge"]),
+    "By": lambda episode: episode["acknowledged_by"] or NOTHING,
+    "To resolve": lambda episode: length(episode["seconds_to_resolve"]) if episode["resolved_at"] else "still firing",
+}
+_SILENCES: Columns = {
+    "Silenced": lambda silence: ", ".join(silence["matchers"]),
+    "By": text("by"),
+    "Why": text("comment"),
+    "From": lambda silence: when(silence["starts_at"]),
+    "Until": lambda silence: "after the week" if silence["until_after_the_week"] else when(silence["ends_at"]),
+}
+_SOURCES: Columns = {"Source": text("source"), "Arrived": thousands("received"), "Dead": thousands("dead")}
+_PROBLEMS: Columns = {"Problem": text("problem"), "Letters": thousands("letters")}
+_LEDGER: Columns = {
+    "Partitions": thousands("partitions"),
+    **{name.capitalize(): thousands(name) for name in ("received", "assessed", "duplicate", "dead", "pending")},
+    "Ledger": lambda ledger: (
+        "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']:,} partitions do not add up"
+    ),
+}
+_READING: Columns = {
+    "Source": text("source"),
+    "Through": lambda source: when(source["through"]),
+    "Unread": thousands("unread"),
+}
+_CALLS: Columns = {
+    "Calls": thousands("calls"),
+    "Tokens": lambda usage: f"{usage['input_tokens'] + usage['output_tokens']:,}",
+    "Cost": lambda usage: cost(usage["cost"]),
+}
+_METRICS: Columns = {
+    "Metric": lambda metric: metric["metric"].replace("_", " "),
+    "Model": text("model"),
+    "Scored": lambda metric: f"{metric['this']['scored']:,}",
+    "Mean": lambda metric: _mean(metric["this"]),
+    "Week before": lambda metric: _mean(metric["before"]),
+    **_CALLS,
+}
+_USAGE: Columns = {"Purpose": text("purpose"), "Model": text("model"), **_CALLS}
+_AGREEMENT: Columns = {
+    "Compared with people": text("name"),
+    "Agrees": counted,
+    "Share": share,
+    "Kappa": lambda agreement: number(agreement["kappa"], 2),
+}
+_PROFILES: Columns = {
+    "Profile": text("name"),
+    "Hash": text("hash"),
+    "Embedding model": text("embedding_model"),
+    "Calibrated": lambda profile: "no" if profile["uncalibrated"] else "yes",
+    "Answers": thousands("answers"),
+}
+_RULE: Columns = {
+    "Verdict": text("name"),
+    **{f"Rule: {SIDES[verdict.value].lower()}": thousands(verdict.value) for verdict in Verdict},
+}
 
 
-def watching(content: Found) -> list[Section]:
-    """In the order in which they are read."""
+def operations_sections(content: Item) -> list[Section]:
+    """The sections in reading order."""
     return [
         _alerts(content["alerts"]),
-        _coverage(content),
+        _coverage(content["coverage"], content["ledger"]),
         _judge(content["judge"]),
         _agreement(content["agreement"]),
-        _profiles(content),
+        _profiles(content["profiles"], content["rule"]),
     ]
 
 
-def _alerts(found: Found) -> Section:
+def _alerts(found: Item) -> Section:
     notes, tables = [], []
-    if not found["episodes"]:
-        notes.append("No alert fired in this week.")
+    if found["episodes"]:
+        notes += [
+            f"{plural(found['fired'], 'alert')} fired, {found['fired_before']:,} went on from the week before.",
+            _time_to(found["to_acknowledge"], "acknowledged"),
+            _time_to(found["to_resolve"], "resolved"),
+        ]
+        tables.append(table_of(found["episodes"], _EPISODES, caption="Alerts of the week", texts=3))
     else:
-        notes.append(f"{plural(found['fired'], 'alert')} fired, {found['fired_before']:,} went on from before.")
-        notes += [_lasted(found, "to_acknowledge", "acknowledged"), _lasted(found, "to_resolve", "resolved")]
-        rows: Rows = tuple(
-            (
-                one["rule"],
-                ", ".join(f"{name} {value}" for name, value in sorted(one["labels"].items())) or NOTHING,
-                one["severity"],
-                when(one["fired_at"]),
-                length(one["seconds_to_acknowledge"]),
-                one["acknowledged_by"] or NOTHING,
-                length(one["seconds_to_resolve"]) if one["resolved_at"] else "still fired",
-            )
-            for one in found["episodes"]
-        )
-        headings: tuple[str, ...] = ("Rule", "Labels", "Severity", "Fired", "To acknowledge", "By", "To resolve")
-        tables.append(Table(caption="Alerts of the week", headings=headings, rows=rows, texts=3))
+        notes.append("No alert fired in this week.")
     if found["silences"]:
-        rows = tuple(
-            (
-                ", ".join(one["matchers"]),
-                one["by"],
-                one["comment"],
-                when(one["starts_at"]),
-                "after the week" if one["until_after_the_week"] else when(one["ends_at"]),
-            )
-            for one in found["silences"]
-        )
-        headings = ("Silenced", "By", "Why", "From", "Until")
-        tables.append(Table(caption="Silences", headings=headings, rows=rows, texts=3))
+        tables.append(table_of(found["silences"], _SILENCES, caption="Silences", texts=3))
     else:
         notes.append("Nothing was silenced.")
     return Section(
         title="Alerts",
-        words="Alerts of this app and of no app in particular that fired in the week, or still did; times from firing.",
-        notes=tuple(notes),
-        tables=tuple(tables),
+        words="Alerts of this app, and of no particular app, that fired in the week or were still firing. Times count "
+        "from firing.",
+        notes=notes,
+        tables=tables,
     )
 
 
-def _lasted(found: Found, name: str, word: str) -> str:
-    its = found[name]
-    if not its["count"]:
-        return f"None was {word} by the end of the week."
-    median, longest = length(its["median_seconds"]), length(its["longest_seconds"])
-    return f"{counted(its)} {word}: after {median} (median), {longest} at the longest."
+def _time_to(found: Item, done: str) -> str:
+    if not found["count"]:
+        return f"None was {done} by the end of the week."
+    median, longest = length(found["median_seconds"]), length(found["longest_seconds"])
+    return f"{counted(found)} {done}: after {median} (median), {longest} at most."
 
 
-def _coverage(content: Found) -> Section:
-    found, ledger = content["coverage"], content["ledger"]
+def _coverage(coverage: Item, ledger: Item) -> Section:
     notes = [
-        f"{counted(found['assessed'])} stored answers of this app are assessed, {found['pending']:,} wait for it.",
-        f"All apps: {plural(found['received'], 'message')} arrived, {counted(found['dead'])} as dead letters.",
+        f"{counted(coverage['assessed'])} stored answers of this app are assessed; {coverage['pending']:,} still wait.",
+        f"All apps: {plural(coverage['received'], 'message')} arrived, {counted(coverage['dead'])} as dead letters.",
     ]
     tables = []
-    if found["sources"]:
-        rows: Rows = tuple((one["source"], f"{one['received']:,}", f"{one['dead']:,}") for one in found["sources"])
-        tables.append(Table(caption="Messages by source", headings=("Source", "Arrived", "Dead"), rows=rows))
-    if found["dead_letters"]:
-        rows = tuple((one["problem"], f"{one['letters']:,}") for one in found["dead_letters"])
-        tables.append(Table(caption="What was wrong with dead letters", headings=("Problem", "Letters"), rows=rows))
+    if coverage["sources"]:
+        tables.append(table_of(coverage["sources"], _SOURCES, caption="Messages by source"))
+    if coverage["dead_letters"]:
+        tables.append(table_of(coverage["dead_letters"], _PROBLEMS, caption="Problems of the dead letters"))
     if ledger["partitions"]:
-        names = ("received", "assessed", "duplicate", "dead", "pending")
-        state = "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']} do not add up"
-        rows = ((f"{ledger['partitions']:,}", *(f"{ledger[name]:,}" for name in names), state),)
-        headings: tuple[str, ...] = ("Partitions", *(name.capitalize() for name in names), "Ledger")
-        tables.append(Table(caption="The ledger of all apps, since its beginning", headings=headings, rows=rows))
+        tables.append(table_of([ledger], _LEDGER, caption="The ledger of all apps since its beginning"))
     else:
         notes.append("There is no ledger: nothing was read from Kafka or a file.")
     if ledger["reading"]:
-        rows = tuple((one["source"], when(one["through"]), f"{one['unread']:,}") for one in ledger["reading"])
-        tables.append(Table(caption="How far was read", headings=("Source", "Through", "Unread"), rows=rows))
+        tables.append(table_of(ledger["reading"], _READING, caption="How far each source was read"))
     return Section(
         title="Coverage",
-        words="Received = assessed + duplicate + dead + pending. A message that is no interaction is of no app, hence "
-        "the counts of all. The ledger and how far was read are of when the report was made.",
-        notes=tuple(notes),
-        tables=tuple(tables),
+        words="Received = assessed + duplicate + dead + pending. A dead letter belongs to no app, so messages are "
+        "counted for all apps. The ledger and the reading are as of when the report was made.",
+        notes=notes,
+        tables=tables,
     )
 
 
-def _judge(found: Found) -> Section:
+def _judge(found: Item) -> Section:
     notes, tables = [], []
-    if not found["metrics"]:
-        notes.append("No answer of the week was judged.")
-    else:
+    if found["metrics"]:
         notes.append(f"{counted(found['sampled'])} answers were judged, at a cost of {cost(found['cost'])}.")
-        rows: Rows = tuple(
-            (
-                one["metric"].replace("_", " "),
-                one["model"],
-                f"{one['this']['scored']:,}",
-                _mean(one["this"]),
-                _mean(one["before"]),
-                f"{one['calls']:,}",
-                f"{one['input_tokens'] + one['output_tokens']:,}",
-                cost(one["cost"]),
-            )
-            for one in found["metrics"]
-        )
-        headings: tuple[str, ...] = ("Metric", "Model", "Scored", "Mean", "Week before", "Calls", "Tokens", "Cost")
-        tables.append(Table(caption="Means of judged answers", headings=headings, rows=rows, texts=2))
+        tables.append(table_of(found["metrics"], _METRICS, caption="Means of judged answers", texts=2))
+    else:
+        notes.append("No answer of the week was judged.")
     if found["usage_of_all_apps"]:
-        rows = tuple(
-            (
-                one["purpose"],
-                one["model"],
-                f"{one['calls']:,}",
-                f"{one['input_tokens'] + one['output_tokens']:,}",
-                cost(one["cost"]),
-            )
-            for one in found["usage_of_all_apps"]
-        )
-        headings = ("Purpose", "Model", "Calls", "Tokens", "Cost")
-        tables.append(Table(caption="Calls of language models, all apps", headings=headings, rows=rows, texts=2))
+        caption = "Calls of language models, all apps"
+        tables.append(table_of(found["usage_of_all_apps"], _USAGE, caption=caption, texts=2))
     return Section(
         title="Judged metrics",
-        words="Means of a sample of the answers, with normal intervals at 95 %. Costs are by the configured prices.",
-        notes=tuple(notes),
-        tables=tuple(tables),
+        words="Means of a sample of the answers, with normal intervals at 95 %. Costs follow the configured prices.",
+        notes=notes,
+        tables=tables,
     )
 
 
-def _mean(found: Found) -> str:
+def _mean(found: Item) -> str:
     if found["mean"] is None:
         return NOTHING
     if found["lower"] is None:
@@ -153,64 +176,48 @@ def _mean(found: Found) -> str:
     return f"{number(found['mean'])} ({number(found['lower'])} to {number(found['upper'])})"
 
 
-def _agreement(found: Found) -> Section:
+def _agreement(found: Item) -> Section:
     notes = [f"{counted(found['reviewed'])} answers were labelled by {plural(found['people'], 'person', 'people')}."]
     tables = []
     if not found["reviewed"]["count"]:
         notes = ["No answer of the week was labelled; `monitor review next` offers some."]
     elif not found["labels"]:
-        notes.append("None of them was drawn at random, so nothing can be said of all answers.")
+        notes.append("None of them was drawn at random, so they say nothing about all answers.")
     else:
         if not found["enough"]:
             notes.append(f"Fewer than {found['least']} labels drawn at random are too few to say much.")
         if found["disputed"]:
-            notes.append(f"People disagree on {found['disputed']:,}: the majority counts, of a tie the newest label.")
-        rows: Rows = tuple(
-            (name, counted(found[key]), share(found[key]), number(found[key]["kappa"], 2))
-            for key, name in (("verdict", "The verdict"), ("rule", "The thesis's rule"))
-        )
-        headings: tuple[str, ...] = ("Compared with people", "Agrees", "Share", "Kappa")
-        tables.append(Table(caption="Agreement with human labels", headings=headings, rows=rows))
+            notes.append(
+                f"People disagree on {found['disputed']:,}: the majority counts, or the newest label in a tie."
+            )
+        raters = [{"name": "The verdict", **found["verdict"]}, {"name": "The thesis's rule", **found["rule"]}]
+        tables.append(table_of(raters, _AGREEMENT, caption="Agreement with human labels"))
     if found["not_labelled"]:
-        notes.append(f"{found['not_labelled']:,} drawn at random are open: if these are the hard ones, it flatters.")
+        open_ = f"{found['not_labelled']:,} answers drawn at random are open"
+        notes.append(f"{open_}: if they are the hard ones, the shares are too high.")
     return Section(
         title="Human labels",
         words="How often verdicts agree with people, on answers drawn at random; kappa is Cohen's.",
-        notes=tuple(notes),
-        tables=tuple(tables),
+        notes=notes,
+        tables=tables,
     )
 
 
-def _profiles(content: Found) -> Section:
-    rule, notes, tables = content["rule"], [], []
-    if not content["profiles"]:
-        notes.append("No profile was in force: nothing was assessed.")
-    else:
-        rows: Rows = tuple(
-            (
-                used["name"],
-                used["hash"],
-                used["embedding_model"],
-                "no" if used["uncalibrated"] else "yes",
-                f"{used['answers']:,}",
-            )
-            for used in content["profiles"]
-        )
-        headings: tuple[str, ...] = ("Profile", "Hash", "Embedding model", "Calibrated", "Answers")
-        tables.append(Table(caption="Profiles in force", headings=headings, rows=rows, texts=4))
+def _profiles(profiles: list[Item], rule: Item) -> Section:
+    notes, tables = [], []
+    if profiles:
+        verdicts = [{"name": SIDES[own.value], **rule["verdicts"][own.value]} for own in Verdict]
         notes.append(
             f"The thesis's rule agrees with {share(rule['agrees'])} of the verdicts, and calls "
             f"{share(rule['negative'])} negative."
         )
-        rows = tuple(
-            (SIDES[own], *(f"{rule['verdicts'][own][by_rule]:,}" for by_rule in map(str, Verdict)))
-            for own in map(str, Verdict)
-        )
-        headings = ("Verdict", *(f"Rule: {SIDES[verdict].lower()}" for verdict in map(str, Verdict)))
-        tables.append(Table(caption="Verdicts beside those of the thesis's rule", headings=headings, rows=rows))
+        tables.append(table_of(profiles, _PROFILES, caption="Profiles in force", texts=4))
+        tables.append(table_of(verdicts, _RULE, caption="Verdicts against those of the thesis's rule"))
+    else:
+        notes.append("No profile was in force: nothing was assessed.")
     return Section(
         title="Profiles and the rule",
-        words="What verdicts were given by. The thesis's rule is kept for comparison only.",
-        notes=tuple(notes),
-        tables=tuple(tables),
+        words="The profiles that gave the verdicts. The thesis's rule is kept for comparison only.",
+        notes=notes,
+        tables=tables,
     )

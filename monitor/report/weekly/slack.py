@@ -1,18 +1,18 @@
-"""A report as one message of Slack's, within its limits whatever the texts are; see `slack/blocks.py`."""
+"""Renders a report as one Slack message, within Slack's limits whatever the texts are; see `slack/blocks.py`."""
 
 from __future__ import annotations
 
 from monitor.alert.receivers.slack.text import SlackMessage, foreign, inert, plain_text, section
 from monitor.core.model import Json
+from monitor.report.weekly.elements import Item
 from monitor.report.weekly.summary import headline, period, title, warnings
-from monitor.report.weekly.wording import Found
 
-# In UTF-16 units after escaping; a plain text object takes 3,000, a header 150.
+# Limits in UTF-16 units after escaping; Slack allows 3,000 in a plain text object and 150 in a header.
 _HEADER, _LINE, _FALLBACK, _PERIOD = 150, 380, 500, 150
 
 
-def slack_message(content: Found) -> SlackMessage:
-    """The headline and the warnings; what comes from outside stands where nothing is parsed."""
+def slack_message(content: Item) -> SlackMessage:
+    """The headline and the warnings; text from outside stays in fields that Slack does not parse."""
     lines = "\n".join(f"• {foreign(line, _LINE)}" for line in headline(content))
     blocks: list[Json] = [
         {"type": "header", "text": plain_text(foreign(title(content), _HEADER))},

@@ -1,4 +1,4 @@
-"""Weeks from Monday 0:00 UTC to Monday, by their ISO names, and when the report of one is due."""
+"""ISO weeks, from Monday 0:00 UTC to Monday, and when the report of a week is due."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-TREND_WEEKS = 4  # that the trend shows, the report's own the last
+TREND_WEEKS = 4  # weeks in the trend; the last one is the report's
 _WEEK = timedelta(days=7)
 _NAME = re.compile(r"([0-9]{4})-W([0-9]{2})")
-FIRST_MONDAY, _LAST_MONDAY = date(1970, 1, 5), date(9999, 11, 29)  # that have weeks before and after them
+FIRST_MONDAY, _LAST_MONDAY = date(1970, 1, 5), date(9999, 11, 29)  # weeks that have others before and after them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Week:
 
     @property
     def name(self) -> str:
-        """As `2026-W46`."""
+        """`2026-W46`."""
         year, week, _ = self.monday.isocalendar()
         return f"{year:04}-W{week:02}"
 
@@ -33,17 +33,16 @@ class Week:
 
     @property
     def end(self) -> datetime:
-        """The next Monday 0:00 UTC, which is not in it."""
+        """The next Monday 0:00 UTC, excluded."""
         return self.start + _WEEK
 
     @property
     def before(self) -> Week:
-        """The week before."""
         return Week(monday=self.monday - _WEEK)
 
     @property
     def trend_start(self) -> datetime:
-        """The Monday with which the trend begins."""
+        """The Monday on which the trend begins."""
         return self.end - TREND_WEEKS * _WEEK
 
     def trend_days(self) -> Iterator[date]:
@@ -53,35 +52,34 @@ class Week:
 
 
 def week_named(name: str) -> Week:
-    """The week that `2026-W46` names.
+    """The week with a name such as `2026-W46`.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is no such week.
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise ValueError(f"{name!r} is no week: write it as 2026-W46")
+        raise ValueError(f"{name!r} is not a week: write it as 2026-W46")
     try:
         monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
     except ValueError:
         raise ValueError(f"{name!r}: that year has no such week") from None
     if not FIRST_MONDAY <= monday <= _LAST_MONDAY:
-        raise ValueError(f"{name!r}: no answer is of that week")
+        raise ValueError(f"{name!r}: no answers can be of that week")
     return Week(monday=monday)
 
 
 def week_of(day: date) -> Week:
-    """The week that `day` lies in."""
     return Week(monday=day - timedelta(days=day.weekday()))
 
 
 def last_week(now: datetime) -> Week:
-    """The last one that is over at `now`."""
+    """The last week that is over at `now`."""
     return week_of(now.astimezone(UTC).date()).before
 
 
 def due_week(now: datetime, *, weekday: str, hour: int) -> Week:
-    """The last week whose report is due: from the first `weekday`, `hour` o'clock UTC, after its end."""
+    """The last week whose report is due: from the first `weekday` at `hour` UTC after its end."""
     last = last_week(now)
     due = last.end + timedelta(days=DAYS.index(weekday), hours=hour)
     return last if now >= due else last.before

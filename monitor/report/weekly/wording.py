@@ -1,21 +1,21 @@
-"""Figures of a report as people read them."""
+"""Formats the figures of a report for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from operator import itemgetter
 
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment, percent
+from monitor.report.weekly.elements import Item
 
-Found = Mapping[str, Any]  # an object of a report's content
 NOTHING = "–"
 SIDES = {"negative": "Negative", "grounded": "Grounded", "refusal": "Refusals", "self_generated": "Self-generated"}
 _SMALLEST = 0.001
 
 
-def share(found: Found) -> str:
+def share(found: Item) -> str:
     """`8.1 % (7.6 to 8.6)`: a share with its interval."""
     if found["share"] is None:
         return NOTHING
@@ -23,12 +23,12 @@ def share(found: Found) -> str:
     return f"{percent(found['share'])} ({lower} to {upper})"
 
 
-def counted(found: Found) -> str:
+def counted(found: Item) -> str:
     """`812 of 10,011`."""
     return f"{found['count']:,} of {found['of']:,}"
 
 
-def change(found: Found | None) -> str:
+def change(found: Item | None) -> str:
     """`+1.2 points (0.3 to 2.1), p = 0.012`."""
     if found is None:
         return NOTHING
@@ -37,7 +37,7 @@ def change(found: Found | None) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of two shares in percentage points."""
+    """`+1.2 points`: a difference of two shares in percentage points."""
     return f"{_signed(difference)} points"
 
 
@@ -53,25 +53,34 @@ def chance(name: str, value: float | None) -> str:
 
 
 def length(seconds: int | None) -> str:
-    """As `1h30m`."""
+    """`1h30m`."""
     return NOTHING if seconds is None else format_duration(timedelta(seconds=seconds))
 
 
 def when(at: str | None) -> str:
-    """UTC to the minute."""
+    """A time in UTC to the minute."""
     return NOTHING if at is None else moment(datetime.fromisoformat(at))
 
 
 def number(value: float | None, decimals: int = 3) -> str:
-    """With so many decimals."""
     return NOTHING if value is None else f"{value:,.{decimals}f}"
 
 
 def cost(value: float) -> str:
-    """In the currency of the configured prices."""
+    """An amount in the currency of the configured prices."""
     return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
 
 
 def plural(count: int, one: str, several: str | None = None) -> str:
     """`1 answer`, `2,000 answers`."""
     return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
+def text(name: str) -> Callable[[Item], str]:
+    """A column that shows the text `name` of an item."""
+    return itemgetter(name)
+
+
+def thousands(name: str) -> Callable[[Item], str]:
+    """A column that shows the whole number `name` of an item, as `10,011`."""
+    return lambda item: f"{item[name]:,}"

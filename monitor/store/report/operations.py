@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.state import State
 from monitor.core.model import Tally
-from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, Judged, Quiet, Usage
+from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, JudgedMetric, Usage, WeekSilence
 from monitor.report.weekly.week import Week
 from monitor.store.ledger.ledger import Ledger, source_of
 
@@ -83,10 +83,10 @@ def episodes(connection: Connection, values: Mapping[str, Any]) -> tuple[Episode
     return tuple(Episode(**row) for row in rows)
 
 
-def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, ...]:
+def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[WeekSilence, ...]:
     """The silences in force at any time of the week."""
     return tuple(
-        Quiet(
+        WeekSilence(
             matchers=tuple(row["matchers"]),
             starts_at=row["starts_at"],
             ends_at=row["ends_at"],
@@ -97,11 +97,11 @@ def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[Quiet, 
     )
 
 
-def judged(connection: Connection, app: str, week: Week) -> tuple[Judged, ...]:
+def judged(connection: Connection, app: str, week: Week) -> tuple[JudgedMetric, ...]:
     """Judgements by metric and model."""
     rows = connection.execute(_JUDGED, {"app": app, "start": week.start, "end": week.end}).mappings()
     return tuple(
-        Judged(**{**row, **{name: float(row[name]) for name in ("sum", "squares", "cost")}, **_whole(row)})
+        JudgedMetric(**{**row, **{name: float(row[name]) for name in ("sum", "squares", "cost")}, **_whole(row)})
         for row in rows
     )
 

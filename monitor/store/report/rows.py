@@ -13,7 +13,7 @@ from sqlalchemy import Connection, TextClause, text
 from monitor.alert.window import Span
 from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
-from monitor.report.weekly.facts import Both, DocumentUse, Read
+from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS
 from monitor.report.weekly.week import Week
 from monitor.store.alert.explanations import thin_slices
@@ -65,18 +65,18 @@ _DOCUMENTS = """
 """
 
 
-def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, Both]:
+def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, TwoWeeks]:
     """Verdicts by prompt version, '' where the event named none; `totals` are those of this week and the one before."""
     now, before = (
         _by_prompt(connection, _sample(app, one, total)) for one, total in zip((week, week.before), totals, strict=True)
     )
     return {
-        name: Both(this=now.get(name, Verdicts()), before=before.get(name, Verdicts()))
+        name: TwoWeeks(this=now.get(name, Verdicts()), before=before.get(name, Verdicts()))
         for name in sorted({*now, *before})
     }
 
 
-def read(connection: Connection, app: str, week: Week, *, total: int) -> Read:
+def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAnswers:
     """The documents that were retrieved often, among the `total` answers of the week or a sample of them."""
     values = _sample(app, week, total)
     whole = connection.execute(_COUNT, values).mappings().one()
@@ -93,7 +93,7 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> Read:
         )
         for row in found
     )
-    return Read(
+    return ReadAnswers(
         answers=whole["answers"],
         of=total,
         self_generated=whole["self_generated"],

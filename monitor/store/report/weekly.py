@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
-from monitor.report.weekly.facts import Both, Example, Facts, ProfileUse, Refusals
+from monitor.report.weekly.facts import Example, Facts, ProfileUse, Refusals, TwoWeeks
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage
@@ -147,13 +147,15 @@ def _days(connection: Connection, values: Mapping[str, Any]) -> dict[date, Verdi
     }
 
 
-def _groups(connection: Connection, label: str, values: Mapping[str, Any]) -> dict[str, Both]:
-    found: dict[str, Both] = {}
+def _groups(connection: Connection, label: str, values: Mapping[str, Any]) -> dict[str, TwoWeeks]:
+    found: dict[str, TwoWeeks] = {}
     query = text(_GROUPS.format(label=label, counts=_BY_VERDICT))
     for row in connection.execute(query, values).mappings():
-        known = found.get(row["value"], Both())
+        known = found.get(row["value"], TwoWeeks())
         found[row["value"]] = (
-            Both(this=_counts(row), before=known.before) if row["this"] else Both(this=known.this, before=_counts(row))
+            TwoWeeks(this=_counts(row), before=known.before)
+            if row["this"]
+            else TwoWeeks(this=known.this, before=_counts(row))
         )
     return found
 

@@ -30,7 +30,7 @@ def test_a_roc_chart_names_its_curves_and_passes_through_their_points():
         here={"first & best": (0.25, 0.75)},
         description="ROC <of> a test",
     )
-    assert {"first & best", "second", "share of the others that is flagged"} <= set(texts(svg))
+    assert {"first & best", "second", "share of the others flagged"} <= set(texts(svg))
     assert "M0,300L75,75L300,0" in svg  # 300 pixels a side, y from above
     assert "translate(75,75)" in svg  # the dot
     assert re.findall(r'(?:href|src)="', svg) == []

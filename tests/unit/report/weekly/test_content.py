@@ -7,7 +7,7 @@ import pytest
 
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
-from monitor.report.weekly.facts import Both, DocumentUse, Read
+from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
 from tests.factories.weekly_facts import facts_named, no_facts
 
@@ -54,10 +54,10 @@ def counts(negative, total):
 def test_a_topic_with_few_answers_is_not_compared_and_none_is_no_topic():
     found = topics_json(
         {
-            "": Both(this=counts(50, 50), before=counts(0, 50)),
-            "few": Both(this=counts(29, 29), before=counts(0, 500)),
-            "worse": Both(this=counts(25, 50), before=counts(5, 50)),
-            "same": Both(this=counts(6, 50), before=counts(5, 50)),
+            "": TwoWeeks(this=counts(50, 50), before=counts(0, 50)),
+            "few": TwoWeeks(this=counts(29, 29), before=counts(0, 500)),
+            "worse": TwoWeeks(this=counts(25, 50), before=counts(5, 50)),
+            "same": TwoWeeks(this=counts(6, 50), before=counts(5, 50)),
         }
     )
     assert (found["topics"], found["compared"], found["answers_without_topic"]) == (3, 2, 50)
@@ -67,14 +67,14 @@ def test_a_topic_with_few_answers_is_not_compared_and_none_is_no_topic():
 
 
 def test_many_values_are_cut_and_counted():
-    found = group_json({f"m-{n:02}": Both(this=counts(1, 40 + n)) for n in range(MOST_GROUPS + 3)})
+    found = group_json({f"m-{n:02}": TwoWeeks(this=counts(1, 40 + n)) for n in range(MOST_GROUPS + 3)})
     assert (len(found["values"]), found["left_out"], found["compared"]) == (MOST_GROUPS, 3, 0)
     assert found["values"][0]["value"] == f"m-{MOST_GROUPS + 2:02}"
 
 
 @pytest.mark.parametrize(("made_up", "found"), [(30, 1), (5, 0)])
 def test_a_document_is_named_when_its_answers_are_clearly_made_up_more_often(made_up, found):
-    read = Read(
+    read = ReadAnswers(
         answers=300, of=300, self_generated=30 + made_up,
         documents=(
             DocumentUse(id="d", answers=40, self_generated=made_up, compared=40, supported=1),
