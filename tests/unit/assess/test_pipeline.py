@@ -129,7 +129,7 @@ def test_a_partial_refusal_keeps_its_kind_beside_the_verdict():
 
 
 @pytest.mark.parametrize("error", [Retriable("the provider is down"), Fatal("wrong key")])
-def test_what_an_embedder_raises_decides_nothing(error):
+def test_errors_of_the_embedder_leave_interactions_undecided(error):
     class Down(HashEmbedder):
         def embed(self, _texts):
             raise error

@@ -271,7 +271,7 @@ def test_a_detector_that_the_profile_does_not_weigh_disturbs_nothing(path):
         ("[metrics]", "[metrics", "line 13"),
     ],
 )
-def test_what_is_wrong_is_named_with_the_file_and_the_place(path, old, new, where):
+def test_errors_name_the_file_and_the_place(path, old, new, where):
     assert old in TEXT
     with pytest.raises(WrongSettings) as refused:
         loaded(path, TEXT.replace(old, new, 1))

@@ -9,7 +9,7 @@ from monitor.core.model import RefusalKind
 
 
 @pytest.mark.parametrize("answer", ["", " ", "\n\n", "...", "?", "42", "\u200b", "\ud800"])
-def test_what_says_nothing_is_no_refusal_by_wording(answer):
+def test_an_answer_without_words_is_no_refusal_by_wording(answer):
     assert refusal_kind(answer) is RefusalKind.NONE
 
 
@@ -64,7 +64,7 @@ def test_a_refusal_that_only_repeats_the_question_beside_it_is_full():
     assert read_answer(echoes).kind is RefusalKind.PARTIAL
 
 
-def test_what_the_documents_talk_of_instead_and_whom_else_to_ask_answer_nothing():
+def test_asides_on_other_topics_and_contacts_answer_nothing():
     answer = (
         "The guide does not name the size of the tank. It only describes the filler cap, the lid and the tool that "
         "opens it. You may contact the workshop that sold you the car and ask for the papers that came with it."

@@ -163,7 +163,7 @@ def test_a_sentence_without_a_clause_of_content_is_not_split(answer):
     assert (sentence.start, sentence.end, sentence.role) == (0, len(answer), Role.REFUSING)
 
 
-def test_what_stands_behind_the_part_of_a_sentence_that_is_looked_at_is_content():
+def test_text_beyond_the_searched_part_of_a_sentence_is_content():
     answer = "I don't know" + ", and the ticket is valid in zone 5" * 40
     *_, last = read_answer(answer).sentences
     assert (last.end, last.role) == (len(answer), Role.CONTENT)

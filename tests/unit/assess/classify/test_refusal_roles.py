@@ -70,7 +70,7 @@ def test_a_bare_yes_says_nothing_that_could_be_looked_for(yes):
         "Please note that this may vary by 10 %.",
     ],
 )
-def test_what_can_be_checked_is_no_courtesy(text):
+def test_a_checkable_statement_is_no_courtesy(text):
     assert roles(text) == [Role.CONTENT]
 
 

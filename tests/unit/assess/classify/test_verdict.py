@@ -168,7 +168,7 @@ def test_metrics_below_their_thresholds_are_reasons_of_a_negative_verdict_only()
     assert got.reasons == (*BELOW.values(), Reason.NOT_IN_DOCUMENTS)
 
 
-def test_what_is_missing_or_contradicted_is_a_reason_of_a_self_generated_answer():
+def test_missing_facts_and_contradictions_are_reasons_of_a_self_generated_answer():
     found = evidence(MADE_UP, contradictions=1.0, missing=(FACT,))
     assert decided(found=found).reasons == (
         Reason.MISSING_FACT,
@@ -187,7 +187,7 @@ def test_a_fact_alone_is_the_reason_where_every_sentence_is_carried():
     assert decided(found=found).reasons == (Reason.MISSING_FACT, Reason.NOT_IN_DOCUMENTS)
 
 
-def test_what_cannot_be_looked_for_is_as_likely_as_not():
+def test_an_answer_without_features_has_even_odds():
     cautious = STUDY.groundedness.model_copy(update={"bias": -1.0})
     for by in (STUDY, profile(0.8, groundedness=cautious)):
         got = decided(found=evidence(), by=by)
@@ -364,7 +364,7 @@ def test_an_answer_that_refuses_is_most_likely_a_refusal(answer, named, given_me
 
 
 @given(any_metrics, any_evidence, any_profile)
-def test_what_is_unsupported_is_almost_surely_not_grounded(given_metrics, found, by):
+def test_an_unsupported_answer_is_almost_certainly_not_grounded(given_metrics, found, by):
     for it, named in ((interaction("When?", "At nine.", []), NAMED), (PLAIN, support())):
         got = judged(it, named, given_metrics, found, by)
         assert got.verdict.negative

@@ -67,7 +67,7 @@ def test_sentences_keep_their_own_order():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_of_two_sentences_that_carry_as_much_the_first_is_taken(seed, monkeypatch):
+def test_the_first_of_two_equally_good_sentences_is_taken(seed, monkeypatch):
     # Sets have no fixed order, so a plain sum of their weights differs in its last digit from process to process.
     monkeypatch.setattr(extractive, "MOST_SENTENCES", 1)
     random = Random(seed)
@@ -82,7 +82,7 @@ def test_documents_keep_their_own_order():
     assert ids == ["museum", "parking"]
 
 
-def test_there_are_at_most_five_sentences():
+def test_at_most_five_sentences_are_taken():
     names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
     document = Document(id="d", text=" ".join(f"The {name} stands here." for name in map(str.title, names)))
     assert len(texts("?", " ".join(names), document)) == MOST_SENTENCES == 5
@@ -198,7 +198,7 @@ def test_logged_support_is_kept_and_located():
     assert invented == SupportingDocument(text="Invented.")
 
 
-def test_as_many_supports_as_interactions_come_back_in_their_order():
+def test_supports_have_the_order_of_the_interactions():
     its = [
         interaction("?", "At six.", retrieved_documents=(PARKING,)),
         interaction("?", "At six.", retrieved_documents=(PARKING,), supporting_documents=()),

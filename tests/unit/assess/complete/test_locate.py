@@ -106,7 +106,7 @@ def test_an_exact_occurrence_goes_before_a_similar_one_in_an_earlier_document():
 
 
 @given(st.text(max_size=40), st.text(max_size=80))
-def test_whatever_is_written_offsets_lie_in_the_document(text, document):
+def test_offsets_are_always_within_the_document(text, document):
     found = locate(SupportingDocument(text=text), [Document(id="d", text=document)])
     if found.match is not None:
         assert 0 <= found.start < found.end <= len(document)

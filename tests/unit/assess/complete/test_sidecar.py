@@ -107,7 +107,7 @@ def test_pieces_that_say_nothing_or_the_same_again_are_left_out(make):
     assert [piece.text for piece in found(make, pieces)] == ["Dogs stay outside.", "It closes at six."]
 
 
-def test_of_too_many_pieces_the_first_are_kept(make):
+def test_only_the_first_pieces_are_kept_if_there_are_too_many(make):
     pieces = [f"Piece {n} is from nowhere." for n in range(50)]
     assert [piece.text for piece in found(make, pieces)] == pieces[:MOST_PIECES]
 
@@ -143,7 +143,7 @@ def test_results_keep_the_order_of_the_interactions_whatever_that_of_the_calls(m
     assert [support.documents[0].text for support in supports] == [f"From {n}." for n in range(4)]
 
 
-def test_what_the_event_carries_stands_among_what_is_asked(make):
+def test_support_of_the_event_is_kept_next_to_calls(make):
     logged = (SupportingDocument(text="Dogs stay outside."),)
     first, second, third = many(3)
     between = interaction("?", "Outside.", DOCUMENTS, supporting_documents=logged)

@@ -35,7 +35,7 @@ def stood_in(because: str, about: Interaction, *, queued: bool) -> Support:
         (Fatal("the key is wrong"), "the key is wrong", True),
     ],
 )
-def test_what_fails_is_stood_in_for_and_the_others_are_left_as_they_are(make, caplog, error, because, queued):
+def test_failed_calls_get_a_stand_in_and_the_others_keep_their_support(make, caplog, error, because, queued):
     generator = Generator(lambda question: error if int(question[9]) % 2 else ["Dogs stay outside."])
     asked = many(6)
     with caplog.at_level(logging.WARNING):
@@ -64,7 +64,7 @@ class LastMoment:
         return EXTRACTIVE.complete(interactions)
 
 
-def test_of_a_batch_whose_time_runs_out_those_in_time_are_kept(make, monkeypatch):
+def test_supports_in_time_are_kept_if_the_time_of_the_batch_runs_out(make, monkeypatch):
     gate = Event()
 
     def answer(question: str) -> list[str]:

@@ -46,7 +46,7 @@ def test_support_comes_over_the_wire(server, model, make):
     assert support.sidecar.model == CHAT_MODEL
 
 
-def test_both_prompts_have_forms_that_a_strict_server_takes(server, model, make):
+def test_a_strict_server_accepts_the_forms_of_both_prompts(server, model, make):
     server.answer = lambda request: {name: [] if name != "answer" else "Yes." for name in request.schema["properties"]}
     for mode in ("explain", "regenerate"):
         (support,) = make(model(), mode=mode).complete([MUSEUM])
@@ -73,7 +73,7 @@ def test_a_budget_that_is_spent_in_the_middle_leaves_what_was_paid_for(server, m
     assert len(server.chats) == 7
 
 
-def test_what_some_answers_meet_is_not_the_others_business(server, model, make):
+def test_troubles_of_some_answers_do_not_affect_the_others(server, model, make):
     server.chat_script.extend(
         [
             None,

@@ -61,7 +61,7 @@ def test_tokens_in_a_row_make_one_span_with_the_highest_probability():
     assert found.spans == (span(0, 7, 0.9), span(10, 12, 0.7))
 
 
-def test_so_do_tokens_on_both_sides_of_a_cut():
+def test_tokens_on_both_sides_of_a_cut_make_one_span():
     assert conclude(claim_inputs([(0, 3)], [(4, 7)]), said([0.6], [0.9])).spans == (span(0, 7, 0.9),)
 
 
@@ -84,6 +84,6 @@ def test_units_without_a_character_do_not_count():
     assert found.score == pytest.approx(0.3)
 
 
-def test_where_a_number_is_missing_nothing_is_said():
+def test_a_missing_number_gives_no_detection():
     assert conclude(claim_inputs([(0, 3), (4, 7)]), said([0.3, np.nan])) is None
     assert conclude(claim_inputs([(0, 3)], windows=2), said([0.3], [np.nan])) is None

@@ -52,7 +52,7 @@ BOTH = pytest.mark.parametrize("kind", [of_tokens, of_pairs])
 
 
 class TestTokenClassifier:
-    def test_what_fits_is_read_as_lettucedetect_was_trained(self):
+    def test_a_claim_that_fits_is_read_as_in_the_training_of_lettucedetect(self):
         (it,) = of_tokens().claim_inputs(claim(PAYS, MONDAY, PAYS)).inputs
         prompt = QUESTION_PROMPT.format(question=QUESTION, count=2, documents=f"passage 1: {MONDAY}\npassage 2: {PAYS}")
         assert same(WORDS, it.first, prompt)
@@ -96,7 +96,7 @@ class TestTokenClassifier:
         assert reading.count == len(reading.groups) * len(reading.windows)
         assert same(WORDS, [group.tokens for group in reading.groups], PAYMENTS)
 
-    def test_of_a_long_question_the_beginning_is_read(self):
+    def test_a_long_question_is_cut_off(self):
         (it,) = (
             of_tokens(prompt=PLAIN, window=96).claim_inputs(claim(PAYS, MONDAY, question="Which day? " * 1_000)).inputs
         )

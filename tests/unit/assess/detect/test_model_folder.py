@@ -81,7 +81,7 @@ def test_a_cross_encoder_without_it_is_refused(folder, names):
         model_folder(folder(architectures=PAIRS, id2label=dict(enumerate(names))))
 
 
-def test_so_is_one_whose_labels_have_no_names(folder):
+def test_labels_without_names_are_refused(folder):
     with pytest.raises(WrongSettings, match="id2label is LABEL_0, LABEL_1"):
         model_folder(folder(architectures=PAIRS))
 
@@ -106,7 +106,7 @@ def test_a_missing_file_is_named(folder, name):
         model_folder(path)
 
 
-def test_so_is_a_missing_folder(tmp_path):
+def test_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(WrongSettings, match=r"nowhere/model\.onnx is missing"):
         model_folder(tmp_path / "nowhere")
 
@@ -133,7 +133,7 @@ def test_how_much_it_reads_at_a_time(folder, config, positions):
     assert model_folder(folder(architectures=TOKENS, **config)).positions == positions
 
 
-def test_its_name_is_what_it_was_exported_from(folder):
+def test_the_name_is_that_of_the_exported_model(folder):
     assert (
         model_folder(folder(architectures=TOKENS, _name_or_path="KRLabsOrg/lettucedect-base")).name
         == "lettucedect-base"
@@ -142,7 +142,7 @@ def test_its_name_is_what_it_was_exported_from(folder):
     assert model_folder(folder(architectures=TOKENS)).name == TOKENS[0]
 
 
-def test_its_digest_is_that_of_the_models_files_wherever_they_lie(folder):
+def test_the_digest_depends_on_the_files_and_not_on_their_folder(folder):
     path, other = (folder(place, architectures=TOKENS) for place in ("here", "there"))
     digest = model_folder(path).digest
     assert model_folder(other).digest == digest

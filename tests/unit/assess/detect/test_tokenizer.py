@@ -39,7 +39,7 @@ def with_template(pair):
     ],
 )
 @given(texts=st.tuples(st.text(), st.text()))
-def test_what_is_fed_is_what_the_library_makes_of_the_pair(tokenizer, texts):
+def test_the_feed_equals_the_librarys_encoding_of_the_pair(tokenizer, texts):
     mine = PairTokenizer(tokenizer)
     feed = mine.feed([whole(mine, *texts)])
     theirs = tokenizer.encode(*texts)
@@ -69,7 +69,7 @@ def test_a_first_sequence_in_parts_is_their_sum():
     assert tokenizer.feed([parts]).ids.tolist() == tokenizer.feed([whole(tokenizer, FIRST, SECOND)]).ids.tolist()
 
 
-def test_its_own_truncation_and_padding_are_off():
+def test_truncation_and_padding_of_the_file_are_off():
     tokenizer = word_tokenizer()
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=64)
@@ -111,7 +111,7 @@ def test_a_tokenizer_that_puts_the_second_first_is_refused():
         PairTokenizer(with_template("[CLS] $B [SEP] $A [SEP]"))
 
 
-def test_so_is_one_that_knows_no_words():
+def test_a_tokenizer_without_words_is_refused():
     with pytest.raises(WrongSettings, match="two plain letters"):
         PairTokenizer(Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="")))
 

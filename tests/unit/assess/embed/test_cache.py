@@ -204,7 +204,7 @@ def test_without_a_common_pass_the_embedder_is_left_alone(inner):
     assert embedder.nbytes == 0
 
 
-def test_what_fails_is_not_kept():
+def test_failures_are_not_cached():
     class Failing(RecordingEncoder):
         def encode(self, texts):
             if not self.asked:

@@ -67,11 +67,11 @@ def test_token_vectors_are_near_and_their_places_the_same(fp32, int8):
         assert cosines.min() > 0.96
 
 
-def test_it_is_rounded_all_the_same(fp32, int8):
+def test_the_vectors_differ_by_rounding(fp32, int8):
     assert (fp32.embed(TEXTS) * int8.embed(TEXTS)).sum(axis=1).max() < 0.9999
 
 
-def test_what_a_text_is_read_with_changes_nothing(int8):
+def test_vectors_do_not_depend_on_the_other_texts_of_a_run(int8):
     together = int8.embed(TEXTS)
     alone = np.concatenate([int8.embed([text]) for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=1e-5)

@@ -89,7 +89,7 @@ def test_nothing_to_encode_takes_no_pass(encoder):
     assert tokens == []
 
 
-def test_what_the_vocabulary_lacks_is_known_by_its_letters(encoder):
+def test_words_outside_the_vocabulary_are_distinguished_by_their_letters(encoder):
     one, other = encoder.encode([f"{UNKNOWN[0]} kept {UNKNOWN[1]}", f"Something else entirely: {UNKNOWN[0]}"])
     expected = surface_vectors(UNKNOWN, 128)
     np.testing.assert_allclose(one["vector"][[0, -1]], expected, atol=1e-3)

@@ -177,7 +177,7 @@ def test_a_rate_limit_says_when_to_come_back(server, make, headers, seconds):
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-def test_what_may_pass_is_retriable(server, make, status):
+def test_passing_failures_are_retriable(server, make, status):
     server.script.append(Trouble(status=status, body="<html>Bad gateway</html>"))
     assert isinstance(failure(make()), Retriable)
     assert len(server.requests) == 1  # the caller's policy decides about another
@@ -214,7 +214,7 @@ def test_a_server_that_does_not_answer_is_retriable(make):
         (422, "refuses"),
     ],
 )
-def test_what_waiting_does_not_mend_is_fatal_and_says_what_does(server, make, status, advice):
+def test_lasting_failures_are_fatal_and_say_what_to_change(server, make, status, advice):
     server.script.append(refusal(status, f"not with {KEY}, never"))
     error = failure(make())
     assert isinstance(error, Fatal)

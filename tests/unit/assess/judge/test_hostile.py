@@ -49,7 +49,7 @@ def asked(case, mode):
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("mode", ["separate", "combined"])
-def test_whatever_a_text_says_it_stays_in_its_fence(text, mode):
+def test_no_text_leaves_its_fence(text, mode):
     requests = asked(a_case(question=text, answer=text, documents=(text, text), reference=text), mode)
     assert len(requests) == (10 if mode == "separate" else 7)
     for request in requests:

@@ -163,7 +163,7 @@ def test_no_answer_leaves_the_metric_undefined_and_is_paid_for(prompt, reason):
 
 @pytest.mark.parametrize("mode", ["separate", "combined"])
 @pytest.mark.parametrize("error", [Retriable("busy"), Fatal("wrong key")])
-def test_what_is_not_the_answer_s_fault_goes_up(mode, error):
+def test_errors_that_are_not_about_the_answer_are_raised(mode, error):
     model = scripted(faithfulness_verdicts=error, combined=error)
     with pytest.raises(type(error)):
         a_judge(model, mode=mode).judge(CASE)

@@ -61,7 +61,7 @@ def test_all_whose_margin_is_low_are_taken_whatever_their_verdict():
 
 
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.5, 0.9])
-def test_of_the_rest_about_the_part_is_taken_that_was_asked_for(part):
+def test_about_the_configured_share_of_the_rest_is_taken(part):
     number = 20_000
     deviation = (part * (1 - part) / number) ** 0.5
     assert abs(len(taken(a_sample(rest=part), number)) / number - part) < 4 * deviation

@@ -103,12 +103,12 @@ def test_an_enormous_number_is_malformed():
 
 @pytest.mark.parametrize("opening", ['{"why":', "[", "{", '{"supported": true, "why": [', "{ "])
 @pytest.mark.parametrize("times", [300, 2_000, 100_000])
-def test_what_is_nested_without_end_is_malformed(opening, times):
+def test_endless_nesting_is_malformed(opening, times):
     assert unfit(opening * times).reason == "malformed"
 
 
 @pytest.mark.parametrize("deep", [100, 330, 480, 600, 900, 990, 5_000])
-def test_what_is_nested_deeply_and_closed_again_is_malformed(deep):
+def test_deep_nesting_is_malformed_even_if_it_is_closed(deep):
     assert unfit('{"supported": true, "why": ' + "[" * deep + "]" * deep + "}").reason == "malformed"
     assert unfit('{"why":' * deep + "1" + "}" * deep).reason == "malformed"
 
@@ -132,7 +132,7 @@ def test_a_very_long_value_is_read():
         ("a\ud800b", "a\ufffdb"),
     ],
 )
-def test_what_cannot_be_stored_is_replaced_one_for_one(server, make, written, kept):
+def test_characters_that_cannot_be_stored_are_replaced_one_by_one(server, make, written, kept):
     server.chat_script.append(completed(f'{{"supported": true, "why": "{written}"}}'))
     assert make().ask(ASKED).value == Opinion(supported=True, why=kept)
 
@@ -141,7 +141,7 @@ class Nested(Form):
     parts: list[list[Opinion]]
 
 
-def test_what_cannot_be_stored_is_replaced_at_every_depth():
+def test_characters_that_cannot_be_stored_are_replaced_at_every_depth():
     value = read(answered(r'{"parts": [[{"supported": true, "why": "\u0000"}]]}'), Nested)
     assert value.parts == [[Opinion(supported=True, why="\ufffd")]]
 
@@ -155,7 +155,7 @@ def test_the_form_is_found_whatever_words_stand_around_it(before, after):
 
 
 @given(st.text(st.sampled_from('{}[]",: a')), st.text(st.sampled_from('{}[]",: a')))
-def test_whatever_signs_stand_around_it_nothing_else_is_taken(before, after):
+def test_other_characters_around_the_answer_never_change_it(before, after):
     with suppress(InvalidCompletion):
         assert read(answered(before + GOOD + after), Opinion) == OPINION
 
@@ -180,7 +180,7 @@ def test_other_bodies_are_no_completions(value):
 
 
 @pytest.mark.parametrize("content", [GOOD, None, "no"])
-def test_what_was_refused_or_filtered_is_final_whatever_it_says(content):
+def test_a_refused_or_filtered_answer_is_final(content):
     error = unfit(content, refusal="no")
     assert (error.reason, error.final) == ("model_refused", True)
     error = unfit(content, finish_reason="content_filter")
@@ -214,7 +214,7 @@ def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(server
     agree(server, budget, reply.spend)
 
 
-def test_what_is_wrong_is_said_of_at_most_three_fields(server, make):
+def test_an_error_names_at_most_three_fields(server, make):
     server.chat_script.append(completed(json.dumps({"supported": "yes", **{f"field {n}": n for n in range(9)}})))
     make().ask(ASKED)
     words = server.chats[1].messages[-1]["content"]
@@ -263,13 +263,13 @@ def test_an_answer_that_is_refused_at_the_second_attempt_is_none(server, budget,
 @pytest.mark.parametrize(
     "first", ['"\ud800"', '{"\ud800": "\ud800"}', r'{"\ud800": 1, "\u0000": 2}', "a\0b", '{"\0": 1}']
 )
-def test_what_is_sent_back_can_be_sent(server, make, first):
+def test_the_repair_request_holds_only_characters_that_can_be_sent(server, make, first):
     server.chat_script.append(completed(first))
     assert make().ask(ASKED).repaired
 
 
 @pytest.mark.parametrize("name", [r"\u0000", r"\ud800"])
-def test_what_is_wrong_is_told_in_words_that_can_be_stored(server, make, name):
+def test_errors_hold_only_characters_that_can_be_stored(server, make, name):
     server.chat_script.extend([completed(f'{{"{name}": 1}}')] * 2)
     words = str(failure(make()))
     assert "\0" not in words
@@ -318,9 +318,9 @@ OTHER = '{"supported": false, "why": "the document says so"}'
         '{"supported": false, "supported": true, "why": "it says so"}',
     ],
 )
-def test_what_may_be_quoted_from_a_document_is_not_taken_for_the_answer(content):
+def test_a_possible_quotation_is_not_taken_as_the_answer(content):
     assert unfit(content).reason == "malformed"
 
 
-def test_what_is_cut_off_is_not_taken_whatever_is_quoted_in_it():
+def test_a_truncated_answer_is_refused_whatever_it_quotes():
     assert unfit(f"The document says {OTHER}", finish_reason="length").reason == "truncated"

@@ -49,7 +49,7 @@ def test_a_success_in_between_begins_the_count_anew(breaker, between: Callable[[
     breaker.enter()
 
 
-def test_what_says_nothing_about_the_server_is_not_counted(breaker):
+def test_calls_that_say_nothing_about_the_server_do_not_count(breaker):
     for _ in range(10):
         breaker.enter()
         breaker.left()

@@ -41,7 +41,7 @@ def test_the_first_request_asks_for_the_form_strictly(server, make):
         ),
     ],
 )
-def test_what_a_server_does_not_take_is_learned_once(server, budget, make, server_takes, asked_in_all, formats):
+def test_parameters_that_a_server_refuses_are_learned_once(server, budget, make, server_takes, asked_in_all, formats):
     for name, value in server_takes.items():
         setattr(server, name, value)
     model = make()
@@ -73,7 +73,7 @@ def test_a_server_that_does_not_see_to_the_form_is_told_it(server, make, structu
 
 
 @pytest.mark.parametrize("structure", list(Structure))
-def test_what_is_known_from_the_settings_need_not_be_learned(server, make, structure):
+def test_the_configured_structure_is_not_learned_again(server, make, structure):
     server.structured = structure.value
     assert make(structure=structure).ask(ASKED).spend.calls == 1
 

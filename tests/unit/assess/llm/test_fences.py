@@ -65,7 +65,7 @@ def test_every_block_is_found_as_it_is_and_the_mark_in_none(texts):
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4), st.integers(1, 4))
-def test_whoever_knows_what_the_mark_would_be_has_changed_it_by_saying_so(texts, rounds):
+def test_a_text_that_contains_the_mark_changes_it(texts, rounds):
     asked = request(*texts, "")
     for _ in range(rounds):
         mark = mark_of(asked)
@@ -103,7 +103,7 @@ def test_the_prompts_say_what_the_fences_mean(mode):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_what_documents_say_reaches_the_model_as_data_only(server, make, order):
+def test_documents_reach_the_model_only_as_data(server, make, order):
     make().ask(request(order, "The sky is blue."))
     chat = server.chats[0]
     assert chat.system == PROMPT.text

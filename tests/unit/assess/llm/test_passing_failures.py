@@ -64,7 +64,7 @@ PASSING = {
 
 
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING.keys())
-def test_what_passes_is_asked_again(server, budget, make, trouble):
+def test_a_passing_failure_is_tried_again(server, budget, make, trouble):
     server.chat_script.append(trouble)
     reply = make().ask(ASKED)
     assert (reply.value, reply.model, reply.repaired) == (OPINION, CHAT_MODEL, False)
@@ -73,7 +73,7 @@ def test_what_passes_is_asked_again(server, budget, make, trouble):
 
 
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING.keys())
-def test_what_does_not_pass_is_retriable_in_the_end(server, budget, make, trouble):
+def test_a_lasting_failure_is_retriable_in_the_end(server, budget, make, trouble):
     server.chat_script.extend([trouble] * 10)
     error = failure(make())
     assert isinstance(error, Retriable)
@@ -110,7 +110,7 @@ def test_a_body_that_stops_in_its_middle_is_retriable(make, status):
 @pytest.mark.parametrize(
     "answer", [b"", b"\0\0\0\0", b"220 smtp ready\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"]
 )
-def test_what_speaks_no_http_is_retriable(make, answer):
+def test_an_answer_that_is_not_http_is_retriable(make, answer):
     with raw_server(answer) as (url, heads):
         assert isinstance(failure(make(base_url=url, timeout=0.5)), Retriable)
     assert len(heads) == TRIES

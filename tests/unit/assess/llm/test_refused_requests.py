@@ -111,7 +111,7 @@ def test_an_unknown_model_is_fatal_and_named(make):
     assert "no-such-model" in str(error)
 
 
-def test_what_the_server_says_can_be_stored(server, make):
+def test_the_servers_message_holds_only_characters_that_can_be_stored(server, make):
     server.chat_script.extend([refusal(429, "wait\0 a \ud800 bit\n\x1b[31m")] * TRIES)
     words = str(failure(make()))
     assert "\0" not in words

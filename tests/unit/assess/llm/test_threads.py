@@ -69,7 +69,7 @@ def test_never_more_calls_run_than_may(server, budget, make, pool, concurrency):
     agree(server, budget)
 
 
-def test_as_many_calls_run_as_may(server, make, pool, gate):
+def test_calls_run_up_to_the_limit(server, make, pool, gate):
     model = make(concurrency=6)
     calls = [pool.submit(model.ask, ASKED) for _ in range(6)]
     until("all are there", lambda: server.in_flight == 6)
@@ -77,7 +77,7 @@ def test_as_many_calls_run_as_may(server, make, pool, gate):
     assert [outcome(call) for call in calls] == [OPINION] * 6
 
 
-def test_who_waits_for_a_slot_gives_up_at_the_deadline(server, budget, make, pool, gate):
+def test_a_call_that_waits_for_a_slot_gives_up_at_the_deadline(server, budget, make, pool, gate):
     model = make(concurrency=1)
     first = pool.submit(model.ask, ASKED)
     until("it is there", lambda: server.in_flight == 1)

@@ -28,7 +28,7 @@ from tests.servers.llm import (
     ],
 )
 @pytest.mark.parametrize("status", [429, 503])
-def test_as_long_is_waited_as_the_server_says(server, budget, make, clock, status, headers, seconds):
+def test_a_retry_waits_as_long_as_the_server_says(server, budget, make, clock, status, headers, seconds):
     server.chat_script.append(Trouble(status=status, headers=headers, body=LIMIT))
     assert make().ask(ASKED).spend.calls == 2
     assert clock.waits == [seconds]

@@ -137,7 +137,7 @@ def test_support_without_documents_is_compared_with_the_texts_that_are_there():
     assert got.joined.sdq == pytest.approx(math.sqrt(0.5), abs=CLOSE)
 
 
-def test_where_all_is_missing_every_metric_says_what():
+def test_every_metric_names_its_missing_text():
     (got,) = scored(("", "", [], []))
     assert set(got.undefined) == set(NAMES)
     assert values(got) == [None] * 10

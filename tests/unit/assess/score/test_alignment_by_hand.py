@@ -17,7 +17,7 @@ from tests.factories.alignment import CLOSE, found, text_of
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
 
-def test_what_stands_as_it_is_has_full_support():
+def test_an_exact_copy_has_full_support():
     (got,) = found(text_of([X, Y, Z], [3]), [text_of([Z, X, Y, Z, Y], [1, 3, 1])])
     assert got.support == pytest.approx(0, abs=CLOSE)
     assert got.score == pytest.approx(1, abs=CLOSE)

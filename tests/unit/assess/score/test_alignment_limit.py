@@ -29,7 +29,7 @@ def test_all_of_it_where_there_is_time(monkeypatch):
     assert [len(words) for words in found] == [len(each) for each in documents]
 
 
-def test_else_the_passages_that_share_most_words(monkeypatch):
+def test_beyond_the_limit_the_passages_that_share_most_words_stay(monkeypatch):
     found, _ = reached(monkeypatch, 7 * 15)
     assert [" ".join(words) for words in found] == [
         "Invoices are sent by mail Deleted snapshots are kept for thirty days",

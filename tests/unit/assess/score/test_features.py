@@ -223,7 +223,7 @@ def test_refusing_and_courteous_sentences_are_left_out_as_the_reading_says():
     assert len(got.alignment) == 1
 
 
-def test_where_no_sentence_states_anything_all_are_judged():
+def test_all_sentences_count_if_none_states_anything():
     answer = f"{KEPT} {MAILED}"
     assert found(answer, left_out=["are"]) == found(answer)
 

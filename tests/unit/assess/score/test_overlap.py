@@ -115,7 +115,7 @@ def test_an_answer_without_words_has_no_shares(answer):
     assert overlap(answer, "What?", [FACT]) == NOTHING
 
 
-def test_what_there_is_too_little_of_has_no_share():
+def test_an_empty_whole_has_no_share():
     got = overlap("is it", "", [FACT])
     assert (got.content, got.new_content, got.quoted, got.copied) == (None, None, None, None)
     assert got.bigrams == 0

@@ -39,7 +39,7 @@ def test_code_is_read_in_a_source():
 
 
 @pytest.mark.parametrize("text", ["It costs (30 days) 5 m² of space.", "3. Mai 2020", "3.5 kg", "in 2020. Then"])
-def test_what_only_looks_like_a_mark_stays(text):
+def test_lookalikes_of_marks_stay(text):
     assert blank_markup(text, code=False) == text
 
 
@@ -72,7 +72,7 @@ def test_prose_is_what_is_read_aloud(written, read):
 
 
 @pytest.mark.parametrize("text", ["```\ncode()\n```", "https://example.com", "***", "", "[1]"])
-def test_where_nothing_would_remain_all_of_it_is_read(text):
+def test_all_of_a_text_is_read_if_nothing_would_remain(text):
     assert prose(text) == text
 
 

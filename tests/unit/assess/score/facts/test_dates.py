@@ -84,7 +84,7 @@ def test_a_time_without_its_half_of_the_day_has_both():
 @pytest.mark.parametrize(
     "text", ["They march on.", "She may go.", "2000 meters up", "$2000", "2020 people", "They sat in the sun.", "25:70"]
 )
-def test_what_only_looks_like_a_date(text):
+def test_lookalikes_of_dates(text):
     assert dates(text) == []
 
 

@@ -53,7 +53,7 @@ CONTRADICTING = [
 
 
 @pytest.mark.parametrize(("answer", "source"), CONTRADICTING)
-def test_what_contradicts(answer, source):
+def test_contradictions(answer, source):
     assert contradicts(answer, source)
     assert contradicts(source, answer)
 
@@ -77,7 +77,7 @@ def test_what_contradicts(answer, source):
         ("Yes.", "No."),
     ],
 )
-def test_what_does_not(answer, source):
+def test_pairs_without_contradiction(answer, source):
     assert not contradicts(answer, source)
     assert not contradicts(source, answer)
 

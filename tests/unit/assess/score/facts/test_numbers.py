@@ -152,7 +152,7 @@ def test_fractions_are_shares():
 
 
 @pytest.mark.parametrize("text", ["10-20 minutes", "10 to 20 minutes", "between 10 and 20 minutes", "10–20 minutes"])
-def test_both_ends_of_a_range_have_its_unit(text):
+def test_both_ends_of_a_range_have_the_unit(text):
     assert [(q.number, dimension(q)) for f in numbers(text) for q in f.key] == [(10, "time"), (20, "time")]
 
 
@@ -166,7 +166,7 @@ def test_the_currency_and_the_millions_of_a_range_are_for_both_ends():
 @pytest.mark.parametrize(
     "text", ["about 50", "nearly 50", "more than 50", "over $50", "etwa 50", "environ 50", "casi 50", "约50", "~50"]
 )
-def test_what_a_text_calls_approximate(text):
+def test_numbers_called_approximate(text):
     assert [q.about for f in numbers(text) for q in f.key] == [True]
 
 
