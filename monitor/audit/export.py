@@ -180,8 +180,14 @@ def write_export(
                 "checkpoints": len(checkpoints),
             },
             "differs": [
-                {"index": one.index, "kind": one.kind, "app": one.app, "id": one.id, "how": list(one.how)}
-                for one in counts.differs
+                {
+                    "index": record.index,
+                    "kind": record.kind,
+                    "app": record.app,
+                    "id": record.id,
+                    "how": list(record.how),
+                }
+                for record in counts.differs
             ],
             "files": dict(sorted(writer.written.items())),
         }

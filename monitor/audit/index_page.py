@@ -89,7 +89,9 @@ def index_page(summary: Summary, first: Sequence[ShownRecord]) -> str:
         "Erased or withheld": summary.withheld,
         "Not stored as sealed": len(summary.differs),
     }
-    differing = [(one.index, one.kind, one.app, one.id, "; ".join(one.how)) for one in summary.differs]
+    differing = [
+        (record.index, record.kind, record.app, record.id, "; ".join(record.how)) for record in summary.differs
+    ]
     columns = ("Leaf", "Kind", "App", "Id", "When", "What", "Question", "Answer")
     return "\n".join(
         (

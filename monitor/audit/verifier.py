@@ -436,14 +436,14 @@ class Verifier:
             "withheld": self.seen["withheld"],
             "checkpoints": len(self.heads),
         }
-        for one in self.manifest["differs"]:
-            if not {"index", "kind", "id", "how"} <= set(one):
+        for entry in self.manifest["differs"]:
+            if not {"index", "kind", "id", "how"} <= set(entry):
                 raise Fault(f"{MANIFEST}: an entry under `differs` is malformed")
         if self.manifest["counts"] != counted:
             self.faults.append(f"{MANIFEST}: it counts {self.manifest['counts']}, the files hold {counted}")
         size, root = self.heads[-1] if self.heads else (0, b"")
         if self.manifest["checkpoint"] != {"size": size, "root": b64encode(root).decode()}:
-            self.faults.append(f"{MANIFEST}: its checkpoint is not the last one of {CHECKPOINTS}")
+            self.faults.append(f"{MANIFEST}: its checkpoint is not the last entry of {CHECKPOINTS}")
 
     def summary(self) -> list[str]:
         """What was proved, and what was not, in lines."""
@@ -466,9 +466,9 @@ class Verifier:
 
     def _differing(self) -> Iterator[str]:
         """What the export itself says about rows that were changed after they were sealed."""
-        for one in self.manifest["differs"]:
-            of = f"leaf {one['index']} ({one['kind']} {one['id']!r})"
-            yield f"{of}: the database does not hold what was sealed: {'; '.join(one['how'])}"
+        for entry in self.manifest["differs"]:
+            of = f"leaf {entry['index']} ({entry['kind']} {entry['id']!r})"
+            yield f"{of}: the database does not hold what was sealed: {'; '.join(entry['how'])}"
 
 
 def hashes(encoded: Sequence[str]) -> list[bytes]:

@@ -71,11 +71,11 @@ class PostgresAlertStore(AlertStore):
     def alerts(self) -> list[Alert]:
         a = alert.c
         evaluated = select(func.max(rule_state.c.evaluated_at)).scalar_subquery()  # the evaluator's clock, not ours
-        told = select(func.jsonb_object_keys(alert_group.c.said))
+        notified = select(func.jsonb_object_keys(alert_group.c.said))
         recent = evaluated.is_(None) | (a.resolved_at > evaluated - RESOLVED_KEPT)
         goes_on = a.state.not_in(_OVER)
-        kept = goes_on | and_(a.state == State.RESOLVED, recent | a.fingerprint.in_(told))
-        query = select(alert).where(kept).order_by(a.active_since.desc())
+        current = goes_on | and_(a.state == State.RESOLVED, recent | a.fingerprint.in_(notified))
+        query = select(alert).where(current).order_by(a.active_since.desc())
         with bounded(self._engine) as connection:
             return [alert_of(row) for row in connection.execute(query)]
 
@@ -121,7 +121,7 @@ class PostgresAlertStore(AlertStore):
                 _save(connection, change)
             _save_rule(connection, done)
             if done.remembered:
-                rows = [_memory_row(done.rule_digest, identity, its) for identity, its in done.remembered.items()]
+                rows = [_memory_row(done.rule_digest, identity, memory) for identity, memory in done.remembered.items()]
                 write = postgresql.insert(alert_memory)
                 changed = {name: write.excluded[name] for name in ("seen_at", "memory", "baseline")}
                 connection.execute(write.on_conflict_do_update(index_elements=["fingerprint"], set_=changed), rows)
@@ -217,22 +217,22 @@ def _save_rule(connection: Connection, done: Round) -> None:
         "error": done.error,
         "error_since": now if done.error else None,
     }
-    kept = {
+    on_update = {
         "stale_since": func.coalesce(rule_state.c.stale_since, now) if done.stale else None,
         "error_since": func.coalesce(rule_state.c.error_since, now) if done.error else None,
     }
     write = postgresql.insert(rule_state).values(rule_digest=done.rule_digest, **fresh)
-    connection.execute(write.on_conflict_do_update(index_elements=["rule_digest"], set_={**fresh, **kept}))
+    connection.execute(write.on_conflict_do_update(index_elements=["rule_digest"], set_={**fresh, **on_update}))
 
 
-def _memory_row(rule_digest: str, identity: str, its: SeriesMemory) -> dict[str, Any]:
+def _memory_row(rule_digest: str, identity: str, memory: SeriesMemory) -> dict[str, Any]:
     return {
         "fingerprint": identity,
         "rule_digest": rule_digest,
-        "labels": dict(its.labels),
-        "seen_at": its.seen_at,
-        "memory": None if its.memory is None else dict(its.memory),
-        "baseline": None if its.baseline is None else its.baseline.to_json(),
+        "labels": dict(memory.labels),
+        "seen_at": memory.seen_at,
+        "memory": None if memory.memory is None else dict(memory.memory),
+        "baseline": None if memory.baseline is None else memory.baseline.to_json(),
     }
 
 

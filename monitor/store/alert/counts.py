@@ -119,12 +119,12 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     at = _time(table)
     hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
     total, added, _ = _values(table, signal)
-    its = [table.c[label] for label in by]
+    by_columns = [table.c[label] for label in by]
     n, k = (cast(func.sum(value), Double) for value in (total, added))
     hours = (
-        select(n.label("n"), k.label("k"), *its)
+        select(n.label("n"), k.label("k"), *by_columns)
         .where(at >= span.start, at < span.end, *_chosen(table, selector))
-        .group_by(hour, *its)
+        .group_by(hour, *by_columns)
         .having(n > 0)
         .subquery()
     )
@@ -159,7 +159,9 @@ def _query(
     numbered = defaultdict(list)
     for number, piece in enumerate(pieces):
         numbered[piece.table].append((number, piece))
-    parts = union_all(*(_part(table, those, signal, selector, by) for table, those in numbered.items())).subquery()
+    parts = union_all(
+        *(_part(table, of_table, signal, selector, by) for table, of_table in numbered.items())
+    ).subquery()
     sums = (cast(parts.c.total, BigInteger), cast(parts.c.added, Double), cast(parts.c.squares, Double))
     return select(parts.c.number, *sums, *(parts.c[label] for label in by)).where(parts.c.total > 0)
 

@@ -147,8 +147,8 @@ def _side(connection: Connection, wanted: _AnswerFilter, span: Span, *, now: boo
         text(_ROWS.format(conditions=conditions)),
         {
             **values,
-            "starts": [one.start for one in slices],
-            "ends": [one.end for one in slices],
+            "starts": [slice_.start for slice_ in slices],
+            "ends": [slice_.end for slice_ in slices],
             "first": span.start,
             "last": span.end,
             "apps": apps,

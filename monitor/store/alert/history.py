@@ -36,8 +36,8 @@ class AlertHistory:
             rows = connection.execute(query).all()
         quiet = (silencing(silences, alert_of(row).matched, now) for row in rows)
         return [
-            {**row._asdict(), "silenced_until": its.ends_at if its else None}
-            for row, its in zip(rows, quiet, strict=True)
+            {**row._asdict(), "silenced_until": silence_.ends_at if silence_ else None}
+            for row, silence_ in zip(rows, quiet, strict=True)
         ]
 
     def unsent(self) -> list[Row]:
@@ -69,7 +69,7 @@ class AlertHistory:
         """
         episodes = select(notification.c.payload["alerts"]).where(_begins(notification.c.episode, name))
         with retriable(), self._engine.connect() as connection:
-            of_group = {its["fingerprint"] for alerts in connection.scalars(episodes) for its in alerts}
+            of_group = {notified["fingerprint"] for alerts in connection.scalars(episodes) for notified in alerts}
             query = select(alert).where(
                 (alert.c.rule == name)
                 | _begins(alert.c.fingerprint, name)

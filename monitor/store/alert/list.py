@@ -75,4 +75,4 @@ class AlertBoard:
         with limited_read(self._engine, _NARROW) as connection:
             silences = [silence_of(row) for row in connection.execute(holding)]
             alerts = [alert_of(row) for row in connection.execute(query)]
-        return [ListedAlert(alert=its, silence=silencing(silences, its.matched, now)) for its in alerts]
+        return [ListedAlert(alert=listed, silence=silencing(silences, listed.matched, now)) for listed in alerts]

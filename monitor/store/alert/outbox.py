@@ -114,15 +114,15 @@ class PostgresOutbox(Outbox):
 
     @override
     def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
-        told = notification.alias()
+        earlier = notification.alias()
         reason = (
-            select(told.c.payload["instead_of"].astext)
+            select(earlier.c.payload["instead_of"].astext)
             .where(
-                told.c.episode == _n.episode,
-                told.c.receiver == fallback,
-                told.c.payload["instead_of"].astext.is_not(None),
+                earlier.c.episode == _n.episode,
+                earlier.c.receiver == fallback,
+                earlier.c.payload["instead_of"].astext.is_not(None),
             )
-            .order_by(told.c.number.desc())
+            .order_by(earlier.c.number.desc())
             .limit(1)
             .scalar_subquery()
         )
@@ -186,9 +186,9 @@ class PostgresOutbox(Outbox):
         )
         old = (_n.delivered_at < before) | (_n.given_up & (_n.made_at < before))
         resent = and_(_RESENT, _n.delivered_at < resent_before, _n.receipt.is_(None))
-        those = select(_n.id).where(or_(resent, and_(old, ~unfinished))).limit(limit)
+        removable = select(_n.id).where(or_(resent, and_(old, ~unfinished))).limit(limit)
         with retriable(), self._engine.begin() as connection:
-            return connection.execute(delete(notification).where(_n.id.in_(those))).rowcount
+            return connection.execute(delete(notification).where(_n.id.in_(removable))).rowcount
 
     def _mark(self, notification: Notification, **values: object) -> None:
         with retriable(), self._engine.begin() as connection:

@@ -42,14 +42,22 @@ class PostgresResponses(Responses):
     def acknowledge(self, alerts: Sequence[Alert], *, by: str, now: datetime, comment: str = "") -> int:
         done = 0
         with retriable(), self._engine.begin() as connection:
-            for its in sorted(alerts, key=lambda its: its.fingerprint):
-                same = (_a.fingerprint == its.fingerprint, _a.episode == its.episode, _a.state.in_(_ACTIVE))
+            for alert_ in sorted(alerts, key=lambda alert_: alert_.fingerprint):
+                same = (_a.fingerprint == alert_.fingerprint, _a.episode == alert_.episode, _a.state.in_(_ACTIVE))
                 write = update(alert).where(*same, _a.acknowledged_by.is_(None))
                 who = f"{by} ({comment})" if comment else by  # the comment tells the next person why
                 if connection.execute(write.values(acknowledged_by=who, acknowledged_at=now)).rowcount:
                     done += 1
-                    _keep(connection, "acknowledge", by, now, comment, fingerprint=its.fingerprint, episode=its.episode)
-                    queue_act(connection, acknowledge_act(its.fingerprint, its.episode, by=by, now=now))
+                    _keep(
+                        connection,
+                        "acknowledge",
+                        by,
+                        now,
+                        comment,
+                        fingerprint=alert_.fingerprint,
+                        episode=alert_.episode,
+                    )
+                    queue_act(connection, acknowledge_act(alert_.fingerprint, alert_.episode, by=by, now=now))
         return done
 
     @override

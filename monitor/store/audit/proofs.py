@@ -155,7 +155,7 @@ class TrailSnapshot:
         ]
 
     def _records(self, leaves: Sequence[Leaf], *, disclose: bool) -> Iterator[ExportedRecord]:
-        compared = {its.leaf.number: its for its in compare_rows(self.raw, leaves, self.accounts)}
+        compared = {row.leaf.number: row for row in compare_rows(self.raw, leaves, self.accounts)}
         for leaf in leaves:
             comparison = compared.get(leaf.number)
             yield ExportedRecord(

@@ -98,8 +98,8 @@ class LetterList:
         )
         with limited_read(self._engine, _NARROW) as connection:
             found = [Cause(**row) for row in connection.execute(query).mappings()]
-        return [its for its in found if _stands(its, wanted)][:most]
+        return [cause for cause in found if _stands(cause, wanted)][:most]
 
 
-def _stands(its: ListedLetter | Cause, wanted: LetterFilter) -> bool:
-    return wanted.problem is None or wanted.problem.lower() in redact(f"{its.path}: {its.problem}").lower()
+def _stands(row: ListedLetter | Cause, wanted: LetterFilter) -> bool:
+    return wanted.problem is None or wanted.problem.lower() in redact(f"{row.path}: {row.problem}").lower()

@@ -150,9 +150,9 @@ def assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
 
 def _labelled(filters: Filters) -> ColumnElement[bool]:
     """The condition on labels."""
-    its = and_(_r.app == _a.app, _r.interaction_id == _a.id)
+    of_interaction = and_(_r.app == _a.app, _r.interaction_id == _a.id)
     if filters.labelled is Labelled.NO:
-        return not_(exists().where(its))
+        return not_(exists().where(of_interaction))
     within = select(_r.app, _r.interaction_id, _r.occurred_at).where(
         _r.occurred_at >= filters.since, _r.occurred_at < filters.until
     )
@@ -164,4 +164,4 @@ def _labelled(filters: Filters) -> ColumnElement[bool]:
         later.c.app == _r.app, later.c.interaction_id == _r.interaction_id, later.c.labelled_by == _r.labelled_by
     )
     newest = not_(exists().where(same, later.c.id > _r.id))
-    return and_(labelled, exists().where(its, _r.label != _a.verdict, newest))
+    return and_(labelled, exists().where(of_interaction, _r.label != _a.verdict, newest))

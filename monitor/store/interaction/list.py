@@ -242,7 +242,7 @@ def _same(key: Any) -> ColumnElement[bool]:
 def _listed(keys: Any, *, forward: bool) -> Select[Any]:
     """The columns shown of the rows found, each row looked up on its own."""
     k = keys.c
-    its = select(
+    texts = select(
         *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer")),
         _i.tags["topic"].astext.label("topic"),
     ).where(_same(k))
@@ -255,7 +255,7 @@ def _listed(keys: Any, *, forward: bool) -> Select[Any]:
         .where(_a.app == k.app, _a.id == k.id, _a.occurred_at == k.occurred_at, _a.live)
         .limit(1)
     )
-    i, a = its.lateral("i"), judged.lateral("a")
+    i, a = texts.lateral("i"), judged.lateral("a")
     order = [k[name].asc() if forward else k[name].desc() for name in ("occurred_at", "app", "id")]
     return select(*k, *i.c, *a.c).select_from(keys.join(i, true()).join(a, true())).order_by(*order)
 

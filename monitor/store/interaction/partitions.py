@@ -82,22 +82,27 @@ def _create(connection: psycopg.Connection, table: str, month: date) -> None:
         connection.execute(sql.SQL(statement).format(**parts))
 
 
-def claim_keys(connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
+def claim_keys(connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
     """Claims the keys, and returns the interactions that were the first to claim theirs, in the given order."""
-    if not its:
+    if not interactions:
         return []
     months = {
-        (it.app, it.id): month_of(it.occurred_at) for it in reversed(its)
+        (interaction.app, interaction.id): month_of(interaction.occurred_at) for interaction in reversed(interactions)
     }  # where a key occurs twice, the first month
     rows = connection.execute(
-        _NEW_KEYS, ([it.app for it in its], [it.id for it in its], [month_of(it.occurred_at) for it in its])
+        _NEW_KEYS,
+        (
+            [interaction.app for interaction in interactions],
+            [interaction.id for interaction in interactions],
+            [month_of(interaction.occurred_at) for interaction in interactions],
+        ),
     ).fetchall()
     claimed = set(rows) - _dropped(connection, {made: months[made] for made in rows})
     new = []
-    for it in its:
-        if (it.app, it.id) in claimed:
-            claimed.discard((it.app, it.id))  # a second interaction with this key is a duplicate
-            new.append(it)
+    for interaction in interactions:
+        if (interaction.app, interaction.id) in claimed:
+            claimed.discard((interaction.app, interaction.id))  # a second interaction with this key is a duplicate
+            new.append(interaction)
     return new
 
 

@@ -39,8 +39,10 @@ def add_assessments(
     """
     if not assessments:
         return [], []
-    its = [a.interaction for a in assessments]
-    rows = connection.execute(_STORED, ([it.app for it in its], [it.id for it in its])).fetchall()
+    interactions = [a.interaction for a in assessments]
+    rows = connection.execute(
+        _STORED, ([interaction.app for interaction in interactions], [interaction.id for interaction in interactions])
+    ).fetchall()
     stored = {(app, id_): occurred_at for app, id_, occurred_at, _ in rows}
     erased = {(app, id_) for app, id_, _, was_erased in rows if was_erased}
     known: dict[tuple[str, str], Assessment] = {}

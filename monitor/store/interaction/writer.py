@@ -165,23 +165,23 @@ class Writer(Store):
                 new = self.keep(connection, batch.assessments)
                 pending = self._keep_pending(connection, batch.pending)
                 buried = _bury(connection, self._group, batch.dead_letters)
-            its = [*(a.interaction for a in batch.assessments), *batch.pending]
-            known = _others(its, [*(a.interaction for a in new), *pending])
+            interactions = [*(a.interaction for a in batch.assessments), *batch.pending]
+            known = _others(interactions, [*(a.interaction for a in new), *pending])
             count(
                 connection,
                 self._group,
                 batch.offsets,
                 (
                     ("assessed", (a.interaction.position for a in new)),
-                    ("duplicate", (it.position for it in known)),
-                    ("pending", (it.position for it in pending)),
+                    ("duplicate", (interaction.position for interaction in known)),
+                    ("pending", (interaction.position for interaction in pending)),
                     # a letter that is stored already was counted as dead by the group that read it first
                     ("dead", (at for i, at in enumerate(letters) if i in buried)),
                     ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
                 ),
             )
             if not self._rescore:
-                read = [*(at for it in its if (at := it.position) is not None), *letters]
+                read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
                 write_ingest(connection, self._now(), read, dead, self._labels)
         return Tally(
@@ -194,8 +194,11 @@ class Writer(Store):
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
         """Stores the assessments whose interaction is new, updates the rollup, and returns them."""
-        kept = {id(it): it for it in self._keep_new(connection, [a.interaction for a in assessments])}
-        new = [a for a in assessments if kept.pop(id(a.interaction), None) is not None]
+        new_by_identity = {
+            id(interaction): interaction
+            for interaction in self._keep_new(connection, [a.interaction for a in assessments])
+        }
+        new = [a for a in assessments if new_by_identity.pop(id(a.interaction), None) is not None]
         self._add(connection, new)
         queue_rows(connection, Kind.INTERACTION, map(_to_seal, sorted(new, key=key)), self._now())
         return new
@@ -220,12 +223,8 @@ class Writer(Store):
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues the follow-up work of assessments."""
-        enqueue(
-            connection,
-            self._group,
-            self._now(),
-            [(work, a.interaction) for a in assessments for work in self._follow_ups(a)],
-        )
+        work = [(kind, a.interaction) for a in assessments for kind in self._follow_ups(a)]
+        enqueue(connection, self._group, self._now(), work)
 
     def recount(
         self, connection: psycopg.Connection, before: Sequence[CountedAssessment], after: Sequence[Assessment]
@@ -233,18 +232,20 @@ class Writer(Store):
         """Puts `after` into the rollup in place of `before`."""
         write_rollup(connection, after, self._labels, instead_of=before)
 
-    def _keep_pending(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
-        new = self._keep_new(connection, its)
-        queue_rows(connection, Kind.INTERACTION, ((it.app, it.id, "") for it in new), self._now())
-        enqueue(connection, self._group, self._now(), [(Work.ASSESS, it) for it in new])
+    def _keep_pending(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
+        new = self._keep_new(connection, interactions)
+        to_seal = ((interaction.app, interaction.id, "") for interaction in new)
+        queue_rows(connection, Kind.INTERACTION, to_seal, self._now())
+        enqueue(connection, self._group, self._now(), [(Work.ASSESS, interaction) for interaction in new])
         return new
 
-    def _keep_new(self, connection: psycopg.Connection, its: Sequence[Interaction]) -> list[Interaction]:
-        new = claim_keys(connection, sorted(its, key=lambda it: (it.app, it.id)))
+    def _keep_new(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
+        new = claim_keys(connection, sorted(interactions, key=lambda interaction: (interaction.app, interaction.id)))
         if new:
             self._partitions.ensure(connection, new)
             stored_at = self._now()
-            copy_rows(connection, "interaction", INTERACTION_COLUMNS, [interaction_row(it, stored_at) for it in new])
+            rows = [interaction_row(interaction, stored_at) for interaction in new]
+            copy_rows(connection, "interaction", INTERACTION_COLUMNS, rows)
         return new
 
 
@@ -254,16 +255,16 @@ def enqueue(
     """Queues work, each kind once per interaction; a judged interaction is not judged again."""
     if not wanted:
         return
-    its = [it for _, it in wanted]
+    interactions = [interaction for _, interaction in wanted]
     connection.execute(
         _ENQUEUE,
         {
             "group": group,
             "now": now,
             "kinds": [str(kind) for kind, _ in wanted],
-            "apps": [it.app for it in its],
-            "ids": [it.id for it in its],
-            "times": [it.occurred_at for it in its],
+            "apps": [interaction.app for interaction in interactions],
+            "ids": [interaction.id for interaction in interactions],
+            "times": [interaction.occurred_at for interaction in interactions],
         },
     )
 
@@ -272,14 +273,14 @@ def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
     return *key(assessment), assessment.profile_hash
 
 
-def _others(its: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
+def _others(interactions: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
     """The interactions that are not among the settled ones; the same object may occur several times."""
     left, others = Counter(map(id, settled)), []
-    for it in its:
-        if left[id(it)]:
-            left[id(it)] -= 1
+    for interaction in interactions:
+        if left[id(interaction)]:
+            left[id(interaction)] -= 1
         else:
-            others.append(it)
+            others.append(interaction)
     return others
 
 

@@ -114,7 +114,11 @@ class Erasure:
 
         A short id counts only in double quotes, as in JSON.
         """
-        ids = {*wanted.ids, *(one.id for one in found), *([wanted.conversation] if wanted.conversation else [])}
+        ids = {
+            *wanted.ids,
+            *(interaction.id for interaction in found),
+            *([wanted.conversation] if wanted.conversation else []),
+        }
         terms = [term for id_ in sorted(ids) for term in _terms(id_)]
         if not terms:
             return []
@@ -128,8 +132,8 @@ class Erasure:
             hold_alerting(connection)
             hold_sealing(connection)
             questions = _questions(connection, app, interactions)
-            ids = [one.id for one in interactions]
-            times = [one.occurred_at for one in interactions]
+            ids = [interaction.id for interaction in interactions]
+            times = [interaction.occurred_at for interaction in interactions]
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             for statement in _STATEMENTS:
                 connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
@@ -142,7 +146,9 @@ class Erasure:
 
 def _questions(connection: Connection, app: str, interactions: Sequence[Erasable]) -> list[str]:
     """The questions of the interactions, whose rows it locks in the order of all writers."""
-    query = select(_i.question).where(_i.app == app, _i.id.in_([one.id for one in interactions])).order_by(_i.id)
+    query = (
+        select(_i.question).where(_i.app == app, _i.id.in_([erasable.id for erasable in interactions])).order_by(_i.id)
+    )
     return list(connection.scalars(query.with_for_update()))
 
 

@@ -160,7 +160,7 @@ class Retention:
             for table in tables.values():
                 connection.execute(text(f"LOCK TABLE {table} IN EXCLUSIVE MODE"))
             found = _due(connection, month, cut_offs)
-            if not found or any(one.due < one.stored for one in found):
+            if not found or any(rows.due < rows.stored for rows in found):
                 return []
             for statement in _WITH_IT:
                 connection.execute(text(statement.format(gone=f"interaction_{part} gone")))
@@ -251,10 +251,10 @@ def _queue_acts(
         cuts.setdefault(cut.app, set()).add(cut.before)
     whole = {app for app, times in cuts.items() if len(times) == 1 and _all_verdicts(app, cut_offs)}
     rows: Counter[tuple[str, str | None, datetime, date | None]] = Counter()
-    for one in found:
-        if one.before is not None:
-            verdict = None if one.app in whole else one.verdict.value if one.verdict else ""
-            rows[one.app, verdict, one.before, one.month] += one.due
+    for due in found:
+        if due.before is not None:
+            verdict = None if due.app in whole else due.verdict.value if due.verdict else ""
+            rows[due.app, verdict, due.before, due.month] += due.due
     for (app, verdict, before, month), number in rows.items():
         body = {"verdict": verdict, "before": before.astimezone(UTC).isoformat(), "rows": number}
         subject = "other times" if month is None else f"{month:%Y-%m}"

@@ -178,7 +178,7 @@ def _gone(connection: Connection, app: str, content: Mapping[str, Any]) -> set[s
 
     The rows of the others are locked until the transaction ends, so that a later erasure finds the report.
     """
-    shown = {one["id"] for name in _EXAMPLES for one in content[name]}
+    shown = {example["id"] for name in _EXAMPLES for example in content[name]}
     stored = connection.scalars(_STORED, {"app": app, "ids": sorted(shown)})
     return shown - set(stored)
 
@@ -187,7 +187,10 @@ def _without(content: Mapping[str, Any], ids: set[str]) -> dict[str, Any]:
     return {
         **content,
         **{
-            name: [{**one, "question": "", "answer": ""} if one["id"] in ids else one for one in content[name]]
+            name: [
+                {**example, "question": "", "answer": ""} if example["id"] in ids else example
+                for example in content[name]
+            ]
             for name in _EXAMPLES
         },
     }

@@ -68,7 +68,8 @@ _DOCUMENTS = """
 def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, TwoWeeks]:
     """Verdicts by prompt version, '' where the event named none; `totals` are those of this week and the one before."""
     now, before = (
-        _by_prompt(connection, _sample(app, one, total)) for one, total in zip((week, week.before), totals, strict=True)
+        _by_prompt(connection, _sample(app, of_week, total))
+        for of_week, total in zip((week, week.before), totals, strict=True)
     )
     return {
         name: TwoWeeks(this=now.get(name, Verdicts()), before=before.get(name, Verdicts()))
@@ -97,7 +98,7 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAns
         answers=whole["answers"],
         of=total,
         self_generated=whole["self_generated"],
-        documents=tuple(sorted(documents, key=lambda one: one.id)),
+        documents=tuple(sorted(documents, key=lambda document: document.id)),
     )
 
 
@@ -117,8 +118,8 @@ def _sample(app: str, week: Week, total: int) -> dict[str, Any]:
     return {
         "app": app,
         "verdicts": [verdict.value for verdict in Verdict],
-        "starts": [one.start for one in slices],
-        "ends": [one.end for one in slices],
+        "starts": [slice_.start for slice_ in slices],
+        "ends": [slice_.end for slice_ in slices],
         "first": week.start,
         "last": week.end,
     }

@@ -91,7 +91,9 @@ class WeeklyFacts:
             "before": week.before.start,
             "trend": week.trend_start,
         }
-        opinions = [one for one in self._reviews.opinions(app=app, since=week.start) if one.occurred_at < week.end]
+        opinions = [
+            opinion for opinion in self._reviews.opinions(app=app, since=week.start) if opinion.occurred_at < week.end
+        ]
         unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
         with self._snapshot() as connection:
             days = _days(connection, values)
@@ -186,7 +188,7 @@ def _profiles(assessed: Sequence[RowMapping]) -> tuple[ProfileUse, ...]:
         ProfileUse(name=name, hash=hash_, embedding_model=model, uncalibrated=uncalibrated, answers=answers)
         for (name, hash_, model, uncalibrated), answers in found.items()
     ]
-    return tuple(sorted(used, key=lambda one: (-one.answers, one.hash, one.embedding_model)))
+    return tuple(sorted(used, key=lambda use: (-use.answers, use.hash, use.embedding_model)))
 
 
 def _examples(connection: Connection, query: TextClause, values: Mapping[str, Any], most: int) -> tuple[Example, ...]:

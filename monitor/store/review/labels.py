@@ -142,16 +142,16 @@ class Reviews:
 
         A label that repeats the person's previous one, note included, is left out.
         """
-        wanted = [(one.standing.app, one.standing.id) for one in labels]
+        wanted = [(label.standing.app, label.standing.id) for label in labels]
         with retriable(), self._engine.begin() as connection:
             earlier = connection.execute(_LABELS_OF, _named(wanted))
             known = {(r.app, r.interaction_id, r.labelled_by): (r.label, r.note) for r in earlier}
             rows = []
-            for one in labels:
-                key, label = (one.standing.app, one.standing.id, one.by), (one.label, one.note)
-                if known.get(key) != label:
-                    known[key] = label
-                    rows.append(_row(one, now))
+            for label in labels:
+                key, content = (label.standing.app, label.standing.id, label.by), (label.label, label.note)
+                if known.get(key) != content:
+                    known[key] = content
+                    rows.append(_row(label, now))
             if rows:
                 new = insert(review).returning(review.c.id, sort_by_parameter_order=True)
                 for number, row in zip(connection.scalars(new, rows), rows, strict=True):
@@ -182,14 +182,14 @@ class Reviews:
         for first in range(0, len(opinions), _PAGE):
             page = opinions[first : first + _PAGE]
             values = {
-                "apps": [one.app for one in page],
-                "ids": [one.id for one in page],
-                "times": [one.occurred_at for one in page],
+                "apps": [opinion.app for opinion in page],
+                "ids": [opinion.id for opinion in page],
+                "times": [opinion.occurred_at for opinion in page],
             }
             with retriable(), self._engine.connect() as connection:
                 rows = connection.execute(_INTERACTIONS, values).mappings()
                 found = {(row["app"], row["id"]): interaction_of(dict(row)) for row in rows}
-            yield from ((one, found.get((one.app, one.id))) for one in page)
+            yield from ((opinion, found.get((opinion.app, opinion.id))) for opinion in page)
 
 
 def label_act(row: Mapping[str, Any]) -> Act:
@@ -209,16 +209,16 @@ def _named(wanted: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return {"apps": [app for app, _ in wanted], "ids": [id_ for _, id_ in wanted]}
 
 
-def _row(one: Label, now: datetime) -> dict[str, object]:
-    stood, p = one.standing, one.standing.probabilities
+def _row(label: Label, now: datetime) -> dict[str, object]:
+    stood, p = label.standing, label.standing.probabilities
     return {
         "app": stood.app,
         "interaction_id": stood.id,
         "occurred_at": stood.occurred_at,
-        "label": one.label,
-        "labelled_by": one.by,
+        "label": label.label,
+        "labelled_by": label.by,
         "labelled_at": now,
-        "note": one.note,
+        "note": label.note,
         "drawn": stood.drawn,
         "verdict": stood.verdict,
         "rule_verdict": stood.rule_verdict,

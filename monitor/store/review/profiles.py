@@ -158,18 +158,18 @@ class ProfileUse:
             )
             for row in rows
         ]
-        at_random = {(its.app, its.id) for its in opinions if its.drawn is Drawn.RANDOM}
-        newest = [its.newest for its in consensus(opinions)]
+        at_random = {(opinion.app, opinion.id) for opinion in opinions if opinion.drawn is Drawn.RANDOM}
+        newest = [opinion.newest for opinion in consensus(opinions)]
         return [
             LabelledVerdict(
-                app=its.app,
-                id=its.id,
-                label=its.label,
-                at_random=(its.app, its.id) in at_random,
-                verdict=its.verdict,
-                p_grounded=p_grounded[its.app, its.id],
+                app=opinion.app,
+                id=opinion.id,
+                label=opinion.label,
+                at_random=(opinion.app, opinion.id) in at_random,
+                verdict=opinion.verdict,
+                p_grounded=p_grounded[opinion.app, opinion.id],
             )
-            for its in newest
+            for opinion in newest
         ]
 
     def both(self, first: str, second: str, until: datetime) -> list[VerdictPair]:
