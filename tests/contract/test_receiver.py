@@ -116,7 +116,7 @@ def test_it_says_where_messages_go_without_sending_one(bench):
 
 
 @pytest.mark.parametrize("for_good", [False, True])
-def test_no_secret_is_told(bench, for_good, caplog):
+def test_no_secret_is_shown(bench, for_good, caplog):
     caplog.set_level(logging.DEBUG)
     bench.receiver.send(a_notification())
     bench.fail(for_good=for_good)

@@ -22,9 +22,15 @@ A = an_alert(fingerprint="a" * 32, episode="e" * 31 + "1")
 B = an_alert(fingerprint="b" * 32, episode="e" * 31 + "2", rule="refusal-rate", labels={"app": "shop", "topic": "x"})
 OVER = an_alert(fingerprint="c" * 32, episode="e" * 31 + "3", state=State.RESOLVED, resolved_at=at(1))
 GROUP = AlertGroup(
-    key="g1", receiver="slack", labels={"app": "shop"}, episode="9" * 32, number=1, told_at=at(1), paged_at=at(1),
+    key="g1",
+    receiver="slack",
+    labels={"app": "shop"},
+    episode="9" * 32,
+    number=1,
+    told_at=at(1),
+    paged_at=at(1),
     said={its.fingerprint: a_notified_alert(fingerprint=its.fingerprint) for its in (A, B, OVER)},
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -57,7 +63,7 @@ def store(engine, outbox):
 
 
 @pytest.mark.usefixtures("store")
-def test_what_an_episode_tells_of_is_what_is_active_of_its_group(responses):
+def test_the_alerts_of_an_episode_are_the_active_ones_of_its_group(responses):
     labels, alerts = responses.active_alerts(GROUP.episode)
     assert labels == {"app": "shop"}
     assert sorted(alerts, key=lambda its: its.fingerprint) == [A, B]
@@ -65,7 +71,7 @@ def test_what_an_episode_tells_of_is_what_is_active_of_its_group(responses):
     assert responses.active_alerts("nothing") == ({}, [])
 
 
-def test_of_a_group_that_is_over_nothing_is_told(store, responses, outbox):
+def test_a_group_that_is_over_has_no_active_alerts(store, responses, outbox):
     del store
     notification = a_notification(receiver="slack", group="g1", episode=GROUP.episode, number=1)
     outbox.enqueue(replace(GROUP, number=2), notification, over=True)
@@ -155,18 +161,20 @@ def test_the_history_of_an_alert_is_complete(store, history):
 
 
 @pytest.mark.usefixtures("store")
-def test_what_was_told_and_what_was_not_is_listed(history, outbox):
+def test_delivered_and_waiting_notifications_are_listed(history, outbox):
     told = history.notifications([A.fingerprint])
     assert [(row["receiver"], row["news"], row["number"], row["delivered_at"]) for row in told] == [
-        ("slack", "firing", 0, None), ("pager", "firing", 0, None),
-    ]  # fmt: skip
+        ("slack", "firing", 0, None),
+        ("pager", "firing", 0, None),
+    ]
     assert history.notifications([]) == history.notifications(["d" * 32]) == []
     slack, pager = (outbox.due(at(9), name)[0] for name in ("slack", "pager"))
     outbox.failed(slack, "revoked", None)
     outbox.failed(pager, "down", at(10))
     assert [(row["receiver"], row["waiting"], row["lost"], row["last_error"]) for row in history.unsent()] == [
-        ("pager", 1, 0, "down"), ("slack", 0, 1, "revoked"),
-    ]  # fmt: skip
+        ("pager", 1, 0, "down"),
+        ("slack", 0, 1, "revoked"),
+    ]
 
 
 def test_rules_are_listed_with_what_keeps_them(store, history):

@@ -28,8 +28,12 @@ def count(backend, store, request):
     def in_memory(*assessments):
         for a in assessments:
             it = a.interaction
-            labels = {"app": it.app, "environment": it.environment, "model": it.model or "",
-                      "topic": it.tags.get("topic", "")}  # fmt: skip
+            labels = {
+                "app": it.app,
+                "environment": it.environment,
+                "model": it.model or "",
+                "topic": it.tags.get("topic", ""),
+            }
             shown = Counter([a.verdict, *a.reasons, *(["negative"] if a.verdict.negative else [])])
             store.count(it.occurred_at, labels, 1, **shown)
 

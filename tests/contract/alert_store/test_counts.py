@@ -58,8 +58,10 @@ def test_there_is_one_for_each_combination_of_labels(store, count):
         *some(4, app="b", environment="staging", tags={"other": "tag"}),
     )
     assert counted(store, "refusal", ("app", "environment")) == {
-        ("a", "production"): [(1, 1)], ("a", "staging"): [(0, 2)], ("b", "staging"): [(3, 7)],
-    }  # fmt: skip
+        ("a", "production"): [(1, 1)],
+        ("a", "staging"): [(0, 2)],
+        ("b", "staging"): [(3, 7)],
+    }
     assert counted(store, "refusal", ("topic", "model")) == {("", ""): [(3, 7)], ("billing", "m"): [(1, 3)]}
 
 

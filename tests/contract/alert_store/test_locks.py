@@ -38,7 +38,7 @@ def test_the_lock_that_another_replica_holds_is_not_ours(backend, store, request
         assert ours
 
 
-def test_the_server_is_told_to_look_after_the_locks_session(backend, store, request):
+def test_the_server_watches_the_session_of_the_lock(backend, store, request):
     """Without a host there is nobody to close the session: the server has to ask. On a Unix socket all are 0."""
     if backend == "memory":
         return

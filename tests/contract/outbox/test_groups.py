@@ -24,7 +24,7 @@ def silence(backend, outbox, request):
     return outbox.silenced.append if backend == "memory" else in_postgres
 
 
-def test_a_group_stands_as_it_was_last_told_of(outbox):
+def test_a_group_is_stored_as_of_its_last_notification(outbox):
     group = a_group(description=Description(changes=("a",), examples=(an_example(),), course=a_course()))
     tell(outbox, group)
     assert outbox.groups() == [group]
@@ -37,7 +37,7 @@ def test_a_group_stands_as_it_was_last_told_of(outbox):
     assert outbox.groups() == []
 
 
-def test_groups_are_told_apart_by_receiver_and_key(outbox):
+def test_groups_are_identified_by_receiver_and_key(outbox):
     groups = [a_group(), a_group(receiver="pager", episode="e2"), a_group(key="g2", episode="e3")]
     for group in groups:
         tell(outbox, group)
@@ -64,7 +64,7 @@ def test_a_group_that_is_over_may_begin_anew(outbox):
         (a_group(), a_group(episode="e9", number=2), False),  # another ended it and began anew
     ],
 )
-def test_who_tells_of_a_group_that_stands_elsewhere_tells_nothing(outbox, stands, told, over):
+def test_an_update_of_a_group_that_another_replica_changed_is_refused(outbox, stands, told, over):
     for number in range(1, (stands.number if stands else 0) + 1):
         tell(outbox, replace(stands, number=number))
     groups, waiting = outbox.groups(), due(outbox)

@@ -21,7 +21,7 @@ def test_the_lock_that_nobody_holds_is_ours_and_is_given_back(outbox):
             assert ours
 
 
-def test_each_receiver_has_a_lock_of_its_own(outbox):
+def test_each_receiver_has_its_own_lock(outbox):
     with outbox.delivering("slack") as ours, outbox.delivering("pager") as theirs:
         assert ours
         assert theirs

@@ -115,7 +115,7 @@ def test_a_receipt_of_another_episode_is_not_given_back(outbox):
     assert [(n.episode, n.previous) for n in all_due(outbox, at(60))] == [("e2", None)]
 
 
-def test_who_stands_in_is_told_once(outbox):
+def test_the_fallback_gets_one_copy(outbox):
     tell_all(outbox)
     (found,) = all_due(outbox, at(60))
     instead = replace(found, receiver="pager", instead_of="slack (down)", id=None, attempts=0)
@@ -149,7 +149,7 @@ def test_one_that_failed_comes_after_those_that_waited_longer(outbox):
     assert [(n.group, n.attempts) for n in found] == [("g3", 0), ("g1", 1), ("g2", 1)]
 
 
-def test_what_was_made_long_ago_is_put_for_who_stands_in(outbox):
+def test_old_notifications_are_copied_to_the_fallback(outbox):
     tell_all(outbox, told_at=at(1))
     tell(outbox, a_group(key="g2", episode="e2", told_at=at(8)))
     tell(outbox, a_group(key="g3", episode="e3", told_at=at(1)), news="repeated")  # nobody is called
@@ -167,7 +167,7 @@ def test_what_was_made_long_ago_is_put_for_who_stands_in(outbox):
     assert outbox.due(at(9), "pager") == []
 
 
-def test_who_was_told_instead_is_told_what_comes_later(outbox):
+def test_the_fallback_gets_the_rest_of_the_episode(outbox):
     tell(outbox, a_group())
     outbox.copy_to_fallback("slack", "pager", made_before=at(5))
     outbox.delivered(outbox.due(at(9), "slack")[0], None, at(9))

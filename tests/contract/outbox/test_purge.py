@@ -10,7 +10,7 @@ def purged(outbox, *, before=100.0, resent_before=0.0, limit=10) -> int:
     return outbox.purge(before=at(before), resent_before=at(resent_before), limit=limit)
 
 
-def test_what_was_told_goes_once_its_episode_is_over(outbox):
+def test_notifications_are_purged_once_their_episode_is_over(outbox):
     tell(outbox, a_group())
     outbox.delivered(outbox.due(at(9), "slack")[0], {"ts": "1"}, at(9))
     assert purged(outbox) == 0  # it is not over
@@ -35,7 +35,7 @@ def test_what_was_given_up_goes_too_and_what_waits_never(outbox):
     assert due(outbox) == [("slack", "g2", "eg2", 0)]
 
 
-def test_what_is_told_again_to_who_forgets_goes_soon(outbox):
+def test_repetitions_for_receivers_that_forget_are_purged_soon(outbox):
     for number, (pages, receipt) in enumerate([(False, None), (True, None), (False, {"ts": "1"}), (False, None)], 1):
         tell(outbox, a_group(number=number, told_at=at(number)), news="repeated", pages=pages)
         outbox.delivered(outbox.due(at(60), "slack")[0], receipt, at(number))

@@ -23,7 +23,7 @@ def test_there_is_a_rate_for_every_verdict_and_reason():
         (SignalKind.LEDGER, INGEST_LABELS, False, True),
     ],
 )
-def test_each_kind_says_what_it_is_told_apart_by(kind, labels, share, momentary):
+def test_each_kind_has_its_labels(kind, labels, share, momentary):
     signal = Signal(kind=kind)
     assert (signal.labels, signal.is_share, signal.is_momentary) == (labels, share, momentary)
 

@@ -91,9 +91,11 @@ def test_a_silence_holds_from_its_start_and_not_at_its_end():
 
 def test_of_silences_that_hold_the_last_to_end_counts():
     short, long, later, other = (
-        a_silence(id="short", end=5), a_silence(id="long", end=9), a_silence(id="later", start=4, end=99),
+        a_silence(id="short", end=5),
+        a_silence(id="long", end=9),
+        a_silence(id="later", start=4, end=99),
         a_silence('app="bank"', id="other", end=99),
-    )  # fmt: skip
+    )
     assert silencing([long, short, later, other], LABELS, at(1)) is long
     assert silencing([later, other], LABELS, at(1)) is None
 

@@ -16,9 +16,14 @@ from tests.factories.notifications import at
 BREACHING, NORMAL, UNSURE, NO_DATA, STALE, ERROR = (
     an_observation(outcome)
     for outcome in (
-        Outcome.BREACHING, Outcome.NORMAL, Outcome.UNSURE, Outcome.NO_DATA, Outcome.STALE, Outcome.ERROR,
+        Outcome.BREACHING,
+        Outcome.NORMAL,
+        Outcome.UNSURE,
+        Outcome.NO_DATA,
+        Outcome.STALE,
+        Outcome.ERROR,
     )
-)  # fmt: skip
+)
 AT_ONCE = a_rule(for_=timedelta())
 
 
@@ -89,8 +94,10 @@ def test_a_breach_that_passes_fires_nothing():
 
 def test_without_for_it_fires_at_once():
     assert follow(AT_ONCE, *enumerate([BREACHING, NORMAL, BREACHING]))[0] == [
-        (0, "firing"), (1, "resolved"), (2, "firing"),
-    ]  # fmt: skip
+        (0, "firing"),
+        (1, "resolved"),
+        (2, "firing"),
+    ]
 
 
 def test_what_is_unsure_ends_what_is_pending():
@@ -212,7 +219,7 @@ def test_an_alert_without_its_rule_ends_with_a_note(state):
     assert "negative-rate" in (change.alert.note or "")
 
 
-def test_an_alert_without_its_rule_is_over_though_it_should_have_fired_on():
+def test_an_alert_without_its_rule_ends_despite_keep_firing_for():
     rule = a_rule(for_=timedelta(), keep_firing_for=timedelta(minutes=9))
     _, alert = follow(rule, (0, BREACHING), (1, NORMAL))
     change = abandoned(alert, at(2))
@@ -229,9 +236,11 @@ def test_an_alert_without_its_rule_is_over_though_it_should_have_fired_on():
 )
 def test_whatever_is_observed_the_invariants_hold(steps, for_seconds, keep_seconds, no_data, error):
     rule = a_rule(
-        for_=timedelta(seconds=for_seconds), keep_firing_for=timedelta(seconds=keep_seconds), no_data=no_data,
+        for_=timedelta(seconds=for_seconds),
+        keep_firing_for=timedelta(seconds=keep_seconds),
+        no_data=no_data,
         error=error,
-    )  # fmt: skip
+    )
     counts_as_breach = {Outcome.BREACHING, *([Outcome.NO_DATA] if no_data == "alerting" else [])}
     holds = {Outcome.STALE, *([Outcome.ERROR] if error == "keep_last" else [])}
     now, alert = at(0), None

@@ -34,7 +34,7 @@ def hours(*pairs: tuple[int, int]) -> list[Count]:
         (" baseline - 0.5pp ", Target(margin=-0.005)),
     ],
 )
-def test_targets_are_read_and_told(text, target):
+def test_targets_are_read_and_shown(text, target):
     assert parse_target(text) == target
     assert parse_target(str(target) if target.is_learnt else float(str(target))) == target
 

@@ -100,7 +100,7 @@ def test_a_link_is_left_as_it_is():
     assert http_url("https://wiki.example/rag?a=1&b=2#x") == "https://wiki.example/rag?a=1&b=2#x"
 
 
-def test_a_rate_is_told_with_its_interval():
+def test_a_rate_is_shown_with_its_interval():
     assert facts(a_notified_alert()) == [
         ("Rate of negative answers", "38.2 % (95 % interval 28.5 % to 48.9 %)"),
         ("Threshold", "above 30.0 %"),
@@ -110,11 +110,11 @@ def test_a_rate_is_told_with_its_interval():
     ]
 
 
-def test_the_end_is_told_with_how_long_it_lasted():
+def test_the_end_is_shown_with_the_duration():
     assert facts(a_resolved_alert())[-1] == ("Resolved", "2025-11-21 12:20 UTC, after 20m")
 
 
-def test_a_mean_is_told_as_a_number():
+def test_a_mean_is_shown_as_a_number():
     told = a_notified_alert(
         signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True
     )
@@ -122,7 +122,7 @@ def test_a_mean_is_told_as_a_number():
     assert figure(told) == "mean SDA 0.612, threshold 0.7"
 
 
-def test_a_state_is_told_without_interval_and_window():
+def test_a_momentary_state_is_shown_without_interval_and_window():
     told = a_notified_alert(
         signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta()
     )
@@ -133,7 +133,7 @@ def test_a_state_is_told_without_interval_and_window():
     ]
 
 
-def test_what_is_not_known_is_said_to_be_unknown():
+def test_an_unknown_value_is_shown_as_unknown():
     told = a_notified_alert(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
     assert facts(told)[0] == ("Rate of negative answers", "unknown")
     assert dict(facts(told))["Answers counted"] == "0"
@@ -143,7 +143,7 @@ def test_what_is_not_known_is_said_to_be_unknown():
     ("method", "name"),
     [("burn_rate", "Detail"), ("sequential", "Evidence"), ("change", "Compared with"), ("new", "Detail")],
 )
-def test_what_a_method_adds_is_told_under_its_name(method, name):
+def test_the_detail_of_a_method_has_its_own_name(method, name):
     assert (name, "14.4 over 1h") in facts(a_notified_alert(method=method, detail="14.4\nover 1h"))
 
 
@@ -167,7 +167,7 @@ def test_messages_are_counted_for_dead_letters():
     assert dict(facts(told))["Messages counted"] == "84"
 
 
-def test_what_people_did_is_told_of_each_alert():
+def test_what_people_did_is_shown_for_each_alert():
     told = a_notified_alert(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
     assert remarks(told) == [
         ("Acknowledged by", "ada"),
@@ -215,7 +215,7 @@ def test_the_news_are_one_line(changes, said):
     assert news_line(a_notification(**changes)) == said
 
 
-def test_who_joined_and_who_left_is_said():
+def test_alerts_that_joined_or_left_are_named():
     first, second = a_notified_alert(), a_notified_alert(rule="no-answers", fired_at=at(7))
     third = a_notified_alert(rule="refusals", fired_at=at(30))
     gone = replace(second, status="resolved", resolved_at=at(25))
@@ -238,12 +238,12 @@ def test_labels_without_a_value_are_left_out():
 
 
 @pytest.mark.parametrize("name", [*RATES, *Reason])
-def test_every_rate_is_said_in_words(name):
+def test_every_rate_has_words(name):
     assert "_" not in words(name)
     assert signal_words(str(Signal(kind=SignalKind.RATE, name=name))) == f"Rate of {words(name)}"
 
 
-def test_every_other_signal_is_said_in_words():
+def test_every_other_signal_has_words():
     kinds = [Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)]
     said = [signal_words(str(signal)) for signal in (*kinds, *(Signal(kind=SignalKind.MEAN, name=n) for n in MEANS))]
     assert len(set(said)) == len(said)
@@ -262,7 +262,7 @@ def test_every_other_signal_is_said_in_words():
         (0.0, "seconds", "0s"),
     ],
 )
-def test_an_amount_reads_as_its_unit(value, unit, said):
+def test_an_amount_is_shown_with_its_unit(value, unit, said):
     assert amount(value, unit) == said
 
 

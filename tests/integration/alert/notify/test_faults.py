@@ -68,7 +68,7 @@ def life_killed(news, step, processes, channel, *, without=""):
 
 
 @pytest.mark.parametrize("news", LIFE)
-def test_a_process_killed_at_any_step_loses_nothing_and_nothing_is_told_twice(news, processes, channel):
+def test_a_process_killed_at_any_step_loses_nothing_and_sends_nothing_twice(news, processes, channel):
     steps, undisturbed = life_with(news, processes, channel)
     kinds = ("evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "deliv")
     assert all(any(f": {kind}" in step for step in steps) for kind in kinds), steps
@@ -79,7 +79,7 @@ def test_a_process_killed_at_any_step_loses_nothing_and_nothing_is_told_twice(ne
 
 
 @pytest.mark.parametrize("news", ["firing", "changed"])
-def test_without_the_scope_to_look_it_up_only_what_was_sent_and_not_marked_is_told_twice(news, processes, channel):
+def test_without_the_history_scope_only_unmarked_notifications_are_sent_twice(news, processes, channel):
     steps, undisturbed = life_with(news, processes, channel)
     in_doubt = steps[steps.index(f"{news}: sent chat.postMessage 1") : steps.index(f"{news}: delivered 1")]
     roots, lines, *stored = undisturbed
@@ -94,7 +94,7 @@ def test_without_the_scope_to_look_it_up_only_what_was_sent_and_not_marked_is_to
     assert twice == in_doubt
 
 
-def test_a_whole_episode_is_told_from_end_to_end(processes, channel):
+def test_a_whole_episode_is_sent_from_start_to_end(processes, channel):
     assert processes.run(rounds(*LIFE))[1] == 0
     channel.check()
 
@@ -138,7 +138,7 @@ def live(loop, engine, *rounds):
         play_round(loop, engine, news, minutes)
 
 
-def test_slack_that_is_down_for_hours_is_told_everything_in_order_afterwards(loop, engine, channel):
+def test_slack_gets_everything_in_order_after_hours_of_downtime(loop, engine, channel):
     for trouble in (HANG_UP, BROKEN, RATE_LIMITED, Trouble(error="internal_error")):
         channel.slack.script.append(trouble)
         live(loop, engine, ("firing", len(channel.slack.script)))
@@ -219,7 +219,7 @@ class Spare:
         self.told.append(notification)
 
 
-def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engine, channel, rows):
+def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_takes_over(engine, channel, rows):
     channel.slack.script_of["chat.postMessage"] = [Trouble(error="channel_not_found")]
     spare = Spare(Retriable("not yet"))
     receivers = {"slack": slack_bot(channel.slack.url), "spare": spare}
@@ -239,7 +239,7 @@ def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_is_told(engin
     assert [told.number for told in spare.told] == [0, 1, 2, 3, 4]  # whoever stood in hears the end too
 
 
-def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fallback_once(engine, database, rows):
+def test_the_fallback_reports_an_unreachable_receiver_once(engine, database, rows):
     answers(database)
     spare, lost = Spare(), Spare(*[Retriable("out of reach")] * 100)
     patience = Patience(fallback="spare", fallback_after=timedelta(minutes=2), deadline=timedelta(minutes=10))
@@ -254,7 +254,7 @@ def test_a_receiver_that_is_out_of_reach_for_its_deadline_is_told_of_by_the_fall
     assert lost.told == []
 
 
-def test_what_somebody_does_between_reading_and_saving_is_kept_and_told(engine, channel, loop, monkeypatch):
+def test_an_action_between_reading_and_saving_is_kept_and_sent(engine, channel, loop, monkeypatch):
     live(loop, engine, ("firing", 0))
     save = loop.store.save
 

@@ -17,8 +17,8 @@ import pytest
 
 from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.webhook import payload_of
-from tests.rig.services import missing
 from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example
+from tests.rig.services import missing
 from tests.rig.waiting import until
 from tests.servers.webhook import HttpServer, http_server
 
@@ -180,7 +180,7 @@ def test_an_alert_that_is_not_sent_again_ends_by_itself(running, hook):
     until("Alertmanager tells of the end", lambda: told_of(hook, "forgotten")[-1]["status"] == "resolved")
 
 
-def test_a_silence_of_its_own_keeps_it_quiet(running, receiver, hook):
+def test_a_silence_in_alertmanager_keeps_it_quiet(running, receiver, hook):
     silence = {
         "matchers": [{"name": "alertname", "value": "silenced", "isRegex": False}],
         "startsAt": now().isoformat(),

@@ -94,7 +94,7 @@ def test_an_episode_tells_the_worst_of_it():
     assert (episode.fired_at, episode.resolved_at, episode.worst) == (at(11), at(14), 0.8)
 
 
-def test_what_fires_below_its_line_is_worst_at_its_lowest():
+def test_a_rule_that_fires_below_its_line_reports_the_lowest_value():
     means = np.array([0.9] * 10 + [0.4, 0.2, 0.3] + [0.9] * 7)
     history = MinuteHistory(
         NOON, ("app",), {("shop",): np.column_stack([np.full(20, 100.0), 100 * means, 100 * means**2])}

@@ -64,8 +64,11 @@ def test_from_counts_to_firing_and_back(store):
 
 def test_one_alert_per_combination_within_the_selection(store):
     for app, environment in (
-        ("shop", "production"), ("bank", "production"), ("bank", "staging"), ("zoo", "production"),
-    ):  # fmt: skip
+        ("shop", "production"),
+        ("bank", "production"),
+        ("bank", "staging"),
+        ("zoo", "production"),
+    ):
         store.count(at(0), {"app": app, "environment": environment}, 20, negative=20)
     selector = {"app": ("shop", "bank"), "environment": ("production",)}
     rule = a_rule(for_=timedelta(), by=("app", "environment"), selector=selector)
@@ -79,12 +82,13 @@ def test_without_labels_there_is_one_alert_for_all(store):
     assert store.alerts()[0].labels == {}
 
 
-def test_every_receiver_configured_is_told_unless_the_rule_names_some(store):
+def test_a_rule_without_receivers_notifies_every_configured_one(store):
     store.count(at(0), SHOP, 20, negative=20)
     run(store, 1, a_rule(for_=timedelta(), receivers=None), a_rule(name="b", for_=timedelta()), receivers=("x", "y"))
     assert {alert.rule: alert.receivers for alert in store.alerts()} == {
-        "negative-rate": ("x", "y"), "b": ("memory",),
-    }  # fmt: skip
+        "negative-rate": ("x", "y"),
+        "b": ("memory",),
+    }
 
 
 def test_evaluating_twice_at_once_changes_nothing_more(store):
@@ -270,7 +274,7 @@ def test_a_failure_that_passes_changes_nothing(store):
     assert run(store, 2.5, BROKEN) == [("shop", "firing")]
 
 
-def test_a_failure_for_good_is_that_of_its_rule(store):
+def test_a_permanent_failure_affects_only_its_rule(store):
     store.count(at(0), SHOP, 20, negative=20)
     store.broken = {"refusal": Fatal("no privilege for it")}
     assert run(store, 1, BROKEN, AT_ONCE) == [("shop", "firing")]
@@ -354,7 +358,7 @@ def test_until_something_is_learnt_nothing_fires(store):
     assert 0.2 < store.alerts()[0].bound < 0.3
 
 
-def test_each_set_of_labels_has_its_own_usual_rate(store):
+def test_each_set_of_labels_has_its_own_baseline(store):
     a_past(store, 48, negative=10)
     a_past(store, 48, negative=60, app="bank")
     for app in ("shop", "bank"):

@@ -88,7 +88,7 @@ def test_words_of_every_question_do_not_tell():
     assert not {"how", "do", "the", "of", "my", "get the"} & set(found)
 
 
-def test_inflections_are_one_word_in_its_commonest_form():
+def test_inflections_count_as_one_word_in_the_most_common_form():
     some = ["where are my refunds", "refunds please", "my refunds are late", "refunded yet", "no refund today"]
     assert [word for word in told(some, SMALL_TALK * 10) if word.startswith("refund")] == ["refunds"]
 
@@ -106,13 +106,13 @@ def test_inflections_are_one_word_in_its_commonest_form():
         (["ขอเงินคืน", "เงินคืนเมื่อไหร่", "ยังไม่ได้เงินคืน"], ["ส่งของเมื่อไหร่", "ยังไม่ได้ของ"], "งินคื"),
     ],
 )
-def test_scripts_without_spaces_are_told_by_runs_of_characters(some, others, expected):
+def test_scripts_without_spaces_are_described_by_runs_of_characters(some, others, expected):
     found = told(some * 4, others * 8)
     assert expected in found[0] or found[0] in expected
     assert len([word for word in found if set(word) & set(expected)]) <= 2
 
 
-def test_a_word_said_often_in_one_question_tells_nothing():
+def test_a_word_repeated_in_one_question_does_not_count_more():
     some = [*REFUNDS, "spam " * 90]
     assert "spam" not in told(some, OTHERS * 5)
 

@@ -65,7 +65,7 @@ def test_the_first_sentence_says_what_changed():
     assert any("failing questions" in sentence for sentence in others)
 
 
-def test_each_kind_is_said_in_its_own_words():
+def test_each_kind_has_its_own_sentence():
     assert said(a_finding()) == (
         "prompt version v42: 75 % negative (4.0 % before), 12 % elsewhere; this explains 94 % of the rise."
     )
@@ -81,7 +81,7 @@ def test_each_kind_is_said_in_its_own_words():
     )
 
 
-def test_where_nothing_changed_that_is_said_first():
+def test_if_nothing_changed_the_first_sentence_says_so():
     (sentence,) = an_explanation().sentences()
     assert sentence == (
         "No app, model, prompt version, topic, document or tag stands out among 40 compared values: "
@@ -93,12 +93,12 @@ def test_where_nothing_changed_that_is_said_first():
     assert second == "prompt version v42: 75 % negative, 12 % elsewhere; as before (70 % and 10 %)."
 
 
-def test_an_empty_window_is_said_to_be_one():
+def test_the_sentence_for_an_empty_window_says_so():
     assert explain([], USUAL, embed=EMBED).sentences() == ["Nothing can be compared: the window has no answers."]
 
 
 @pytest.mark.parametrize(("signal", "words"), [("refusal", "75 % refused"), ("missing_fact", "75 % with missing fact")])
-def test_the_signal_is_said(signal, words):
+def test_the_sentence_names_the_signal(signal, words):
     explanation = replace(an_explanation(findings=(a_finding(),)), signal=signal)
     assert words in explanation.sentences()[0]
 
@@ -119,7 +119,7 @@ def test_sentences_are_few_short_and_of_one_line(findings, texts):
     assert not any(mark in sentence for sentence in sentences for mark in "\n\r\u202e\u2028")
 
 
-def test_addresses_in_values_are_not_said():
+def test_addresses_in_values_are_not_shown():
     assert "jane@" not in said(a_finding(values=(Value(dimension="tag user", value="jane@mail.example"),)))
 
 

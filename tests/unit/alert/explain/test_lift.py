@@ -39,7 +39,7 @@ def test_a_bad_new_prompt_version_among_good_ones_is_the_first_finding():
     assert len(explanation.findings) == 1
 
 
-def test_a_known_model_that_became_worse_is_told_from_a_new_one():
+def test_a_known_model_that_became_worse_is_distinguished_from_a_new_one():
     window = traffic(2, 1_500, lambda row: of(row, "model", "m2", 0.4, 0.04))
     assert kinds(explain(window, USUAL)) == [("m2", Kind.WORSE)]
     assert explain(window, USUAL).findings[0].before_rate == pytest.approx(0.04, abs=0.02)
@@ -83,9 +83,12 @@ def test_an_outage_that_hits_everything_gives_no_dimension(rate):
 
 
 def test_retrieval_that_finds_nothing_for_some_is_a_finding():
-    window = traffic(2, 1_000, lambda row: 0.04 if row["documents"] else 0.95, documents=lambda g, row: (
-        () if g.random() < 0.3 else row["documents"]
-    ))  # fmt: skip
+    window = traffic(
+        2,
+        1_000,
+        lambda row: 0.04 if row["documents"] else 0.95,
+        documents=lambda g, row: () if g.random() < 0.3 else row["documents"],
+    )
     (finding,) = explain(window, USUAL).findings
     assert (finding.values, finding.kind) == ((Value(dimension="document", value=""),), Kind.NEW)
 
@@ -140,7 +143,7 @@ def test_values_with_few_answers_are_not_looked_at():
     assert "tiny" not in [value for value, _ in kinds(explain(window, USUAL))]
 
 
-def test_without_a_baseline_it_is_not_said_what_changed():
+def test_without_a_baseline_nothing_counts_as_changed():
     window = traffic(2, 400, lambda row: of(row, "model", "m2", 0.4, 0.04))
     explanation = explain(window, [])
     assert kinds(explanation) == [("m2", Kind.UNCOMPARED)]

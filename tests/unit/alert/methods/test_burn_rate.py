@@ -58,7 +58,9 @@ def test_a_pair_with_too_few_has_no_voice():
 
 
 def test_a_factor_out_of_reach_is_refused_with_the_highest():
-    with pytest.raises(WrongParameter, match=r"^allowed: .*14\.4 .*0\.08 allowed.* burn rate is 12\.5; allow less than 0\.0694"):
+    with pytest.raises(
+        WrongParameter, match=r"^allowed: .*14\.4 .*0\.08 allowed.* burn rate is 12\.5; allow less than 0\.0694"
+    ):
         BurnRate(allowed=Target(value=0.08))
     BurnRate(allowed=Target(value=0.08), preset="ticket")
 

@@ -47,7 +47,7 @@ def test_series_go_side_by_side():
 
 def test_nothing_overflows():
     wealth = advance(NOTHING, 10**9, 10**9, 1.0, 0.001)
-    kept, fires = settle(wealth, np.asarray(False), 1e5)
+    kept, fires = settle(wealth, np.zeros((), bool), 1e5)
     assert fires
     assert log_statistic(kept) == pytest.approx(np.log(CAP * 1e5))
 
@@ -56,9 +56,9 @@ def test_it_fires_at_the_line_and_resolves_far_below():
     def with_mean(mean: float):
         return np.log(np.full(len(ODDS), mean))
 
-    assert [bool(settle(with_mean(m), np.asarray(False), 1000.0)[1]) for m in (999.0, 1001.0)] == [False, True]
-    assert [bool(settle(with_mean(m), np.asarray(True), 1000.0)[1]) for m in (9.9, 10.1)] == [False, True]
-    anew, _ = settle(with_mean(9.9), np.asarray(True), 1000.0)
+    assert [bool(settle(with_mean(m), np.zeros((), bool), 1000.0)[1]) for m in (999.0, 1001.0)] == [False, True]
+    assert [bool(settle(with_mean(m), np.ones((), bool), 1000.0)[1]) for m in (9.9, 10.1)] == [False, True]
+    anew, _ = settle(with_mean(9.9), np.ones((), bool), 1000.0)
     assert np.isneginf(anew).all()
 
 

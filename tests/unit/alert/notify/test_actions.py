@@ -54,9 +54,7 @@ def actions(responses: Responding) -> AlertActions:
 def test_acknowledging_says_what_came_of_it():
     responses = Responding({"app": "shop"}, A, B)
     acting = actions(responses)
-    assert (
-        acting.acknowledge("g1", by="ada") == "acknowledged: negative-rate, refusal-rate; it will not be repeated"
-    )
+    assert acting.acknowledge("g1", by="ada") == "acknowledged: negative-rate, refusal-rate; it will not be repeated"
     assert acting.acknowledge("g1", by="bob") == "already acknowledged by ada"
     assert acting.acknowledge("gone", by="bob") == OVER
 
@@ -98,7 +96,7 @@ def test_alerts_of_one_rule_are_silenced_by_it():
         ({"app": "shop"}, timedelta(), "not silenced: a silence lasts at most 90d"),
     ],
 )
-def test_what_cannot_be_silenced_is_said(labels, length, why):
+def test_a_refused_silence_says_why(labels, length, why):
     responses = Responding(labels, A, B)
     assert actions(responses).silence("g1", length, by="ada").startswith(why)
     assert responses.silences == []

@@ -121,7 +121,7 @@ def test_another_replica_delivers(outbox):
     assert send(outbox, MemoryReceiver()) == Delivery()
 
 
-def test_killed_between_sending_and_marking_it_is_sent_again_and_said_so(outbox, monkeypatch):
+def test_a_notification_sent_but_not_marked_is_sent_again_in_doubt(outbox, monkeypatch):
     queue(outbox, a_notification())
     receiver = MemoryReceiver()
     with monkeypatch.context() as patch:
@@ -156,22 +156,23 @@ def test_a_receiver_that_is_slow_for_a_moment_is_not_stood_in_for(outbox):
     assert len(outbox.rows) == 1
 
 
-def test_what_is_given_up_is_told_instead_at_once(outbox):
+def test_a_given_up_notification_goes_to_the_fallback_at_once(outbox):
     queue(outbox, a_notification())
     send(outbox, MemoryReceiver(Fatal("revoked")), patience=FALLBACK)
     (_, instead) = (row.notification for row in outbox.rows)
     assert (instead.receiver, instead.instead_of, instead.attempts) == ("fallback", "memory (revoked)", 0)
 
 
-def test_what_waits_behind_a_service_that_asked_to_wait_is_told_instead(outbox):
+def test_a_notification_for_a_busy_service_goes_to_the_fallback(outbox):
     queue(outbox, a_notification(), ANOTHER)
     send(outbox, MemoryReceiver(Retriable("slow down", retry_after=90)), 9, patience=FALLBACK)
     assert [row.notification.instead_of for row in outbox.rows[2:]] == [
-        "memory (slow down)", "memory (memory asked to wait)",
-    ]  # fmt: skip
+        "memory (slow down)",
+        "memory (memory asked to wait)",
+    ]
 
 
-def test_of_many_that_wait_for_a_receiver_that_is_down_all_are_told_instead(outbox):
+def test_all_notifications_for_a_receiver_that_is_down_go_to_the_fallback(outbox):
     queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(100)))
     fallback = MemoryReceiver()
     for second in range(0, 330, 15):
@@ -181,7 +182,7 @@ def test_of_many_that_wait_for_a_receiver_that_is_down_all_are_told_instead(outb
     assert sum(row.notification.attempts for row in outbox.rows) == 22  # one a call; to wait is no attempt
 
 
-def test_each_has_its_turn_when_the_receiver_fails_again_and_again(outbox):
+def test_each_notification_has_its_turn_when_the_receiver_keeps_failing(outbox):
     queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(10)))
     for minute in range(3, 13):
         send(outbox, MemoryReceiver(Retriable("down"), *[Retriable("down")] * 9), minute)
@@ -204,7 +205,7 @@ def test_who_asked_to_wait_for_long_is_stood_in_for_in_time(outbox):
     assert [row.notification.receiver for row in outbox.rows] == ["memory", "fallback"]
 
 
-def test_whoever_was_told_instead_hears_the_end(outbox):
+def test_the_fallback_hears_the_end_too(outbox):
     queue(outbox, a_notification())
     send(outbox, MemoryReceiver(Retriable("down")), 8, patience=FALLBACK)
     queue(outbox, a_notification(number=1, news="changed"), a_resolved_notification(number=2))
@@ -213,17 +214,19 @@ def test_whoever_was_told_instead_hears_the_end(outbox):
         deliver(outbox, receivers, at(minute), random=DICE, patience=FALLBACK)
     assert [n.news for n in receivers["memory"].sent] == ["firing", "changed", "resolved"]
     assert [(n.news, n.instead_of) for n in receivers["fallback"].sent] == [
-        ("firing", "memory (down)"), ("changed", "memory (down)"), ("resolved", "memory (down)"),
-    ]  # fmt: skip
+        ("firing", "memory (down)"),
+        ("changed", "memory (down)"),
+        ("resolved", "memory (down)"),
+    ]
 
 
-def test_what_is_only_told_again_to_who_forgets_is_told_to_nobody_instead(outbox):
+def test_repetitions_for_receivers_that_forget_do_not_go_to_the_fallback(outbox):
     queue(outbox, a_notification(news="repeated"), a_notification(group="b", episode="b", news="repeated", pages=True))
     send(outbox, MemoryReceiver(Fatal("gone"), Fatal("gone")), 9, patience=FALLBACK)
     assert [row.notification.episode for row in outbox.rows[2:]] == ["b"]
 
 
-def test_what_is_purged_goes_in_pieces(outbox, monkeypatch):
+def test_purging_uses_small_transactions(outbox, monkeypatch):
     monkeypatch.setattr("monitor.alert.notify.deliver._ROWS", 2)
     queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(5)))
     send(outbox, MemoryReceiver())
@@ -232,7 +235,7 @@ def test_what_is_purged_goes_in_pieces(outbox, monkeypatch):
     assert outbox.rows == []
 
 
-def test_nobody_stands_in_for_the_fallback(outbox):
+def test_the_fallback_has_no_fallback(outbox):
     queue(outbox, a_notification(receiver="fallback"))
     deliver(outbox, {"fallback": MemoryReceiver(Fatal("gone"))}, at(9), random=DICE, patience=FALLBACK)
     assert len(outbox.rows) == 1

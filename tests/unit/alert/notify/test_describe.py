@@ -48,9 +48,13 @@ def store():
 
 def describer(store, *answers, rule=RULE, **more):
     known = {
-        "rules": [rule], "signals": store, "answers": Answers(*answers), "explanations": SavedExplanations(), "embed": None,
+        "rules": [rule],
+        "signals": store,
+        "answers": Answers(*answers),
+        "explanations": SavedExplanations(),
+        "embed": None,
         "link": lambda app, its: f"https://m/{app}/{its}",
-    }  # fmt: skip
+    }
     return Describer(**known | more)
 
 

@@ -48,7 +48,7 @@ def telling() -> Dispatching:
     return Dispatching()
 
 
-def test_nobody_is_told_of_what_is_not_active():
+def test_inactive_alerts_are_not_sent():
     for state in (State.PENDING, State.INACTIVE, State.RESOLVED):
         assert Dispatching().round(9, replace(A, state=state)) == []
 
@@ -61,7 +61,7 @@ def test_a_group_waits_for_others_from_its_first_alert_on(telling):
     assert (flush.group.labels, flush.group.number, flush.pages) == ({"app": "shop"}, 1, True)
 
 
-def test_alerts_with_the_same_labels_are_told_together_the_worst_first(telling):
+def test_alerts_with_the_same_labels_are_sent_together_the_worst_first(telling):
     late = replace(B, severity="critical", fired_at=at(1))
     assert telling.round(6, B, late, ELSEWHERE, replace(A, severity="info")) == [
         ("firing", [("refusal-rate", "firing"), ("refusal-rate", "firing"), ("negative-rate", "firing")]),
@@ -70,21 +70,21 @@ def test_alerts_with_the_same_labels_are_told_together_the_worst_first(telling):
     assert [told.severity for told in telling.flushes[0].alerts] == ["critical", "warning", "info"]
 
 
-def test_each_receiver_has_groups_of_its_own(telling):
+def test_each_receiver_has_its_own_groups(telling):
     both = replace(A, receivers=("slack", "pager"))
     telling.round(1, both)
     assert [flush.group.receiver for flush in telling.flushes] == ["slack", "pager"]
     assert len({flush.group.episode for flush in telling.flushes}) == 2
 
 
-def test_one_that_joins_is_told_after_the_interval(telling):
+def test_an_alert_that_joins_is_sent_after_the_interval(telling):
     telling.round(5.5, A)
     assert telling.round(6, A, B) == []
     assert telling.round(6.5, A, B) == [("changed", [("negative-rate", "firing"), ("refusal-rate", "firing")])]
     assert telling.flushes[-1].group.number == 2
 
 
-def test_one_that_leaves_is_told_once(telling):
+def test_an_alert_that_leaves_is_sent_once(telling):
     telling.round(6, A, B)
     over = resolved(A, 7)
     assert telling.round(7, over, B) == [("changed", [("refusal-rate", "firing"), ("negative-rate", "resolved")])]
@@ -111,7 +111,7 @@ def test_the_next_time_is_another_episode(telling):
     assert second.group.number == 1
 
 
-def test_an_alert_silenced_while_another_had_its_episode_has_one_of_its_own(telling):
+def test_an_alert_silenced_during_another_episode_gets_its_own_episode(telling):
     """Both fired in the same round, so what tells the episodes apart is not when their first alert fired."""
     beside = replace(B, fired_at=A.fired_at)
     silence = a_silence('rule="refusal-rate"', end=5)
@@ -131,7 +131,7 @@ def test_one_that_fires_again_within_the_interval_begins_nothing_new(telling):
 
 
 @pytest.mark.parametrize("then", [State.PENDING, None], ids=["pends again", "is not kept"])
-def test_the_end_is_told_of_one_that_is_not_there_any_more(telling, then):
+def test_the_end_of_an_alert_that_disappeared_is_sent(telling, then):
     telling.round(1, A)
     assert telling.round(1.3, resolved(A, 1.3)) == []
     left = [] if then is None else [replace(A, episode="e9", state=then, fired_at=None, receivers=())]
@@ -141,12 +141,13 @@ def test_the_end_is_told_of_one_that_is_not_there_any_more(telling, then):
     assert telling.groups == {}
 
 
-def test_the_end_is_told_where_the_next_time_is_for_others(telling):
+def test_the_end_is_sent_to_the_old_receivers_when_they_change(telling):
     telling.round(1, A)
     for_others = replace(A, episode="e9", fired_at=at(1.4), receivers=("pager",))
     assert telling.round(3, for_others) == [
-        ("firing", [("negative-rate", "firing")]), ("resolved", [("negative-rate", "resolved")]),
-    ]  # fmt: skip
+        ("firing", [("negative-rate", "firing")]),
+        ("resolved", [("negative-rate", "resolved")]),
+    ]
     assert [flush.group.receiver for flush in telling.flushes] == ["memory", "pager", "memory"]
 
 
@@ -161,7 +162,7 @@ def test_it_is_repeated_until_somebody_acknowledges(telling):
     assert telling.round(999, mine) == []
 
 
-def test_one_that_joins_an_acknowledged_group_is_told_and_repeated(telling):
+def test_an_alert_that_joins_an_acknowledged_group_is_sent_and_repeated(telling):
     mine = replace(A, acknowledged_by="ada", acknowledged_at=at(2))
     telling.round(1, A)
     telling.round(2, mine)
@@ -191,13 +192,17 @@ def test_what_is_behind_is_not_sent_again(telling):
     telling.round(1, A)
     (group,) = telling.groups.values()
     flushes = plan(
-        [A], [group], at(9), grouping=Grouping(), resend={group.receiver: timedelta(minutes=1)},
+        [A],
+        [group],
+        at(9),
+        grouping=Grouping(),
+        resend={group.receiver: timedelta(minutes=1)},
         backlog={(group.receiver, group.key)},
-    )  # fmt: skip
+    )
     assert flushes == []
 
 
-def test_an_acknowledgement_is_told_at_once_and_alone(telling):
+def test_an_acknowledgement_is_sent_at_once_and_alone(telling):
     telling.round(1, A, replace(B, fired_at=at(0)))
     mine = replace(A, acknowledged_by="ada", acknowledged_at=at(1.1))
     joined = replace(ELSEWHERE, labels={"app": "shop"}, rule="third", fired_at=at(1))
@@ -207,24 +212,24 @@ def test_an_acknowledgement_is_told_at_once_and_alone(telling):
     ]
 
 
-def test_acknowledged_before_it_was_told_is_no_news_of_its_own(telling):
+def test_an_acknowledgement_before_the_first_notification_is_not_sent(telling):
     mine = replace(A, acknowledged_by="ada", acknowledged_at=at(0))
     assert telling.round(1, mine)[0][0] == "firing"
     assert telling.round(3, mine) == []
 
 
-def test_a_silence_keeps_quiet_what_was_never_told(telling):
+def test_a_silence_suppresses_an_alert_that_was_never_sent(telling):
     silence = a_silence(end=60)
     assert telling.round(5, A, silences=[silence]) == []
     assert telling.round(60, A, silences=[silence]) == [("firing", [("negative-rate", "firing")])]
 
 
-def test_what_was_silenced_from_its_beginning_to_its_end_is_never_told(telling):
+def test_an_alert_silenced_from_start_to_end_is_never_sent(telling):
     assert telling.round(5, A, silences=[a_silence()]) == []
     assert telling.round(70, resolved(A, 50)) == []
 
 
-def test_a_silence_is_told_with_who_made_it_and_its_end_repeats(telling):
+def test_a_silence_is_sent_with_its_author_and_its_end_repeats(telling):
     telling.round(1, A)
     silence = a_silence(start=2, end=300)
     assert telling.round(2, A, silences=[silence]) == [("silenced", [("negative-rate", "firing")])]
@@ -237,7 +242,7 @@ def test_a_silence_is_told_with_who_made_it_and_its_end_repeats(telling):
     assert telling.round(301, A) == []
 
 
-def test_what_becomes_of_a_silenced_alert_is_told_when_it_is_over(telling):
+def test_the_end_of_a_silenced_alert_is_sent_when_it_is_over(telling):
     telling.round(1, A)
     quiet = [a_silence(start=2, end=300)]
     telling.round(2, A, silences=quiet)
@@ -260,14 +265,14 @@ def inhibition(source: str, target: str, *equal: str) -> Inhibition:
     return Inhibition(source=(parse_matcher(source),), target=(parse_matcher(target),), equal=equal)
 
 
-def test_what_is_inhibited_is_told_once_nothing_inhibits_it(telling):
+def test_an_inhibited_alert_is_sent_once_nothing_inhibits_it(telling):
     telling.options["inhibitions"] = [inhibition('rule="lag"', 'rule="negative-rate"')]
     assert telling.round(1, A, INGESTION) == [("firing", [("lag", "firing")])]
     after = telling.round(2, A, replace(INGESTION, state=State.NO_DATA))
     assert ("firing", [("negative-rate", "firing")]) in after
 
 
-def test_told_before_it_was_inhibited_it_is_not_repeated_and_its_end_is_told(telling):
+def test_an_alert_sent_before_it_was_inhibited_is_not_repeated_and_its_end_is_sent(telling):
     telling.options["inhibitions"] = [inhibition('rule="lag"', 'rule="negative-rate"')]
     telling.round(1, A)
     burning = replace(INGESTION, fired_at=at(2), acknowledged_by="ada")
@@ -282,7 +287,7 @@ def test_alerts_of_both_sides_do_not_silence_one_another(telling):
     assert telling.round(1, INGESTION, other, A) == [("firing", [("lag", "firing"), ("dead-letters", "firing")])]
 
 
-def test_whoever_forgets_is_told_at_once_and_again(telling):
+def test_a_receiver_that_forgets_is_notified_at_once_and_again(telling):
     telling.options["resend"] = {"memory": timedelta(minutes=1)}
     assert telling.round(0, A)[0][0] == "firing"
     assert telling.round(0.5, A) == []
@@ -307,12 +312,12 @@ def test_without_labels_to_group_by_all_are_one_group():
 
 
 @pytest.mark.parametrize("state", [State.NO_DATA, State.ERROR])
-def test_no_data_and_errors_are_told_as_such(telling, state):
+def test_no_data_and_errors_are_sent_as_such(telling, state):
     assert telling.round(1, replace(A, state=state)) == [("firing", [("negative-rate", state.value)])]
     assert telling.round(3, A) == [("changed", [("negative-rate", "firing")])]
 
 
-def test_bounds_without_end_are_told_as_none(telling):
+def test_infinite_bounds_are_sent_as_none(telling):
     telling.round(1, replace(A, lower=float("-inf"), upper=float("inf")))
     (told,) = telling.flushes[0].alerts
     assert (told.lower, told.upper) == (None, None)

@@ -39,7 +39,7 @@ def outbox() -> MemoryOutbox:
     return MemoryOutbox()
 
 
-def test_what_is_told_is_numbered_described_and_linked(outbox):
+def test_notifications_are_numbered_described_and_linked(outbox):
     (first,) = tell(outbox, at(1), an_alert(), link=lambda told: f"https://monitor.example/alerts/{told.fingerprint}")
     assert (first.number, first.news, first.group_labels, first.at) == (0, "firing", {"app": "shop"}, at(1))
     assert (first.changes, first.examples) == (SAID.changes, SAID.examples)
@@ -47,7 +47,7 @@ def test_what_is_told_is_numbered_described_and_linked(outbox):
     assert [row.notification for row in outbox.rows] == [replace(first, id=1)]
 
 
-def test_nothing_is_told_twice(outbox):
+def test_nothing_is_sent_twice(outbox):
     assert len(tell(outbox, at(1), an_alert())) == 1
     assert tell(outbox, at(1), an_alert()) == []
     assert len(outbox.rows) == 1
@@ -66,8 +66,11 @@ def test_the_description_stays_with_the_episode_until_it_is_repeated(outbox):
     tell(outbox, at(4), an_alert(acknowledged_by="ada"), other, describe=describe)
     tell(outbox, at(9), an_alert(acknowledged_by="ada"), other, describe=describe)
     assert [(row.notification.news, row.notification.changes[0]) for row in outbox.rows] == [
-        ("firing", "Change 1."), ("acknowledged", "Change 1."), ("changed", "Change 2."), ("repeated", "Change 3."),
-    ]  # fmt: skip
+        ("firing", "Change 1."),
+        ("acknowledged", "Change 1."),
+        ("changed", "Change 2."),
+        ("repeated", "Change 3."),
+    ]
 
 
 def test_receivers_of_the_same_alert_share_what_was_found_out(outbox):
@@ -175,9 +178,14 @@ class World:
         if before is None or state in (State.INACTIVE, State.RESOLVED):
             self.episodes += 1
             before = an_alert(
-                fingerprint=name * 32, episode=f"{name}{self.episodes}", rule=name, labels={"app": app},
-                receivers=(), active_since=self.now, fired_at=None,
-            )  # fmt: skip
+                fingerprint=name * 32,
+                episode=f"{name}{self.episodes}",
+                rule=name,
+                labels={"app": app},
+                receivers=(),
+                active_since=self.now,
+                fired_at=None,
+            )
         if after is State.FIRING and before.fired_at is None:
             before = replace(before, fired_at=self.now, receivers=tuple(receivers))
         self.loud_since.pop(name, None)

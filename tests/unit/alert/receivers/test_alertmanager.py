@@ -117,7 +117,7 @@ def test_one_of_a_cluster_is_enough(server, other, caplog):
     assert "another server of the cluster accepted the alerts" in caplog.text
 
 
-def test_all_of_a_cluster_are_told(server, other):
+def test_every_server_of_a_cluster_gets_the_alerts(server, other):
     Alertmanager([server.url, other.url], authorization="Bearer x").send(a_notification())
     assert server.requests[0].json == other.requests[0].json
     assert server.requests[0].headers["authorization"] == other.requests[0].headers["authorization"] == "Bearer x"

@@ -40,7 +40,7 @@ def _only_its_own_settings(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def test_nothing_but_the_console_is_told_unless_asked_for():
+def test_only_the_console_is_configured_by_default():
     assert set(configured(Settings())) == {"console"}
 
 
@@ -83,7 +83,7 @@ def test_alertmanager_is_logged_in_to(login, header):
         ({"email": {"port": 0}}, "greater than 0"),
     ],
 )
-def test_what_is_wrong_is_said(section, problem):
+def test_wrong_settings_are_named(section, problem):
     with pytest.raises(ValidationError, match=problem):
         Settings(**section)
 

@@ -35,7 +35,7 @@ def test_a_message_reads_like_this():
     assert render(told) == READS
 
 
-def test_a_group_is_told_alert_by_alert():
+def test_a_group_is_shown_alert_by_alert():
     alerts = (
         a_notified_alert(),
         a_notified_alert(rule="b", acknowledged_by="ada", silenced_until=at(60)),
@@ -56,7 +56,7 @@ def test_alerts_beyond_twenty_are_counted():
     assert "  3 more alerts not shown\n" in said
 
 
-def test_who_was_to_be_told_instead_is_said():
+def test_the_receiver_that_failed_is_named():
     said = render(a_notification(instead_of="slack: invalid_auth"))
     assert "\n  Sent here instead of to slack: invalid_auth\n" in said
 

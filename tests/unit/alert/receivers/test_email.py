@@ -176,7 +176,7 @@ def test_nothing_is_sent_in_the_clear_where_starttls_is_asked_for(server):
     assert server.mails == []
 
 
-def test_a_wrong_password_is_fatal_and_not_told(trusted, caplog):
+def test_a_wrong_password_is_fatal_and_not_shown(trusted, caplog):
     caplog.set_level(logging.DEBUG)
     with smtp_server(certificate=trusted, login=True) as server:
         known = email(server.server("starttls", username=USER, password="TopSecretButWrong"))

@@ -62,7 +62,7 @@ def test_what_joins_an_acknowledged_group_calls_somebody(server, receiver):
     assert server.incidents == {warned: "resolved", joint: "triggered"}
 
 
-def test_what_came_back_before_anybody_was_told_is_the_same_incident(server, receiver):
+def test_an_alert_that_comes_back_between_notifications_is_the_same_incident(server, receiver):
     receiver.send(a_notification())
     receiver.send(a_resolved_notification(alerts=(a_notified_alert(episode="another", status="resolved"),)))
     assert server.incidents == {ALERT: "resolved"}
@@ -79,7 +79,7 @@ def test_what_is_silenced_stays_as_it_was_and_calls_again_after_it(server, recei
     assert server.events[-1]["event_action"] == "trigger"
 
 
-def test_what_changed_stands_with_the_alert_it_is_about():
+def test_what_changed_is_shown_with_the_leading_alert():
     first, second = events_of(
         a_notification(
             alerts=(a_notified_alert(), a_notified_alert(episode="b", labels={"app": "bank"})), changes=("More.",)
@@ -140,7 +140,7 @@ def test_the_largest_event_is_taken():
         assert problems(body) == []
 
 
-def test_a_wrong_key_is_fatal_and_not_told(server):
+def test_a_wrong_key_is_fatal_and_not_shown(server):
     wrong = "TopSecretButWrong"
     with pytest.raises(Fatal, match="MONITOR_PAGERDUTY__ROUTING_KEY") as caught:
         PagerDuty(routing_key=wrong, url=server.http.url).send(a_notification())

@@ -60,7 +60,7 @@ def test_the_payload_is_alertmanagers():
     assert alert["fingerprint"] == a_notified_alert().fingerprint
 
 
-def test_what_alertmanager_has_no_place_for_stands_under_our_name():
+def test_fields_unknown_to_alertmanager_are_under_the_key_monitor():
     told = payload_of(
         a_notification(
             number=2, news="acknowledged", by="ada", changes=("More about refunds.",), instead_of="slack: gone"

@@ -168,7 +168,12 @@ def test_the_shipped_rules_cover_what_can_be_measured():
         (9, 9, "rules[0].by: 'app' is listed twice", ("app, topic", "app, app")),
         (9, 9, "rules[0].by.source: rate of negative has no label 'source'; its labels: app", ("app, topic", "source")),
         (10, 13, "rules[0].signal: unknown rate 'negatif'", ("negative}", "negatif}")),
-        (10, 13, "rules[0].signal: {'rate': 'negative', 'mean': 'sdq'} is not a", ("negative}", "negative, mean: sdq}")),
+        (
+            10,
+            13,
+            "rules[0].signal: {'rate': 'negative', 'mean': 'sdq'} is not a",
+            ("negative}", "negative, mean: sdq}"),
+        ),
         (10, 13, "rules[0].signal: 'rate' is not a signal", ("{rate: negative}", "rate")),
         (10, 13, "rules[0].signal: the method 'threshold' takes dead_letters", ("{rate: negative}", "no_data")),
         (11, 13, "rules[0].method: unknown method 'burn'", ("threshold", "burn")),
@@ -192,7 +197,7 @@ def test_the_shipped_rules_cover_what_can_be_measured():
         (24, 24, "rules[0].receivers[1]: receiver 'pager' is not configured; configured: con", ("console", "pager")),
         (24, 16, "rules[0].receivers: ", ("[slack, console]", "[]")),
     ],
-)  # fmt: skip
+)
 def test_an_error_names_file_line_and_column(line, column, said, change):
     assert FULL.replace(*change) != FULL
     found = problems(FULL.replace(*change))
@@ -250,14 +255,17 @@ def test_a_missing_field_is_named_where_the_rule_begins():
     ]
 
 
-def test_all_errors_are_told_at_once():
+def test_all_errors_are_reported_at_once():
     text = "rules:\n" + SHORT.replace("0.2", "x").replace("10m", "y") % "a" + SHORT.replace("0.2", "2") % "a"
     assert [line.split(": ")[1] for line in problems(text)] == [
-        "rules[0].above", "rules[0].window", "rules[1].name", "rules[1].above",
-    ]  # fmt: skip
+        "rules[0].above",
+        "rules[0].window",
+        "rules[1].name",
+        "rules[1].above",
+    ]
 
 
-def test_a_name_stands_once():
+def test_rule_names_are_unique():
     assert problems("rules:\n" + SHORT % "a" + SHORT % "a") == [
         "rules.yaml:3:12: rules[1].name: another rule is already named 'a'"
     ]
@@ -281,7 +289,7 @@ def test_a_name_stands_once():
         ("rules: []", "rules.yaml:1:8: rules: has no rules, so nobody would ever be alerted"),
     ],
 )
-def test_what_is_no_yaml_of_ours_is_refused_with_its_place(text, said):
+def test_invalid_files_are_refused_with_the_position(text, said):
     assert problems(text)[0].startswith(said)
 
 

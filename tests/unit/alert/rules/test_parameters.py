@@ -45,10 +45,15 @@ def test_every_kind_of_field_is_read_by_its_type():
     read = parse_parameters(
         Sample,
         {
-            "target": "baseline + 1pp", "window": "1h30m", "least": 3, "share": 1, "sure": True, "kind": "page",
+            "target": "baseline + 1pp",
+            "window": "1h30m",
+            "least": 3,
+            "share": 1,
+            "sure": True,
+            "kind": "page",
             "inner": [{"length": "5m"}, {"length": 0, "factor": 2}],
         },
-    )  # fmt: skip
+    )
     assert read == Sample(
         target=Target(margin=0.01),
         window=timedelta(minutes=90),
@@ -100,15 +105,20 @@ def test_what_is_wrong_is_named(name, value, problem):
     assert problem in said
 
 
-def test_all_problems_are_told_with_their_paths():
+def test_all_problems_are_listed_with_their_paths():
     found = problems(window="x", inner=[{"length": "5m"}, {"length": "5", "factor": "y", "more": 1}, {}])
     assert [path for path, _ in found] == [
-        "target", "window", "inner.1.more", "inner.1.length", "inner.1.factor", "inner.2.length",
-    ]  # fmt: skip
+        "target",
+        "window",
+        "inner.1.more",
+        "inner.1.length",
+        "inner.1.factor",
+        "inner.2.length",
+    ]
     assert found[0][1] == found[-1][1] == "is missing"
 
 
-def test_a_mistyped_key_is_told_what_it_may_have_meant():
+def test_a_mistyped_key_gets_a_suggestion():
     with pytest.raises(WrongParameters) as caught:
         parse_parameters(Threshold, {"above": 0.3, "windw": "5m", "severty": "x", "groups": 1}, beside=["severity"])
     assert caught.value.problems == [

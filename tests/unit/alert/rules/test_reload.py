@@ -45,14 +45,14 @@ def test_a_file_that_stays_is_parsed_once(watched, said):
     assert said() == []
 
 
-def test_a_change_holds_from_the_next_look_on(path, watched, said):
+def test_a_change_takes_effect_at_the_next_look(path, watched, said):
     path.write_text(OTHER)
     assert names(watched) == ["b"]
     ((level, text),) = said()
     assert (level, text.endswith("1 rules are in force")) == ("INFO", True)
 
 
-def test_wrong_rules_leave_those_of_before_and_are_said_once(path, watched, said):
+def test_wrong_rules_keep_the_previous_ones_and_are_logged_once(path, watched, said):
     path.write_text(WRONG)
     assert names(watched) == names(watched) == ["a"]
     ((level, text),) = said()
@@ -66,7 +66,7 @@ def test_wrong_rules_leave_those_of_before_and_are_said_once(path, watched, said
     assert said()[0][0] == "INFO"
 
 
-def test_going_back_to_what_held_is_no_error(path, watched, said):
+def test_going_back_to_the_previous_text_is_not_an_error(path, watched, said):
     path.write_text(WRONG)
     watched.current()
     path.write_text(RIGHT)
@@ -74,7 +74,7 @@ def test_going_back_to_what_held_is_no_error(path, watched, said):
     assert [level for level, _ in said()] == ["ERROR", "INFO"]
 
 
-def test_a_file_that_cannot_be_read_leaves_the_rules_and_is_said_once(path, watched, said):
+def test_an_unreadable_file_keeps_the_rules_and_is_logged_once(path, watched, said):
     path.unlink()
     assert names(watched) == names(watched) == ["a"]
     ((level, text),) = said()

@@ -185,7 +185,7 @@ def test_nobody_is_let_in_because_slack_cannot_be_asked(server, responses, liste
     assert ("usergroups:read" in caplog.text) == (unable.error == "missing_scope")
 
 
-def test_what_cannot_be_done_now_is_said_and_may_be_tried_again(server, responses, listen):
+def test_a_click_that_cannot_be_carried_out_now_gets_a_reply_and_can_be_repeated(server, responses, listen):
     listen()
     responses.failures = [RuntimeError("a defect"), Retriable("the database is gone")]
     for count, told in enumerate(("Try again in a moment", "an error of its own", "acknowledged"), start=1):
@@ -214,7 +214,7 @@ def test_a_lost_link_is_made_anew(server, responses, listen, way):
     assert len(responses.done) == 1
 
 
-def test_trouble_at_the_start_is_told_once_and_tried_again(server, listen, caplog):
+def test_a_failed_connection_is_logged_once_and_retried(server, listen, caplog):
     server.script_of["apps.connections.open"] = [Trouble(error="invalid_auth"), Trouble(status=500, body="x")]
     listen()
     assert caplog.text.count("buttons do nothing for now") == 1
@@ -223,7 +223,7 @@ def test_trouble_at_the_start_is_told_once_and_tried_again(server, listen, caplo
     replied(server)
 
 
-def test_no_secret_is_told(server, listen, caplog):
+def test_no_secret_is_shown(server, listen, caplog):
     caplog.set_level(logging.DEBUG)
     server.script_of["apps.connections.open"] = [Trouble(error="invalid_auth")]
     listen()

@@ -107,7 +107,7 @@ def test_blocks_that_are_refused_leave_the_line_of_text(server, bot, webhook):
 
 
 @pytest.mark.parametrize("trouble", [BROKEN, HANG_UP, RATE_LIMITED, Trouble(status=404, error="channel_not_found")])
-def test_no_secret_is_told(server, new_bot, webhook, trouble, caplog):
+def test_no_secret_is_shown(server, new_bot, webhook, trouble, caplog):
     caplog.set_level(logging.DEBUG)
     # a token that HTTP does not let through: the error of the standard library quotes it
     garbled = new_bot(token=f"{TOKEN}\nx")

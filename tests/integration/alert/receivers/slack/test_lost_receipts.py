@@ -31,7 +31,7 @@ def test_a_root_whose_receipt_was_lost_is_found_again(server, bot):
     assert len(server.roots()) == 1
 
 
-def test_a_line_whose_receipt_was_lost_is_not_told_twice(server, bot):
+def test_a_line_whose_receipt_was_lost_is_not_posted_twice(server, bot):
     receipt = bot.send(a_notification())
     server.script_of["chat.postMessage"] = [SENT_BUT_LOST]
     with pytest.raises(Retriable):

@@ -29,14 +29,14 @@ def test_the_root_is_updated_and_the_thread_tells_the_history(server, bot):
     assert "Resolved after 20m" in shown(server.thread(root.ts)[1].payload)
 
 
-def test_a_repetition_is_told_to_the_channel_again(server, bot):
+def test_a_repetition_is_shown_in_the_channel_again(server, bot):
     receipt = bot.send(a_notification())
     bot.send(later(receipt))
     bot.send(the_end(receipt, number=2))
     assert [m.payload["reply_broadcast"] for m in server.thread(receipt["ts"])] == [True, False]
 
 
-def test_what_joins_is_told_to_the_channel_where_it_calls_somebody(server, bot):
+def test_an_alert_that_joins_is_shown_in_the_channel_if_it_pages(server, bot):
     receipt = bot.send(a_notification(pages=True))
     for number, pages in ((1, True), (2, False)):
         bot.send(a_notification(number=number, news="changed", pages=pages, at=at(5), previous=receipt))

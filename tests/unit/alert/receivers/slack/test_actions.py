@@ -8,7 +8,7 @@ from tests.servers.slack import CHANNEL, click
 EPISODE = "0123456789abcdef0123456789abcdef"
 
 
-def test_a_click_is_told_apart_by_who_pressed_what_and_when():
+def test_a_click_is_identified_by_person_button_and_time():
     payload = click("monitor_acknowledge", EPISODE, response_url="https://hooks.slack.example/actions/1")
     found = click_of(payload, channel=CHANNEL)
     assert found is not None

@@ -122,7 +122,7 @@ def test_the_state_shows_in_the_heading(told, heading):
     assert shown(root(a_notification(alerts=(told,)))).startswith(heading)
 
 
-def test_a_silence_and_the_receiver_that_failed_are_told():
+def test_a_silence_and_the_receiver_that_failed_are_shown():
     told = a_notification(alerts=(a_notified_alert(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
     assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(told))
     assert "Sent here instead of to pagerduty: out of reach" in shown(root(told))
@@ -150,7 +150,7 @@ def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
         ),
     ],
 )
-def test_the_thread_says_why_it_is_told_now(changes, line):
+def test_the_thread_says_why_the_notification_is_sent(changes, line):
     message = thread_message(a_notification(number=1, **changes))
     assert seen(message).startswith(f"{line}\n🔴 negative-rate, support-bot: rate of negative answers 38.2 %")
     assert not problems({"blocks": message.blocks})
