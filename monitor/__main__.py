@@ -8,12 +8,12 @@ import sys
 from monitor.core.errors import InvalidMessage, MonitorError, OutOfReach, Retriable, WrongSettings
 
 DONE, FAILED, WRONG_USE, UNREACHABLE = 0, 1, 2, 3
-# Batches hold tens of thousands of objects and no cycles: looking for some every 700 would cost a tenth of the time.
+# Batches hold tens of thousands of objects without cycles: collecting every 700 objects would take a tenth of the time.
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000
 
 
 def exit_code(error: MonitorError) -> int:
-    """1 a check failed, 2 wrong use or settings, 3 a service is out of reach (design.md §10)."""
+    """1: a check failed; 2: wrong use or settings; 3: a service is out of reach."""
     match error:
         case WrongSettings() | InvalidMessage():
             return WRONG_USE
@@ -24,9 +24,9 @@ def exit_code(error: MonitorError) -> int:
 
 
 def main() -> None:
-    """Runs the command; an error that has a name is one message on standard error and an exit code, no traceback."""
+    """Runs the command; a `MonitorError` becomes one message on standard error and an exit code, not a traceback."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
-    from monitor.cli.app import app  # noqa: PLC0415  so that a broken import is told like any other error
+    from monitor.cli.app import app  # noqa: PLC0415  after the garbage collector is set, which covers the imports too
 
     try:
         app()

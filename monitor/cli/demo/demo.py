@@ -1,4 +1,4 @@
-"""`monitor demo`: the whole path on a fictional bot's traffic, told on the terminal while it happens."""
+"""Plays a fictional bot's traffic through the whole program and comments on it on the terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import COLOURS
 from monitor.cli.demo.slack_preview import SlackPreview
-from monitor.cli.demo.with_llm import at_work, tell_judgements, with_llm
+from monitor.cli.demo.with_llm import print_judgements, with_llm, workers_running
 from monitor.cli.explain.panel import explanation
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
@@ -33,8 +33,8 @@ from monitor.simulate.traffic import play
 from monitor.store.embedded import embedded_database
 
 APP = "quillmere-support"
-BAR = 40  # characters
-BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # told apart without colours too
+BAR = 40  # characters wide
+BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # distinct without colours too
 RULES = """
 grouping: {wait: 0s, interval: 30s}
 rules:
@@ -54,8 +54,8 @@ rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """An assessment beside what the bot really did."""
+class PlayedAnswer:
+    """An assessment, and what the bot really did."""
 
     truth: Verdict
     assessment: Assessment
@@ -70,11 +70,12 @@ def play_demo(
     kafka: bool = False,
     llm: str | None = None,
 ) -> None:
-    """Plays `scenario` in fast-forward into a database of its own, and ends with what to try next.
+    """Plays `scenario` in fast-forward into its own database, and ends with commands to try next.
 
-    The database lies under `<state dir>/demo` and begins empty each time; nothing else is touched. A Slack message is
-    really sent where Slack is set up. With `kafka` every answer goes through a real broker. With `llm`, the base URL of
-    an OpenAI-compatible server, the sidecar and the judge ask it; without it they are off, whatever the settings say.
+    The database is under `<state dir>/demo` and starts empty each time; nothing else is touched. A Slack message is
+    really sent if Slack is configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL
+    of an OpenAI-compatible server, the sidecar and the judge use it; without it they are off, whatever the settings
+    say.
 
     Raises:
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
@@ -89,7 +90,7 @@ def play_demo(
             from monitor.cli.demo.through_kafka import demo_topic
 
             topic = stack.enter_context(demo_topic(settings.kafka))
-            ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the one before
+            ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the previous one
             demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
         application = stack.enter_context(Application(demo_settings))
         with application.engine.begin() as connection:
@@ -97,18 +98,20 @@ def play_demo(
             connection.exec_driver_sql("CREATE SCHEMA public")
         application.prepare()
         _introduce(console, application, scenario, kafka=kafka)
-        with at_work(application), _way(application, kafka=kafka) as assess:
-            told = _play(application, scenario, assess, seed=seed, console=console)
+        with workers_running(application), _assessing(application, kafka=kafka) as assess:
+            played = _play(application, scenario, assess, seed=seed, console=console)
         if application.language_models.judge is not None:
-            tell_judgements(console, application)
+            print_judgements(console, application)
         application.auditing.sealer().seal_and_sign(application.now())
         elsewhere = settings.database_url is not None
-        _conclude(console, application, told, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
+        _conclude(console, application, played, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
 
 
 @contextmanager
-def _way(application: Application, *, kafka: bool) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
-    """How interactions become stored assessments."""
+def _assessing(
+    application: Application, *, kafka: bool
+) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
+    """Yields the function that turns interactions into stored assessments: directly, or through Kafka."""
     if kafka:
         from monitor.cli.demo.through_kafka import through_kafka
 
@@ -131,7 +134,7 @@ def _play(
     *,
     seed: int,
     console: Console,
-) -> list[Told]:
+) -> list[PlayedAnswer]:
     preview = SlackPreview(console)
     receivers: dict[str, Receiver] = {"slack preview": preview}
     if "slack" in application.alerting.receivers:
@@ -139,7 +142,7 @@ def _play(
     rules = parse_rules(RULES, name="the demo's rules", receivers=tuple(receivers))
     loop = application.alerting.loop(rules=lambda: rules, receivers=receivers)
     start = application.now().replace(second=0, microsecond=0) - scenario.lasts
-    told: list[Told] = []
+    played: list[PlayedAnswer] = []
     minute: list[Verdict] = []
     phase = None
     for end, answered in play(scenario, app=APP, start=start, seed=seed):
@@ -148,7 +151,7 @@ def _play(
             phase = now_playing
             console.print(Text(f"── {phase.name} ", style="bold"))
         assessments = assess([s.interaction for s in answered])
-        told += [Told(truth=s.truth, assessment=a) for s, a in zip(answered, assessments, strict=True)]
+        played += [PlayedAnswer(truth=s.truth, assessment=a) for s, a in zip(answered, assessments, strict=True)]
         minute += [a.verdict for a in assessments]
         if not end.second:
             console.print(_minute_line(end - timedelta(minutes=1), minute))
@@ -156,7 +159,7 @@ def _play(
         for change in loop.evaluate(end):
             console.print(_transition_line(change))
         loop.deliver(end)
-    return told
+    return played
 
 
 def _introduce(console: Console, application: Application, scenario: Scenario, *, kafka: bool) -> None:
@@ -164,15 +167,15 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
     minutes = scenario.lasts // timedelta(minutes=1)
     servers = ", ".join(application.settings.kafka.bootstrap_servers)
     llm = application.settings.llm
-    asked = f"The sidecar and the judge ask {escape(str(llm.model))} at {escape(str(llm.base_url))}.\n"
-    way = f"On its way it goes through Kafka: {', '.join(application.settings.kafka.topics)} on {servers}.\n"
+    models = f"The sidecar and the judge use {escape(str(llm.model))} at {escape(str(llm.base_url))}.\n"
+    broker = f"It goes through Kafka: topic {', '.join(application.settings.kafka.topics)} on {servers}.\n"
     console.print(
         f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
-        f"Every answer is embedded by {escape(application.embedder.model)}, given a verdict under the profile "
-        f"{profile.name}, and stored in PostgreSQL.\n"
-        f"{way if kafka else ''}"
-        f"{asked if application.language_models.judge is not None else ''}"
-        "An alert is to fire when we are sure that more than 30 % of the answers of 3 minutes are negative.\n"
+        f"monitor embeds every answer with {escape(application.embedder.model)}, gives it a verdict under the profile "
+        f"{profile.name}, and stores it in PostgreSQL.\n"
+        f"{broker if kafka else ''}"
+        f"{models if application.language_models.judge is not None else ''}"
+        "An alert fires when more than 30 % of the answers in 3 minutes are negative, with 95 % confidence.\n"
     )
     legend = Text("  UTC    ")
     for verdict in Verdict:
@@ -208,27 +211,27 @@ def _transition_line(change: Transition) -> Text:
 def _conclude(
     console: Console,
     application: Application,
-    told: Sequence[Told],
+    played: Sequence[PlayedAnswer],
     *,
     seconds: float,
     elsewhere: bool,
     kafka: bool,
 ) -> None:
-    table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "in all", title="Verdicts", box=None)
-    seen = Counter((t.truth, t.assessment.verdict) for t in told)
+    table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "total", title="Verdicts", box=None)
+    seen = Counter((t.truth, t.assessment.verdict) for t in played)
     for truth in Verdict:
         found = [seen[truth, verdict] for verdict in Verdict]
         table.add_row(truth.replace("_", "-"), *map(str, found), str(sum(found)))
     console.print()
     console.print(table)
-    right = sum(t.truth is t.assessment.verdict for t in told)
+    right = sum(t.truth is t.assessment.verdict for t in played)
     console.print(
-        f"{right} of {len(told)} verdicts are what the bot did. The traffic is invented and kinder than yours: "
+        f"{right} of {len(played)} verdicts are right. The traffic is invented and easier than yours: "
         "see docs/quality/verdicts.md for figures on real answers.\n"
     )
     for verdict in Verdict:
-        console.print(Text(f"Two answers found {verdict.replace('_', '-')}", style="bold"))
-        chosen = [t.assessment for t in told if t.assessment.verdict is verdict and t.truth is verdict]
+        console.print(Text(f"Two answers with the verdict {verdict.replace('_', '-')}", style="bold"))
+        chosen = [t.assessment for t in played if t.assessment.verdict is verdict and t.truth is verdict]
         for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
             for row in application.queries.with_assessments(assessment.interaction.id, APP):
                 judged = application.queries.judgements(APP, row["id"])
@@ -236,21 +239,21 @@ def _conclude(
     own = "env -u MONITOR_DATABASE_URL " if elsewhere else ""
     here = f"{own}MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
-    shown = next((t.assessment.interaction.id for t in told if t.truth is not t.assessment.verdict), "demo-00000")
-    nexts = (
-        ("look at it all in a browser; one hour shows the outage best", f"{here} {command} serve"),
-        ("the alert that came and went", f"{here} {command} alerts list"),
-        ("an answer that was misjudged", f"{here} {command} explain {shown}"),
-        ("nothing was changed since it was stored", f"{here} {command} audit verify"),
-        *([("what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
-        ("is everything there for your own?", f"{command} doctor"),
-        ("your own answers; docs/start/events.md has the format", f"{command} replay answers.jsonl"),
-        ("the same as a file grows, with the alert rules", f"{command} run answers.jsonl"),
+    shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
+    next_commands = (
+        ("look at everything in a browser; the span of one hour shows the outage best", f"{here} {command} serve"),
+        ("show the alert that came and went", f"{here} {command} alerts list"),
+        ("explain an answer with a wrong verdict", f"{here} {command} explain {shown}"),
+        ("prove that nothing was changed since it was stored", f"{here} {command} audit verify"),
+        *([("show what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
+        ("check that everything is ready for your own answers", f"{command} doctor"),
+        ("assess your own answers; docs/start/events.md describes the format", f"{command} replay answers.jsonl"),
+        ("assess a file as it grows, with the alert rules", f"{command} run answers.jsonl"),
         (
-            "or from Kafka; docs/operate/kafka.md",
+            "read Kafka instead; see docs/operate/kafka.md",
             f"MONITOR_KAFKA__BOOTSTRAP_SERVERS=… MONITOR_KAFKA__TOPICS=… {command} run",
         ),
     )
-    console.print(f"{len(told)} answers in {seconds:.0f} s. Next:")
-    for what, line in nexts:
-        console.print(f"  # {what}\n  {line}", markup=False, soft_wrap=True)
+    console.print(f"{len(played)} answers in {seconds:.0f} s. Next:")
+    for purpose, line in next_commands:
+        console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)

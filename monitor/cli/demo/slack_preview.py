@@ -1,4 +1,4 @@
-"""What Slack would show, on the terminal: the same blocks that the Slack receiver posts."""
+"""Shows on the terminal what Slack would show, from the blocks that the Slack receiver posts."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from typing import Any, ClassVar
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
+from typing_extensions import override
 
 from monitor.alert.notification import Notification
+from monitor.alert.ports import Receiver
 from monitor.alert.receivers.slack.message import root_message, thread_message
 
 _LINK = re.compile(r"<([^|>]+)\|([^>]+)>")
 _WIDTH = 100
 
 
-class SlackPreview:
-    """A `Receiver` that prints: the root message when an episode begins, then the lines in its thread."""
+class SlackPreview(Receiver):
+    """A receiver that prints the root message when an episode begins, then the messages in its thread."""
 
     resend: ClassVar[timedelta | None] = None
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
+    @override
     def send(self, notification: Notification) -> None:
-        """Prints the message in a frame."""
         first = notification.number == 0
         message = root_message(notification, buttons=True) if first else thread_message(notification)
         blocks: list[Any] = message.blocks
@@ -38,8 +40,8 @@ class SlackPreview:
         panel = Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour, width=_WIDTH)
         self._console.print(panel)
 
+    @override
     def check(self) -> str:
-        """It needs nothing."""
         return "a preview on the terminal"
 
 

@@ -1,4 +1,4 @@
-"""The demo's answers by way of a real broker: produced as a chatbot would, and read as `monitor consume` does."""
+"""Sends the demo's answers through a real broker: produces them as a chatbot would, and consumes them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event
 
 PARTITIONS = 3
-PATIENCE = 120.0  # seconds for a step of the demo
+PATIENCE = 120.0  # seconds to wait for one step of the demo
 
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 
 
 @contextmanager
 def demo_topic(kafka: KafkaSettings) -> Iterator[KafkaSettings]:
-    """Settings with a topic and a group of their own, on the configured brokers, or on one that is started for it.
+    """Yields settings with their own topic and group, on the configured brokers or on one started for the demo.
 
-    The topic is deleted at the end, and a broker that was started is stopped.
+    At the end the topic is deleted, and a started broker is stopped.
 
     Raises:
-        WrongSettings, OutOfReach: there is no Java to run a broker with, or none of the configured ones answers.
+        WrongSettings: there is no Java to run a broker with.
+        OutOfReach: none of the configured brokers answers.
     """
     with ExitStack() as stack:
         name = f"monitor-demo-{uuid4().hex[:8]}"
@@ -54,7 +55,7 @@ def demo_topic(kafka: KafkaSettings) -> Iterator[KafkaSettings]:
 
 @contextmanager
 def through_kafka(application: Application) -> Iterator[Assess]:
-    """A function that produces interactions and returns their assessments once a consumer has stored them."""
+    """Yields a function that produces interactions and returns their assessments once a consumer has stored them."""
     stored: Queue[Sequence[Assessment] | BaseException] = Queue()
     stop = Event()
     (topic,) = application.settings.kafka.topics
@@ -66,7 +67,7 @@ def through_kafka(application: Application) -> Iterator[Assess]:
     def consume() -> None:
         try:
             stages.run()
-        except BaseException as error:  # noqa: BLE001  raised again where the assessments are waited for
+        except BaseException as error:  # noqa: BLE001  `assess` raises it again
             stored.put(error)
 
     store = application.kafka.store()
@@ -84,7 +85,7 @@ def through_kafka(application: Application) -> Iterator[Assess]:
             try:
                 batch = stored.get(timeout=PATIENCE)
             except Empty:
-                raise OutOfReach(f"kafka: what was produced does not come back within {PATIENCE:.0f} s") from None
+                raise OutOfReach(f"kafka: the produced answers did not come back within {PATIENCE:.0f} s") from None
             if isinstance(batch, BaseException):
                 raise batch
             found.update({a.interaction.id: a for a in batch})

@@ -1,4 +1,4 @@
-"""The demo with a language model: the sidecar asks it for support, the judge for its opinion of a sample."""
+"""The demo with a language model: the sidecar asks it for support, the judge for an opinion on a sample."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from monitor.core.model import Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import PendingQueue
 
-PATIENCE = 60.0  # seconds of the sidecar for each step: the demo waits for it, unlike a live run
+PATIENCE = 60.0  # seconds that the sidecar has for each step; unlike a live run, the demo waits for it
 
 
 def with_llm(settings: Settings, base_url: str) -> Settings:
-    """The settings with both turned on, and asking that server; its first model where none is set.
+    """The settings with sidecar and judge on, both using that server; its first model if none is configured.
 
     Raises:
-        OutOfReach, WrongSettings: as `served_models` does.
+        OutOfReach: the server does not answer.
+        WrongSettings: it refuses, or lists no model and none is configured.
     """
-    key = settings.llm.api_key or SecretStr("none")  # a local server asks for none
+    key = settings.llm.api_key or SecretStr("none")  # a local server needs none
     model = settings.llm.model
     try:
-        served = served_models(base_url, key.get_secret_value())  # asked in any case: is it there?
+        served = served_models(base_url, key.get_secret_value())  # asked in any case, to see that the server is there
         model = model or next(iter(served), None)
     except WrongSettings:
-        if model is None:  # there is a server, and it has no list
+        if model is None:  # the server is there but does not list its models
             raise
     llm = settings.llm.model_copy(update={"base_url": base_url, "api_key": key, "model": model})
     sidecar, judge = settings.sidecar, settings.judge
@@ -42,15 +43,15 @@ def with_llm(settings: Settings, base_url: str) -> Settings:
     return settings.model_copy(update={"llm": llm, "sidecar": sidecar, "judge": judge})
 
 
-def at_work(application: Application) -> AbstractContextManager[None]:
-    """The workers, while the block runs, where there is something for them."""
+def workers_running(application: Application) -> AbstractContextManager[None]:
+    """Runs the workers while the block runs, if there is work for them."""
     return working(application) if application.language_models.judge is not None else nullcontext()
 
 
-def tell_judgements(console: Console, application: Application) -> None:
-    """Finishes what is still to be judged, and says what came of it; Ctrl-C leaves the rest undone."""
+def print_judgements(console: Console, application: Application) -> None:
+    """Finishes the judging and prints the means; Ctrl-C skips the rest."""
     waiting = sum(c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.kind is Work.JUDGE)
-    console.print(f"Judging the last {waiting} of the sample; Ctrl-C ends it ...")
+    console.print(f"Judging the last {waiting} answers of the sample; Ctrl-C skips the rest ...")
     with stopping() as stop:
         work_off(application, stop)
     means = application.queries.judged_means()

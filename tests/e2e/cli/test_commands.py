@@ -103,7 +103,7 @@ def test_help_names_every_command(monitor):
 
 def test_the_demo_shows_an_alert_come_and_go_and_its_seed_repeats_it(fresh):
     def verdicts(text):
-        return text[text.index("Verdicts") : text.index("verdicts are what")]
+        return text[text.index("Verdicts") : text.index("verdicts are right")]
 
     first = fresh.run("demo", "--seed", "7", "--plain")
     assert first.returncode == 0, first.stderr
