@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.core.model import (
-    Kind,
     Metrics,
     Origin,
     Reason,
@@ -17,6 +16,7 @@ from monitor.core.model import (
     Support,
     Verdict,
 )
+from monitor.core.personal_data import PersonalData
 from monitor.privacy.redaction.redactor import redactor
 from monitor.store.interaction.assessments import AssessmentQueries
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment
@@ -109,7 +109,7 @@ def test_odd_text_is_stored_as_it_is(writer, engine, text):
 
 def test_a_dead_letter_is_known_again_however_it_was_redacted_before(writer, rows):
     came = a_dead_letter(b"4111 1111 1111 1111 and a@b.example")
-    for kinds in ((Kind.CARD,), (Kind.CARD, Kind.E_MAIL), ()):
+    for kinds in ((PersonalData.CARD,), (PersonalData.CARD, PersonalData.E_MAIL), ()):
         writer.write(a_batch(dead_letters=(redactor(kinds).dead_letter(came),)))
     assert rows("SELECT value FROM dead_letter") == [(b"[card] and a@b.example",)]
 
