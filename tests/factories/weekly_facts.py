@@ -26,9 +26,7 @@ from monitor.report.weekly.facts import (
 from monitor.report.weekly.week import Week
 
 WEEK = Week(monday=date(2026, 11, 9))
-NO_COVERAGE = Coverage(
-    pending=0, arrivals=(), problems=(), ledger=Tally(), partitions=0, unbalanced=0, behind=()
-)  # fmt: skip
+NO_COVERAGE = Coverage(pending=0, arrivals=(), problems=(), ledger=Tally(), partitions=0, unbalanced=0, behind=())
 
 
 def no_facts(**over: Any) -> Facts:
@@ -101,8 +99,14 @@ def facts_named(name: str, **over: Any) -> Facts:
         "over_refusals": (example,),
         "episodes": (
             Episode(
-                episode="e", rule=name, severity="critical", labels={"topic": name}, fired_at=at,
-                acknowledged_at=at + timedelta(minutes=4), acknowledged_by=name, resolved_at=None,
+                episode="e",
+                rule=name,
+                severity="critical",
+                labels={"topic": name},
+                fired_at=at,
+                acknowledged_at=at + timedelta(minutes=4),
+                acknowledged_by=name,
+                resolved_at=None,
             ),
         ),
         "silences": (silence,),
@@ -110,9 +114,13 @@ def facts_named(name: str, **over: Any) -> Facts:
         "judged_answers": 4,
         "usage": (Usage(purpose="judge", model=name, calls=3, input_tokens=5, output_tokens=7, cost=1.5),),
         "coverage": Coverage(
-            pending=3, arrivals=(Arrivals(source=name, received=70, dead=2),), problems=((name, 2),),
-            ledger=Tally(received=70, assessed=60), partitions=2, unbalanced=1,
+            pending=3,
+            arrivals=(Arrivals(source=name, received=70, dead=2),),
+            problems=((name, 2),),
+            ledger=Tally(received=70, assessed=60),
+            partitions=2,
+            unbalanced=1,
             behind=(Behind(source=name, through=at, unread=4),),
         ),
-    }  # fmt: skip
+    }
     return no_facts(**{**known, **over})

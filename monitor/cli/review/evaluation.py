@@ -10,7 +10,8 @@ from rich.text import Text
 
 from monitor.cli.terminal import literal
 from monitor.core.text.plain import readable
-from monitor.review.evaluate.document import MISSING, Cell, Grid, headline, interval, sections
+from monitor.review.evaluate.document import headline, interval, sections
+from monitor.review.evaluate.elements import MISSING, Cell, Grid
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.formats import plain
 from monitor.review.evaluate.wording import notes

@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 
 from monitor.alert.notification import Course
-from monitor.review.evaluate.document import Drawing, RocDrawing
+from monitor.review.evaluate.elements import Drawing, RocDrawing
 from monitor.review.evaluate.figures import XY, ReliabilityPoint
 
 SIDE = 300  # pixels of a square plot

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 from monitor.core.model import Verdict
+from monitor.review.evaluate.elements import MISSING, Cell, Grid, ReliabilityDrawing, RocDrawing, Section
 from monitor.review.evaluate.figures import (
-    XY,
     Calibration,
     Evaluated,
     Evaluation,
@@ -21,58 +18,6 @@ from monitor.review.evaluate.figures import (
     ReliabilityPoint,
 )
 from monitor.review.evaluate.wording import BY, POSITIVE, WORDS
-
-Cell: TypeAlias = Figure | str | int
-MISSING = "–"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """A table: headings and rows of as many cells; the first `labels` cells name the row.
-
-    On a terminal a `dense` table has no room for intervals.
-    """
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    labels: int = 1
-    dense: bool = False
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why figures are missing, each reason once."""
-        cells = chain.from_iterable(self.rows)
-        return [*dict.fromkeys(c.reason for c in cells if isinstance(c, Figure) and c.value is None and c.reason)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RocDrawing:
-    """ROC curves by name, and the points of the present decisions."""
-
-    caption: str
-    curves: Mapping[str, Sequence[XY]]
-    here: Mapping[str, XY]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityDrawing:
-    """Probabilities against the shares observed."""
-
-    caption: str
-    points: tuple[ReliabilityPoint, ...]
-
-
-Drawing: TypeAlias = RocDrawing | ReliabilityDrawing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A heading, an explanation of the figures, tables and charts."""
-
-    title: str
-    words: str
-    grids: tuple[Grid, ...]
-    drawings: tuple[Drawing, ...] = ()
 
 
 def number(value: float | None) -> str:

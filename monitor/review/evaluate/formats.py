@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from monitor.core.text.plain import readable
-from monitor.review.evaluate.document import MISSING, Cell, headline, interval, number, sections
+from monitor.review.evaluate.document import headline, interval, number, sections
+from monitor.review.evaluate.elements import MISSING, Cell
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.wording import notes
 

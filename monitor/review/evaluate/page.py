@@ -7,7 +7,8 @@ from html import escape
 from typing import TypeAlias
 
 from monitor.core.text.plain import readable
-from monitor.review.evaluate.document import MISSING, Cell, Drawing, Grid, Section, headline, interval, number, sections
+from monitor.review.evaluate.document import headline, interval, number, sections
+from monitor.review.evaluate.elements import MISSING, Cell, Drawing, Grid, Section
 from monitor.review.evaluate.figures import Evaluated, Figure
 from monitor.review.evaluate.formats import plain
 from monitor.review.evaluate.wording import notes

@@ -111,10 +111,14 @@ def test_an_empty_answer_has_no_sentence(answer):
 @pytest.mark.parametrize(
     ("score", "word"),
     [
-        (1.0, Carried.CARRIED), (CARRIED, Carried.CARRIED), (CARRIED - 1e-6, Carried.PARTLY), (PARTLY, Carried.PARTLY),
-        (PARTLY - 1e-6, Carried.NOT), (-1.0, Carried.NOT),
+        (1.0, Carried.CARRIED),
+        (CARRIED, Carried.CARRIED),
+        (CARRIED - 1e-6, Carried.PARTLY),
+        (PARTLY, Carried.PARTLY),
+        (PARTLY - 1e-6, Carried.NOT),
+        (-1.0, Carried.NOT),
     ],
-)  # fmt: skip
+)
 def test_a_score_has_a_word(score, word):
     assert Carried.by(score) is word
 
@@ -125,8 +129,10 @@ def test_a_score_has_a_word(score, word):
 def test_what_moved_it_most_comes_first_with_its_sign():
     # -4 · .75, -2 · -.5, .5 · 1
     assert [(m.name, m.value, m.log_odds) for m in moved(ROW, BY)] == [
-        ("content_overlap", 0.75, -3.0), ("grounding", -0.5, 1.0), ("missing_names", 1.0, 0.5),
-    ]  # fmt: skip
+        ("content_overlap", 0.75, -3.0),
+        ("grounding", -0.5, 1.0),
+        ("missing_names", 1.0, 0.5),
+    ]
 
 
 def test_together_with_the_start_it_is_the_probability():
@@ -274,8 +280,11 @@ def test_the_json_has_everything_that_the_panel_says():
     found = json.loads(json.dumps(findings_json(row, BY)))
     courtesy, parking, dogs, gate = found["sentences"]
     assert (courtesy["text"], courtesy["role"], courtesy["carried"], courtesy["passage"]) == (
-        "Great question!", "courtesy", None, None,
-    )  # fmt: skip
+        "Great question!",
+        "courtesy",
+        None,
+        None,
+    )
     start, end = place(DOCUMENTS[1], "Parking costs two euros per hour, also at night.")
     assert parking["passage"] == {"document_id": "d1", "start": start, "end": end, "text": DOCUMENTS[1][start:end]}
     assert (parking["carried"], parking["score"], parking["contradicts"]) == ("carried", 0.96, False)
@@ -284,8 +293,11 @@ def test_the_json_has_everything_that_the_panel_says():
     assert found["reasons"] == [REASON_WORDS[Reason.MISSING_FACT]]
     assert found["refusal"].startswith("over-refusal")
     assert found["moved"][0] == {
-        "name": "content_overlap", "value": 0.75, "log_odds": -3.0, "says": FEATURES["content_overlap"],
-    }  # fmt: skip
+        "name": "content_overlap",
+        "value": 0.75,
+        "log_odds": -3.0,
+        "says": FEATURES["content_overlap"],
+    }
     assert found["thresholds"] == {"sdq": 0.8, "sdrd": 0.8, "sda": 0.8, "qrd": 0.8, "qa": 0.8, "self_generated": 0.6}
 
 

@@ -77,10 +77,14 @@ def test_the_last_weeks_begin_on_a_monday_and_end_with_this_one():
 
 def test_verdict_and_rule_are_held_against_people_week_by_week():
     before = NOON - timedelta(weeks=1)
-    decided = consensus([
-        an_opinion("1", G), an_opinion("2", S), an_opinion("3", S, verdict=S),
-        an_opinion("4", R, occurred_at=before, verdict=S, rule_verdict=R),
-    ])  # fmt: skip
+    decided = consensus(
+        [
+            an_opinion("1", G),
+            an_opinion("2", S),
+            an_opinion("3", S, verdict=S),
+            an_opinion("4", R, occurred_at=before, verdict=S, rule_verdict=R),
+        ]
+    )
     older, newer = weekly(decided, {"2025-W47": 2, "2025-W45": 1})[1:]
     assert (newer.name, newer.verdict.agreeing, newer.rule.agreeing, newer.verdict.total) == ("2025-W47", 2, 1, 3)
     assert newer.unlabelled == 2
@@ -100,9 +104,14 @@ def test_few_labels_are_said_to_be_few():
 
 def test_people_are_compared_on_what_both_have_labelled_at_random():
     opinions = [
-        an_opinion("1", G, "ann"), an_opinion("1", G, "bob"), an_opinion("2", G, "ann"), an_opinion("2", S, "bob"),
-        an_opinion("3", G, "ann"), an_opinion("1", R, "cat"),
-        an_opinion("4", G, "ann", drawn=Drawn.MARGIN), an_opinion("4", S, "bob", drawn=Drawn.MARGIN),
-    ]  # fmt: skip
+        an_opinion("1", G, "ann"),
+        an_opinion("1", G, "bob"),
+        an_opinion("2", G, "ann"),
+        an_opinion("2", S, "bob"),
+        an_opinion("3", G, "ann"),
+        an_opinion("1", R, "cat"),
+        an_opinion("4", G, "ann", drawn=Drawn.MARGIN),
+        an_opinion("4", S, "bob", drawn=Drawn.MARGIN),
+    ]
     found = {pair.people: (pair.agreement.agreeing, pair.agreement.total) for pair in between_people(opinions)}
     assert found == {("ann", "bob"): (1, 2), ("ann", "cat"): (0, 1), ("bob", "cat"): (0, 1)}

@@ -95,8 +95,15 @@ def test_only_by_chance_is_the_order_of_chance():
 
 
 def test_those_labelled_before_that_the_random_draw_meets_are_in_the_sample():
-    candidates = [labelled(0), labelled(1, Drawn.RANDOM), labelled(2, Drawn.CHOSEN), a_candidate(3), labelled(4),
-                  a_candidate(5), labelled(6)]  # fmt: skip
+    candidates = [
+        labelled(0),
+        labelled(1, Drawn.RANDOM),
+        labelled(2, Drawn.CHOSEN),
+        a_candidate(3),
+        labelled(4),
+        a_candidate(5),
+        labelled(6),
+    ]
     first, second = draw(candidates, 2, random_only=True)
     assert [c.id for c in first.passed] == ["0", "2"]  # 1 is in it already
     assert [c.id for c in second.passed] == ["4"]  # and 6 is not yet
@@ -128,7 +135,12 @@ def test_nothing_is_offered_twice_and_all_of_it_while_there_is_something_left(nu
 
 
 def test_a_second_opinion_is_asked_of_what_others_have_labelled_the_random_sample_first():
-    candidates = [a_candidate(0), labelled(1), labelled(2, Drawn.RANDOM), labelled(3, by="bob"),
-                  labelled(4, Drawn.RANDOM, by="bob")]  # fmt: skip
+    candidates = [
+        a_candidate(0),
+        labelled(1),
+        labelled(2, Drawn.RANDOM),
+        labelled(3, by="bob"),
+        labelled(4, Drawn.RANDOM, by="bob"),
+    ]
     assert drawn(second_opinions(candidates, 9, by="bob")) == [("2", "random"), ("1", "margin")]
     assert drawn(second_opinions(candidates, 1, by="dan")) == [("2", "random")]

@@ -24,26 +24,40 @@ COUNT = st.integers(0, 2**31 - 1)
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)
 PIECE = st.builds(SupportingDocument, text=TEXT, document_id=OPTIONAL) | st.builds(
     lambda text, start, length: SupportingDocument(text=text, start=start, end=start + length),
-    TEXT, st.integers(0, 1000), st.integers(0, 1000),
-)  # fmt: skip
+    TEXT,
+    st.integers(0, 1000),
+    st.integers(0, 1000),
+)
 INTERACTION = st.builds(
     an_interaction,
-    id=NAME, app=NAME, environment=NAME, question=TEXT, answer=TEXT, conversation_id=OPTIONAL,
+    id=NAME,
+    app=NAME,
+    environment=NAME,
+    question=TEXT,
+    answer=TEXT,
+    conversation_id=OPTIONAL,
     occurred_at=st.timedeltas(timedelta(days=-3000), timedelta()).map(lambda ago: NOON + ago),
     turn=st.none() | COUNT,
     retrieved_documents=st.lists(
         st.builds(
-            Document, id=NAME, text=TEXT, score=st.none() | FLOAT, source=OPTIONAL,
+            Document,
+            id=NAME,
+            text=TEXT,
+            score=st.none() | FLOAT,
+            source=OPTIONAL,
             metadata=st.dictionaries(TEXT, st.none() | TEXT | st.booleans() | st.integers(-9, 9), max_size=2),
         ),
         max_size=3,
     ).map(tuple),
     supporting_documents=st.none() | st.lists(PIECE, max_size=2).map(tuple),
-    reference_answer=st.none() | TEXT, model=OPTIONAL, prompt_version=OPTIONAL,
-    tags=st.dictionaries(TEXT, TEXT, max_size=3), trace_id=OPTIONAL,
+    reference_answer=st.none() | TEXT,
+    model=OPTIONAL,
+    prompt_version=OPTIONAL,
+    tags=st.dictionaries(TEXT, TEXT, max_size=3),
+    trace_id=OPTIONAL,
     latency_ms=st.none() | st.floats(0, 1e9),
     usage=st.none() | st.builds(TokenUsage, input=COUNT, output=st.none() | COUNT),
-)  # fmt: skip
+)
 
 
 def decoded(event):
@@ -61,15 +75,23 @@ def test_the_label_stands_beside_the_event_with_how_it_came_about():
     said = consensus([an_opinion(label=S, by="bob", number=1), an_opinion(label=S, by="ann", number=2)])[0]
     line = json.loads(encode(labelled_json(an_interaction(), said)))
     assert {name: line[name] for name in ("label", "drawn", "labelled_by", "labelled_at")} == {
-        "label": "self_generated", "drawn": "random", "labelled_by": ["ann", "bob"],
+        "label": "self_generated",
+        "drawn": "random",
+        "labelled_by": ["ann", "bob"],
         "labelled_at": "2025-11-21T12:00:00Z",
-    }  # fmt: skip
+    }
 
 
 def test_what_the_event_did_not_say_is_not_said():
     assert set(native_event(an_interaction())) == {
-        "id", "app", "environment", "occurred_at", "question", "retrieved_documents", "answer",
-    }  # fmt: skip
+        "id",
+        "app",
+        "environment",
+        "occurred_at",
+        "question",
+        "retrieved_documents",
+        "answer",
+    }
     assert native_event(an_interaction(supporting_documents=()))["supporting_documents"] == []
 
 

@@ -14,10 +14,13 @@ def test_one_person_decides_alone():
 
 
 def test_the_majority_counts_however_old_it_is():
-    (said,) = consensus([
-        an_opinion(label=S, by="ann", number=1), an_opinion(label=S, by="cat", number=2),
-        an_opinion(label=G, by="bob", number=3),
-    ])  # fmt: skip
+    (said,) = consensus(
+        [
+            an_opinion(label=S, by="ann", number=1),
+            an_opinion(label=S, by="cat", number=2),
+            an_opinion(label=G, by="bob", number=3),
+        ]
+    )
     assert (said.newest.label, said.newest.number, said.people, said.disputed) == (S, 2, ("ann", "cat"), True)
 
 

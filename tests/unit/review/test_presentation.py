@@ -15,11 +15,21 @@ from monitor.review.presentation import SHOWN, label_command, offer_json, remark
 from tests.factories.review import NOON, G, R, S, a_candidate, an_opinion
 
 ROW = {
-    "app": "bot", "id": "q [1]", "occurred_at": NOON, "question": "How [bold]long[/]?", "answer": "30 days.\x1b[2J",
+    "app": "bot",
+    "id": "q [1]",
+    "occurred_at": NOON,
+    "question": "How [bold]long[/]?",
+    "answer": "30 days.\x1b[2J",
     "retrieved_documents": [{"id": "d", "text": "Kept for 30 days."}, {"id": "e", "text": "Nine \u202eo'clock."}],
-    "reference_answer": None, "verdict": "self_generated", "rule_verdict": "refusal", "reasons": ["no_support"],
-    "p_grounded": 0.1, "p_refusal": 0.2, "p_self_generated": 0.7, "uncalibrated": True,
-}  # fmt: skip
+    "reference_answer": None,
+    "verdict": "self_generated",
+    "rule_verdict": "refusal",
+    "reasons": ["no_support"],
+    "p_grounded": 0.1,
+    "p_refusal": 0.2,
+    "p_self_generated": 0.7,
+    "uncalibrated": True,
+}
 
 
 def offer(id_="q [1]", drawn=Drawn.MARGIN, **over):

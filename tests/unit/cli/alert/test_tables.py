@@ -43,22 +43,40 @@ def a_row(**over):
 
 
 def an_event(**over):
-    known = {"at": at(1), "fingerprint": "f" * 32, "from_state": "inactive", "to_state": "firing", "samples": 1234,
-             "note": None}  # fmt: skip
+    known = {
+        "at": at(1),
+        "fingerprint": "f" * 32,
+        "from_state": "inactive",
+        "to_state": "firing",
+        "samples": 1234,
+        "note": None,
+    }
     return {**known, **over}
 
 
 def a_notification(**over):
     known = {
-        "made_at": at(2), "episode": "e" * 32, "receiver": "slack", "news": "firing", "delivered_at": None,
-        "given_up": False, "attempts": 0, "last_error": None,
-    }  # fmt: skip
+        "made_at": at(2),
+        "episode": "e" * 32,
+        "receiver": "slack",
+        "news": "firing",
+        "delivered_at": None,
+        "given_up": False,
+        "attempts": 0,
+        "last_error": None,
+    }
     return {**known, **over}
 
 
 def a_silence_row(**over):
-    known = {"id": "0123456789ab", "matchers": ['app="shop"', 'topic=~"refund.*"'], "starts_at": at(0),
-             "ends_at": at(60), "created_by": "ada", "comment": "known"}  # fmt: skip
+    known = {
+        "id": "0123456789ab",
+        "matchers": ['app="shop"', 'topic=~"refund.*"'],
+        "starts_at": at(0),
+        "ends_at": at(60),
+        "created_by": "ada",
+        "comment": "known",
+    }
     return {**known, **over}
 
 
@@ -96,13 +114,15 @@ def test_foreign_text_steers_no_terminal():
         alerts_table([a_row(labels={"app": HOSTILE}, acknowledged_by=HOSTILE)]),
         history_table([an_event(note=HOSTILE)], [], [a_notification(last_error=HOSTILE)]),
         silences_table([a_silence_row(matchers=[HOSTILE], created_by=HOSTILE, comment=HOSTILE)]),
-        episodes_table([
-            Rehearsed(
-                rule=a_rule(),
-                episodes=(Episode(labels={"app": HOSTILE}, fired_at=at(0), resolved_at=None, worst=0.5),),
-            )
-        ]),
-    ]  # fmt: skip
+        episodes_table(
+            [
+                Rehearsed(
+                    rule=a_rule(),
+                    episodes=(Episode(labels={"app": HOSTILE}, fired_at=at(0), resolved_at=None, worst=0.5),),
+                )
+            ]
+        ),
+    ]
     for table in tables:
         text = shown(table, 200)
         assert "[red]:bug:" in text
@@ -111,9 +131,15 @@ def test_foreign_text_steers_no_terminal():
 
 def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
     alert = replace(
-        an_alert(state=State.FIRING), fired_at=at(3), value=0.382, samples=84, bound=0.3, acknowledged_by="ada",
-        acknowledged_at=at(5), annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
-    )  # fmt: skip
+        an_alert(state=State.FIRING),
+        fired_at=at(3),
+        value=0.382,
+        samples=84,
+        bound=0.3,
+        acknowledged_by="ada",
+        acknowledged_at=at(5),
+        annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
+    )
     heading, *lines = alert_lines(alert)
     assert heading == f"negative-rate: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
     assert lines == [

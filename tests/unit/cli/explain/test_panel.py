@@ -187,9 +187,14 @@ def test_markup_in_support_is_shown_as_it_is(text):
 def test_passages_and_facts_are_shown_as_they_are_and_steer_nothing(text):
     answer = f"It costs {text} there."
     carried = {
-        "answer_start": 0, "answer_end": len(answer), "document": 0, "document_id": text, "start": 0, "end": len(text),
+        "answer_start": 0,
+        "answer_end": len(answer),
+        "document": 0,
+        "document_id": text,
+        "start": 0,
+        "end": len(text),
         "score": 0.9,
-    }  # fmt: skip
+    }
     fact = {"kind": "name", "start": 9, "end": 9 + len(text), "text": text}
     said = shown(
         answer=answer,

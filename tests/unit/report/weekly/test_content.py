@@ -75,13 +75,15 @@ def test_many_values_are_cut_and_counted():
 @pytest.mark.parametrize(("made_up", "found"), [(30, 1), (5, 0)])
 def test_a_document_is_named_when_its_answers_are_clearly_made_up_more_often(made_up, found):
     read = ReadAnswers(
-        answers=300, of=300, self_generated=30 + made_up,
+        answers=300,
+        of=300,
+        self_generated=30 + made_up,
         documents=(
             DocumentUse(id="d", answers=40, self_generated=made_up, compared=40, supported=1),
             DocumentUse(id="everywhere", answers=300, self_generated=30 + made_up, compared=300, supported=0),
             DocumentUse(id="seldom", answers=19, self_generated=19, compared=19, supported=0),
         ),
-    )  # fmt: skip
+    )
     said = documents_json(read)
     assert said["self_generated"]["compared"] == 1
     assert [one["document"] for one in said["self_generated"]["documents"]] == ["d"] * found

@@ -122,7 +122,9 @@ def test_without_refusals_nothing_is_learnt_of_them():
     assert (made.refusal_precision, made.refusal_missed) == (0.97, 0.01)
 
 
-@pytest.mark.parametrize(("count", "groups", "words"), [(40, 40, "20 usable answers of either kind"), (200, 3, "3 sources")])
+@pytest.mark.parametrize(
+    ("count", "groups", "words"), [(40, 40, "20 usable answers of either kind"), (200, 3, "3 sources")]
+)
 def test_too_few_labels_are_refused(count, groups, words):
     with pytest.raises(WrongSettings, match=words):
         made(count, groups=groups)

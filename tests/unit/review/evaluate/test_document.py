@@ -25,8 +25,16 @@ from monitor.review.evaluate.wording import notes
 from tests.factories.assess import profile
 from tests.factories.evaluate import G, R, S, a_row, some_rows
 
-TITLES = ["At a glance", "Ranking", "Labels against verdicts", "Refusals", "Probabilities", "Generators",
-          "Thresholds of the study's rule", "Each metric alone"]  # fmt: skip
+TITLES = [
+    "At a glance",
+    "Ranking",
+    "Labels against verdicts",
+    "Refusals",
+    "Probabilities",
+    "Generators",
+    "Thresholds of the study's rule",
+    "Each metric alone",
+]
 
 
 def an_evaluation(pairs=None, **over):
@@ -143,17 +151,42 @@ def test_the_json_keeps_its_names():
         "notes",
     }
     assert set(again["all"]) == {
-        "rows", "groups", "labels", "verdict", "rule", "ranking", "thresholds", "metrics_alone", "models", "refusals",
-        "confusion", "calibration",
-    }  # fmt: skip
+        "rows",
+        "groups",
+        "labels",
+        "verdict",
+        "rule",
+        "ranking",
+        "thresholds",
+        "metrics_alone",
+        "models",
+        "refusals",
+        "confusion",
+        "calibration",
+    }
     assert set(again["all"]["verdict"]) == {
-        "rows", "positives", "flagged", "accuracy", "precision", "recall", "f1", "f2", "f1_flag_everything",
-    }  # fmt: skip
+        "rows",
+        "positives",
+        "flagged",
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "f2",
+        "f1_flag_everything",
+    }
     assert set(again["all"]["verdict"]["f1"]) == {"value", "low", "high", "reason"}
     assert set(again["all"]["ranking"][0]) == {
-        "positive", "by", "positives", "others", "auc", "average_precision", "best_f1", "recall_at_precision_90",
+        "positive",
+        "by",
+        "positives",
+        "others",
+        "auc",
+        "average_precision",
+        "best_f1",
+        "recall_at_precision_90",
         "points",
-    }  # fmt: skip
+    }
     assert again["profile"]["name"] == "test"
     assert again["positive"] == "negative"
     assert again["random"] is None
@@ -185,7 +218,9 @@ def test_what_a_reader_has_to_know_is_said_first():
     assert any("only 7 groups" in note for note in notes(an_evaluation()))
     assert any("3 rows do not say" in note for note in notes(replace(good, left_out=3)))
     missed = an_evaluation([a_row(S, G, number=1), a_row(S, G, number=2), a_row(G, G, number=3)])
-    assert any("Flagging everything has an F1 of 0.800, no worse than the verdict's 0.000" in note for note in notes(missed))
+    assert any(
+        "Flagging everything has an F1 of 0.800, no worse than the verdict's 0.000" in note for note in notes(missed)
+    )
     for text in (on_terminal(good, 100), markdown(good), page(good, evaluation_chart)):
         assert "–: no row is positive" in text
 

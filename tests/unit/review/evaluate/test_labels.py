@@ -40,8 +40,11 @@ def test_a_line_is_an_event_with_a_label():
     assert (row.interaction.id, row.interaction.model) == ("q-1", "m")
     assert row.interaction.retrieved_documents[0].text == "It is kept for 30 days."
     assert (other.label, other.group, other.answerable, other.drawn) == (
-        Verdict.GROUNDED, default_group(an_interaction(question="How long  is it kept?")), None, None
-    )  # fmt: skip
+        Verdict.GROUNDED,
+        default_group(an_interaction(question="How long  is it kept?")),
+        None,
+        None,
+    )
 
 
 def test_compressed_lines_and_nulls_are_read():

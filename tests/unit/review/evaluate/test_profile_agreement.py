@@ -10,10 +10,16 @@ from monitor.review.evaluate.profile_agreement import Row, enough, standing
 ROWS = tuple(
     Row(p, flagged, negative)
     for p, flagged, negative in [
-        (0.9, True, True), (0.8, True, True), (0.7, True, True), (0.4, False, True),
-        (0.6, True, False), (0.3, False, False), (0.2, False, False), (0.1, False, False),
+        (0.9, True, True),
+        (0.8, True, True),
+        (0.7, True, True),
+        (0.4, False, True),
+        (0.6, True, False),
+        (0.3, False, False),
+        (0.2, False, False),
+        (0.1, False, False),
     ]
-)  # fmt: skip
+)
 
 
 def test_figures_by_hand():

@@ -95,8 +95,11 @@ def test_weights_are_repetitions(rows):
     c = counts(np.array([scores > 0.4]).T, positive, weights)
     flagged = repeated > 0.4
     assert [cell[0, 0] for cell in c] == [
-        (flagged & those).sum(), (flagged & ~those).sum(), (~flagged & those).sum(), (~flagged & ~those).sum()
-    ]  # fmt: skip
+        (flagged & those).sum(),
+        (flagged & ~those).sum(),
+        (~flagged & those).sum(),
+        (~flagged & ~those).sum(),
+    ]
 
 
 @given(few_scores)
