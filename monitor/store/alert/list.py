@@ -50,7 +50,7 @@ class AlertBoard:
         query = select(alert).where(_a.state == State.RESOLVED, _a.resolved_at >= since)
         return self._listed(query.order_by(_a.resolved_at.desc(), _a.fingerprint).limit(most), now)
 
-    def one(self, fingerprint: str, now: datetime) -> ListedAlert | None:
+    def alert(self, fingerprint: str, now: datetime) -> ListedAlert | None:
         """The alert with that fingerprint."""
         return next(iter(self._listed(select(alert).where(_a.fingerprint == fingerprint), now)), None)
 

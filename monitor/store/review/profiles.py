@@ -117,7 +117,7 @@ class ProfileList:
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query.limit(most)).mappings()]
 
-    def one(self, profile_hash: str) -> Mapping[str, Any] | None:
+    def profile(self, profile_hash: str) -> Mapping[str, Any] | None:
         """The profile with its stored definition."""
         with retriable(), self._engine.connect() as connection:
             row = connection.execute(select(*_p).where(_p.hash == profile_hash)).mappings().one_or_none()
@@ -172,7 +172,7 @@ class ProfileUse:
             for opinion in newest
         ]
 
-    def both(self, first: str, second: str, until: datetime) -> list[VerdictPair]:
+    def compared(self, first: str, second: str, until: datetime) -> list[VerdictPair]:
         """Those of the newest `COMPARED` interactions up to `until` that both profiles have assessed, newest first."""
         values = {"first": first, "second": second, "until": until, "most": COMPARED}
         with limited_read(self._engine, "choose an earlier time") as connection:

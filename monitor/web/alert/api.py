@@ -168,7 +168,7 @@ def acknowledge(request: Request, who: Actor, fingerprint: Fingerprint, reason: 
 
 
 def _listed(application: Application, fingerprint: str) -> ListedAlert:
-    listed = AlertBoard(application.engine).one(fingerprint, application.now())
+    listed = AlertBoard(application.engine).alert(fingerprint, application.now())
     if listed is None:
         raise HTTPException(NOT_FOUND, "there is no alert with this fingerprint")
     return listed

@@ -121,7 +121,7 @@ def silence(
 
 
 def _listed(board: AlertBoard, fingerprint: str, now: datetime) -> ListedAlert:
-    listed = board.one(fingerprint, now)
+    listed = board.alert(fingerprint, now)
     if listed is None:
         raise HTTPException(404, "There is no such alert. Its rule may measure something else now.")
     return listed

@@ -64,7 +64,7 @@ def profiles(request: Request, _: Viewer) -> Profiles:
 def profile(request: Request, _: Viewer, hash_: Annotated[Name, Path(alias="hash")]) -> ProfileDefinition:
     """Returns the profile as it was stored at its first use."""
     application: Application = request.app.state.application
-    row = ProfileList(application.engine).one(hash_)
+    row = ProfileList(application.engine).profile(hash_)
     if row is None:
         raise HTTPException(NOT_FOUND, "no verdict was given under a profile with this hash")
     return ProfileDefinition(**row)

@@ -56,7 +56,7 @@ def compare(
             moment = instant(until, "up to").astimezone(UTC)
         elif first and second:
             moment = _common(use, first, second, moment)
-        both = compare_profiles(use.both(first, second, moment)) if first and second else None
+        both = compare_profiles(use.compared(first, second, moment)) if first and second else None
     except (InvalidMessage, TakesTooLong) as failure:
         error = str(failure)
     return page(
@@ -80,7 +80,7 @@ def compare(
 def profile(request: Request, who: Viewer, profile_hash: str) -> HTMLResponse:
     """Shows a profile with its charts."""
     application: Application = request.app.state.application
-    row = ProfileList(application.engine).one(profile_hash)
+    row = ProfileList(application.engine).profile(profile_hash)
     if row is None:
         raise HTTPException(404, "No verdict was given under a profile with this hash.")
     definition, use = _read(row["definition"]), ProfileUse(application.engine)
