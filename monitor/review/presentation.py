@@ -12,9 +12,9 @@ from monitor.review.label import Drawn
 
 SHOWN = 6_000  # characters of a text on a page or terminal
 DRAWN_WORDS = {
-    Drawn.MARGIN: "the verdict is a close call",
+    Drawn.MARGIN: "it is a close call",
     Drawn.RULE: "two methods disagree about it",
-    Drawn.JUDGE: "the judge disagrees with the verdict",
+    Drawn.JUDGE: "the judge disagrees",
     Drawn.RANDOM: "it was drawn at random",
     Drawn.CHOSEN: "a person picked it",
 }

@@ -75,7 +75,7 @@ def test_a_revoked_token_opens_nothing_and_ends_its_sessions(run, access, by):
     assert "is revoked" in run("revoke", made[by]).stdout
     assert access.holder(made["token"], utc_now()) is None
     assert access.session(session, utc_now()) is None
-    with pytest.raises(WrongSettings, match="no token"):
+    with pytest.raises(WrongSettings, match="no valid token"):
         run("revoke", made[by])
 
 
