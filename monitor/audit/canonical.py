@@ -35,9 +35,8 @@ _HIGH = re.compile(rb"[\xee-\xf4]")  # keys with these sort differently by code 
 _AS_THEY_ARE = frozenset({str, bool, type(None)})
 _SMALLEST_SAME = 1e-4  # below, the encoder writes exponents where ECMAScript writes zeros
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_BEHIND_SURROGATES = re.compile(
-    "[\ue000-\uffff]"
-)  # they precede astral characters by code point, and follow them in UTF-16
+# they precede astral characters by code point, and follow them in UTF-16
+_BEHIND_SURROGATES = re.compile("[\ue000-\uffff]")
 
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False

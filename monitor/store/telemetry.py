@@ -19,12 +19,13 @@ from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.signals import verdict_hour
 
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
+# the ledger's counts that never go down
 COUNTED = (
     "received",
     "assessed",
     "duplicate",
     *(skip.value for skip in Skip),
-)  # the ledger's counts that never go down
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,9 +233,8 @@ def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piec
     if first > last:
         yield _Piece(start=start, end=end, table=verdict_minute), 1
         return
-    takes_away = (
-        signal.kind is not SignalKind.MEAN
-    )  # the squares of minutes do not add up exactly to those of their hour
+    # the squares of minutes do not add up exactly to those of their hour
+    takes_away = signal.kind is not SignalKind.MEAN
     if start < first:
         if takes_away and start - before < first - start:
             yield _Piece(start=before, end=start, table=verdict_minute), -1

@@ -126,7 +126,7 @@ class PostgresOutbox(Outbox):
             .limit(1)
             .scalar_subquery()
         )
-        plain = func.concat(receiver, " (", func.coalesce(_n.last_error, "not told yet"), ")")
+        plain = func.concat(receiver, " (", func.coalesce(_n.last_error, "not delivered yet"), ")")
         late = false() if made_before is None else _n.made_at < made_before
         payload = _n.payload.concat(
             func.jsonb_build_object("receiver", fallback, "instead_of", func.coalesce(reason, plain))

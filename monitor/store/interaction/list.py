@@ -50,10 +50,11 @@ LOOKED_UP = 4_000  # texts that one page searches where each is looked up for an
 SCANNED = 300_000  # entries of the covering index that one page reads
 _MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
 NARROW = "choose a shorter span of time, or an app, verdict or model"
+# far enough from the limits of datetime to add hours
 _FIRST, _LAST = (
     datetime(1, 1, 2, tzinfo=UTC),
     datetime(9999, 12, 30, tzinfo=UTC),
-)  # far enough from the limits of datetime to add hours
+)
 _a, _i, _r = assessment.c, interaction.c, review.c
 
 

@@ -86,9 +86,10 @@ def claim_keys(connection: psycopg.Connection, interactions: Sequence[Interactio
     """Claims the keys, and returns the interactions that were the first to claim theirs, in the given order."""
     if not interactions:
         return []
+    # where a key occurs twice, the first month
     months = {
         (interaction.app, interaction.id): month_of(interaction.occurred_at) for interaction in reversed(interactions)
-    }  # where a key occurs twice, the first month
+    }
     rows = connection.execute(
         _NEW_KEYS,
         (

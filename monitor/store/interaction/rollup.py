@@ -23,13 +23,14 @@ _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
+# values beyond become OTHER
 MOST_VALUES = {
     "app": 1_000,
     "environment": 50,
     "model": 200,
     "topic": 1_000,
     "source": 500,
-}  # values beyond become OTHER
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -288,9 +288,8 @@ def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLett
     """Stores dead letters, each once; returns the indices of the new ones, in the order of positions."""
     if not letters:
         return frozenset()
-    letters = sorted(
-        letters, key=lambda letter: _place(letter.message.position)
-    )  # two groups may write the same letters
+    # two groups may write the same letters
+    letters = sorted(letters, key=lambda letter: _place(letter.message.position))
     with connection.cursor() as cursor:
         cursor.executemany(_DEAD, [dead_letter_row(letter, group) for letter in letters], returning=True)
         return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)

@@ -161,9 +161,8 @@ consumer_offset = Table(
     Column("partition", Integer, primary_key=True),
     Column("next_offset", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False, server_default=text("0")) for name in LEDGER),
-    Column(
-        "topic_id", Text, nullable=False, server_default=text("''")
-    ),  # of Kafka; a new id means a new topic of the same name
+    # of Kafka; a new id means a new topic of the same name
+    Column("topic_id", Text, nullable=False, server_default=text("''")),
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore
     Column("profile_hash", Text, nullable=False, server_default=text("''")),  # of a rescore
 )
