@@ -1,9 +1,9 @@
-"""Records what this release gives to the golden interactions; run it after a change that is meant to change verdicts.
+"""Records the verdicts of this release on the golden interactions. Run it after a change that should change verdicts.
 
     .venv/bin/python -m tests.golden.record
 
-It writes `verdicts.json`, and prints where the verdict is not the reader's: BLIND_SPOTS of `test_verdicts.py` has to
-name exactly these, each with what it shows.
+It writes `verdicts.json` and prints the interactions whose verdict differs from the reader's. BLIND_SPOTS in
+`test_verdicts.py` must name exactly these, each with an explanation.
 """
 
 from __future__ import annotations

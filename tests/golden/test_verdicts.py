@@ -1,8 +1,8 @@
-"""Hand-written interactions through the shipped profile and the real model: what a reader says, and what we say.
+"""Hand-written interactions with the shipped profile and the real model: a reader's verdicts and ours.
 
-`verdicts.json` holds the verdict and the reasons that this release gives to each interaction; `record.py` writes it
-anew. Where they differ from the reader's, the interaction stands in BLIND_SPOTS with what it shows: a change that mends
-one has to take it off the list, and one that breaks another has to explain itself.
+`verdicts.json` holds the verdict and the reasons that this release gives to each interaction; `record.py` writes the
+file. An interaction whose verdict differs from the reader's is in BLIND_SPOTS, with an explanation: a change that fixes
+one must take it off the list, and a change that breaks another must explain itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The adapter on real files: tiny models that are written here, run by onnxruntime."""
+"""The adapter with real files: tiny models, written by the tests and run by onnxruntime."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_cross_encoder_flags_sentences_that_no_document_entails(detector, type
 
 
 @pytest.mark.parametrize("model", [TOKENS, BYTES, PAIRS])
-def test_what_is_carried_is_not_flagged(detector, model):
+def test_a_carried_answer_is_not_flagged(detector, model):
     (found,) = detector(model).detect([claim(f"{PAYS} {MONDAY}", f"{MONDAY} {PAYS}")])
     assert found.score < 0.001
     assert found.spans == ()
@@ -133,7 +133,7 @@ def test_the_models_own_reach_is_never_passed(detector):
 
 
 @pytest.mark.parametrize("model", [TOKENS, BYTES, PAIRS])
-def test_together_is_the_same_as_one_by_one(detector, model):
+def test_claims_together_give_the_same_as_one_by_one(detector, model):
     loaded = detector(model, max_tokens=480)
     claims = [
         claim(f"{PAYS} The shop opens at ten." * (number % 5), *[f"{MONDAY} {PAYS}"[number:]] * (number % 7))
@@ -152,7 +152,7 @@ def test_no_run_is_larger_than_the_budget_unless_it_is_one_input(detector):
     assert max(rows for rows, _ in shapes) > 1
 
 
-def test_many_claims_are_read_some_at_a_time(detector, monkeypatch):
+def test_many_claims_are_read_in_groups(detector, monkeypatch):
     loaded = detector(PAIRS)
     claims = [claim(f"{PAYS} {MONDAY}", *[MONDAY] * (number % 4)) for number in range(30)]
     whole = loaded.detect(claims)
@@ -161,7 +161,7 @@ def test_many_claims_are_read_some_at_a_time(detector, monkeypatch):
 
 
 @pytest.mark.parametrize("model", [TOKENS, PAIRS])
-def test_nothing_is_said_where_nothing_can_be(detector, model):
+def test_claims_without_documents_or_answer_get_no_detection(detector, model):
     loaded = detector(model)
     assert loaded.detect([]) == []
     empty = [claim("", MONDAY), claim(" \n", MONDAY), claim(PAYS), claim(PAYS, "", " ")]
@@ -189,12 +189,12 @@ def test_texts_too_long_are_not_read_and_do_no_harm(detector, model):
 
 
 @pytest.mark.parametrize("chars", [42, 43])
-def test_how_long_is_too_long_can_be_set(detector, chars):
+def test_the_longest_claim_is_a_setting(detector, chars):
     (found,) = detector(TOKENS, max_input_chars=chars).detect([claim("Zoë.", MONDAY, "123", question="?" * 11)])
     assert (found is None) == (chars < 43)
 
 
-def test_a_model_that_gives_no_number_says_nothing(detector):
+def test_a_model_that_returns_no_number_gives_no_detection(detector):
     loaded = detector(TOKENS)
     session = loaded._session
 
@@ -218,7 +218,7 @@ def test_a_run_that_fails_may_be_tried_again(detector):
         loaded.detect([claim(MONDAY, MONDAY)])
 
 
-def test_its_name_follows_all_that_its_scores_depend_on(detector):
+def test_the_name_changes_with_everything_that_the_scores_depend_on(detector):
     plain = detector(TOKENS).model
     assert plain.startswith("tiny/")
     assert detector(TOKENS, max_inputs=7, threads=2).model == plain
@@ -257,7 +257,7 @@ def test_the_only_output_may_have_any_name(detector):
     assert detector(TOKENS.but(output_name="scores")).detect([claim(MONDAY, MONDAY)])[0].spans == ()
 
 
-def test_of_several_outputs_one_has_to_be_the_logits(tmp_path):
+def test_one_of_several_outputs_must_be_the_logits(tmp_path):
     folder = TOKENS.but(output_name="scores").write(tmp_path / "model")
     graph = load(str(folder / "model.onnx"))
     graph.graph.output.append(helper.make_tensor_value_info("carried", TensorProto.FLOAT, None))
@@ -267,7 +267,7 @@ def test_of_several_outputs_one_has_to_be_the_logits(tmp_path):
         OnnxDetector(folder)
 
 
-def test_weights_may_lie_beside_the_graph(tmp_path):
+def test_weights_may_be_in_a_file_next_to_the_graph(tmp_path):
     folder = TOKENS.write(tmp_path / "model")
     whole = OnnxDetector(folder)
     graph = load(str(folder / "model.onnx"))
@@ -302,7 +302,7 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path):
 
 
 class TestDevice:
-    def test_without_a_gpu_it_is_the_cpu(self, detector, monkeypatch):
+    def test_without_a_gpu_the_detector_runs_on_the_cpu(self, detector, monkeypatch):
         monkeypatch.setattr(ort, "get_available_providers", lambda: ["AzureExecutionProvider", "CPUExecutionProvider"])
         assert detector(TOKENS, device="auto").device == "cpu"
 
@@ -313,7 +313,7 @@ class TestDevice:
 
     @pytest.mark.filterwarnings("ignore:Specified provider")
     @pytest.mark.skipif("CUDAExecutionProvider" in ort.get_available_providers(), reason="this machine has one")
-    def test_a_gpu_out_of_reach_is_an_error_where_it_was_asked_for(self, detector, monkeypatch, caplog):
+    def test_a_gpu_out_of_reach_is_an_error_if_the_settings_ask_for_it(self, detector, monkeypatch, caplog):
         monkeypatch.setattr(ort, "get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"])
         monkeypatch.setattr(ort, "preload_dlls", lambda: None)
         with pytest.raises(WrongSettings, match=r"DEVICE is cuda.*CUDA or cuDNN is missing"):
@@ -323,7 +323,7 @@ class TestDevice:
 
 
 def fed(loaded):
-    """Shapes of what the model is fed from now on."""
+    """Records the shapes of the model's inputs from now on."""
     shapes, session = [], loaded._session
 
     class Recording:
