@@ -103,5 +103,5 @@ def minutes(*numbers: float) -> list[datetime]:
     return [at(number) for number in numbers]
 
 
-def statuses(told: Sequence[NotifiedAlert]) -> list[tuple[str, str]]:
-    return [(alert.rule, alert.status) for alert in told]
+def statuses(alerts: Sequence[NotifiedAlert]) -> list[tuple[str, str]]:
+    return [(alert.rule, alert.status) for alert in alerts]

@@ -48,7 +48,7 @@ rules:
 LIFE = {"firing": 0.0, "changed": 4.0, "repeated": 241.0, "acknowledged": 245.0, "resolved": 270.0}
 _EFFECTS = {
     "store": ("save",),
-    "outbox": ("tell", "attempting", "delivered", "failed"),
+    "outbox": ("enqueue", "mark_attempt", "delivered", "failed"),
 }
 
 
@@ -57,7 +57,7 @@ def at(minutes: float) -> datetime:
 
 
 class Steps:
-    """Prints the steps of a process, and kills it after the one named `die`: `firing: tell 1`."""
+    """Prints the steps of a process, and kills it after the one named `die`: `firing: enqueue 1`."""
 
     def __init__(self, die: str | None = None) -> None:
         self.news = ""
@@ -155,8 +155,8 @@ def alert_loop(
             link=lambda _app, _id: None,
         )  # fmt: skip
 
-        def described(told: Any, now: datetime) -> Any:
-            description = describe(told, now)
+        def described(alert: Any, now: datetime) -> Any:
+            description = describe(alert, now)
             if steps is not None:
                 steps("describe")
             return description

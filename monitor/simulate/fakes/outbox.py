@@ -1,4 +1,4 @@
-"""Fakes of what tells people, which keep their promises: each passes the contract suite of its adapter."""
+"""Fakes of the outbox and of a receiver, which pass the contract suites of the real ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import ClassVar
 
+from typing_extensions import override
+
 from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
+from monitor.alert.ports import Outbox, Receiver
 from monitor.alert.silence import Silence
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
@@ -18,7 +21,7 @@ from monitor.core.model import Json
 
 @dataclass(slots=True, kw_only=True)
 class OutboxRow:
-    """One notification with what became of it."""
+    """A notification and its delivery."""
 
     notification: Notification
     retry_at: datetime | None = None
@@ -29,11 +32,11 @@ class OutboxRow:
 
     @property
     def waits(self) -> bool:
-        """Whether it is to be delivered yet."""
+        """Whether the notification is still to be delivered."""
         return self.delivered_at is None and not self.given_up
 
     def purgeable(self, before: datetime, resent_before: datetime, unfinished: Collection[str]) -> bool:
-        """Whether nobody needs it any more, see `Outbox.purge`."""
+        """Whether the row may be deleted, see `Outbox.purge`."""
         its = self.notification
         if self.delivered_at is not None and its.resent and self.receipt is None:
             return self.delivered_at < resent_before
@@ -42,8 +45,8 @@ class OutboxRow:
 
 
 @dataclass(slots=True)
-class MemoryOutbox:
-    """An `Outbox` in memory, for one thread that tells and one for each receiver.
+class MemoryOutbox(Outbox):
+    """An `Outbox` in memory, for one thread that enqueues and one per receiver that delivers.
 
     `out_of_reach` makes every method raise `Retriable`.
     """
@@ -55,24 +58,24 @@ class MemoryOutbox:
     _groups: dict[tuple[str, str], AlertGroup] = field(default_factory=dict)
     _putting: Lock = field(default_factory=Lock)
 
+    @override
     def groups(self) -> list[AlertGroup]:
-        """As the port says."""
         self._reach()
         return list(self._groups.values())
 
+    @override
     def backlog(self) -> set[tuple[str, str]]:
-        """As the port says."""
         self._reach()
         waiting = (row.notification for row in self.rows if row.delivered_at is None and not row.given_up)
         return {(notification.receiver, notification.group) for notification in waiting}
 
+    @override
     def silences(self, now: datetime) -> list[Silence]:
-        """As the port says."""
         self._reach()
         return [silence for silence in self.silenced if silence.ends_at > now]
 
+    @override
     def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
-        """As the port says."""
         self._reach()
         key = group.receiver, group.key
         before = self._groups.get(key)
@@ -86,19 +89,19 @@ class MemoryOutbox:
         self._put(notification)
 
     @contextmanager
+    @override
     def delivering(self, receiver: str) -> Iterator[bool]:
-        """As the port says."""
         del receiver
         self._reach()
         yield not self.locked_by_another
 
+    @override
     def waiting(self) -> list[str]:
-        """As the port says."""
         self._reach()
         return sorted({row.notification.receiver for row in self.rows if row.waits})
 
+    @override
     def due(self, now: datetime, receiver: str) -> list[Notification]:
-        """As the port says."""
         self._reach()
         first: dict[str, OutboxRow] = {}
         for row in self.rows:
@@ -108,8 +111,8 @@ class MemoryOutbox:
         ready.sort(key=lambda row: (row.retry_at or row.notification.at, row.notification.attempts))
         return [replace(row.notification, previous=self._receipt(row.notification)) for row in ready]
 
+    @override
     def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
-        """As the port says."""
         self._reach()
         sent = [row.notification for row in self.rows if row.notification.receiver == fallback]
         told = {one.episode: one.instead_of for one in sent}
@@ -119,21 +122,22 @@ class MemoryOutbox:
                 continue
             reason = told.get(its.episode)
             if reason or (made_before is not None and its.at < made_before):
-                plain = f"{receiver} ({row.error or 'not told yet'})"
+                plain = f"{receiver} ({row.error or 'not delivered yet'})"
                 self._put(replace(its, receiver=fallback, instead_of=reason or plain))
 
+    @override
     def mark_attempt(self, notification: Notification) -> None:
-        """As the port says."""
         self._reach()
         row = self._row(notification)
         row.notification = replace(row.notification, in_doubt=True)
 
+    @override
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
-        """As the port says."""
         self._reach()
         row = self._row(notification)
         row.delivered_at, row.receipt, row.error = now, receipt, None
 
+    @override
     def failed(
         self,
         notification: Notification,
@@ -143,7 +147,6 @@ class MemoryOutbox:
         instead: Notification | None = None,
         attempted: bool = True,
     ) -> None:
-        """As the port says."""
         self._reach()
         row = self._row(notification)
         row.notification = replace(row.notification, attempts=row.notification.attempts + attempted)
@@ -151,8 +154,8 @@ class MemoryOutbox:
         if instead is not None:
             self._put(instead)
 
+    @override
     def purge(self, *, before: datetime, resent_before: datetime, limit: int) -> int:
-        """As the port says."""
         self._reach()
         unfinished = {group.episode for group in self._groups.values()}
         unfinished |= {row.notification.episode for row in self.rows if row.waits}
@@ -181,8 +184,8 @@ class MemoryOutbox:
             raise Retriable("the store is out of reach")
 
 
-class MemoryReceiver:
-    """A `Receiver` that keeps what it is sent; `failures` are raised first, one per call."""
+class MemoryReceiver(Receiver):
+    """A `Receiver` that keeps the notifications; `failures` are raised first, one per call."""
 
     resend: ClassVar[timedelta | None] = None
 
@@ -190,15 +193,16 @@ class MemoryReceiver:
         self.sent: list[Notification] = []
         self.failures = list(failures)
 
+    @override
     def send(self, notification: Notification) -> Mapping[str, Json] | None:
-        """As the port says; the receipt names the place of the first message of the episode."""
+        """The receipt names the place of the first message of the episode."""
         if self.failures:
             raise self.failures.pop(0)
         self.sent.append(notification)
         return notification.previous or {"place": len(self.sent)}
 
+    @override
     def check(self) -> str:
-        """As the port says."""
         if self.failures:
             raise self.failures.pop(0)
         return "memory"

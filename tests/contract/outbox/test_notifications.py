@@ -162,7 +162,7 @@ def test_old_notifications_are_copied_to_the_fallback(outbox):
     assert (first.episode, first.number, first.instead_of, first.attempts) == ("e1", 0, "slack (away)", 0)
     outbox.delivered(first, None, at(9))
     (second,) = outbox.due(at(9), "pager")
-    assert (second.episode, second.number, second.instead_of) == ("e1", 1, "slack (not told yet)")
+    assert (second.episode, second.number, second.instead_of) == ("e1", 1, "slack (not delivered yet)")
     outbox.delivered(second, None, at(9))
     assert outbox.due(at(9), "pager") == []
 
@@ -176,7 +176,7 @@ def test_the_fallback_gets_the_rest_of_the_episode(outbox):
     tell(outbox, a_group(key="other", episode="e2", told_at=at(10)))
     outbox.copy_to_fallback("slack", "pager")
     (last,) = outbox.due(at(20), "pager")
-    assert (last.episode, last.news, last.instead_of) == ("e1", "resolved", "slack (not told yet)")
+    assert (last.episode, last.news, last.instead_of) == ("e1", "resolved", "slack (not delivered yet)")
     assert last.previous == {"a": 1}
     outbox.copy_to_fallback("pager", "console", made_before=at(50))  # nobody stands in for who stands in
     assert "console" not in outbox.waiting()

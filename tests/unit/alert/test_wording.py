@@ -115,18 +115,18 @@ def test_the_end_is_shown_with_the_duration():
 
 
 def test_a_mean_is_shown_as_a_number():
-    told = a_notified_alert(
+    alert = a_notified_alert(
         signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True
     )
-    assert facts(told)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
-    assert figure(told) == "mean SDA 0.612, threshold 0.7"
+    assert facts(alert)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
+    assert figure(alert) == "mean SDA 0.612, threshold 0.7"
 
 
 def test_a_momentary_state_is_shown_without_interval_and_window():
-    told = a_notified_alert(
+    alert = a_notified_alert(
         signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta()
     )
-    assert facts(told) == [
+    assert facts(alert) == [
         ("Consumer lag", "1h30m"),
         ("Threshold", "above 5m"),
         ("Since", "2025-11-21 12:00 UTC"),
@@ -134,9 +134,9 @@ def test_a_momentary_state_is_shown_without_interval_and_window():
 
 
 def test_an_unknown_value_is_shown_as_unknown():
-    told = a_notified_alert(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
-    assert facts(told)[0] == ("Rate of negative answers", "unknown")
-    assert dict(facts(told))["Answers counted"] == "0"
+    alert = a_notified_alert(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
+    assert facts(alert)[0] == ("Rate of negative answers", "unknown")
+    assert dict(facts(alert))["Answers counted"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,11 @@ def test_the_detail_of_a_method_has_its_own_name(method, name):
 
 
 def test_a_rule_that_fails_is_held_against_nothing():
-    told = a_notified_alert(
+    alert = a_notified_alert(
         status="error", method="sequential", value=None, lower=0.0, upper=1.0, bound=0.0, detail="no such rate"
     )
-    assert facts(told)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
-    assert figure(told) == "rate of negative answers unknown"
+    assert facts(alert)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
+    assert figure(alert) == "rate of negative answers unknown"
 
 
 def test_a_detail_is_one_short_line():
@@ -162,14 +162,14 @@ def test_a_detail_is_one_short_line():
 
 
 def test_messages_are_counted_for_dead_letters():
-    told = a_notified_alert(signal="dead_letters")
-    assert facts(told)[0][0] == "Rate of dead letters"
-    assert dict(facts(told))["Messages counted"] == "84"
+    alert = a_notified_alert(signal="dead_letters")
+    assert facts(alert)[0][0] == "Rate of dead letters"
+    assert dict(facts(alert))["Messages counted"] == "84"
 
 
 def test_what_people_did_is_shown_for_each_alert():
-    told = a_notified_alert(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
-    assert remarks(told) == [
+    alert = a_notified_alert(acknowledged_by="ada", silenced_until=at(60), note="the rule is gone")
+    assert remarks(alert) == [
         ("Acknowledged by", "ada"),
         ("Silenced until", "2025-11-21 13:00 UTC"),
         ("Note", "the rule is gone"),
@@ -192,7 +192,7 @@ def test_an_alert_of_a_source_is_named_after_it():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({}, "Firing since 2025-11-21 12:00 UTC"),
         ({"alerts": (a_notified_alert(status="error"),)}, "Error since 2025-11-21 12:00 UTC"),
@@ -211,8 +211,8 @@ def test_an_alert_of_a_source_is_named_after_it():
         ({"news": "resolved", "alerts": (a_resolved_alert(),), "at": at(21)}, "Resolved after 20m"),
     ],
 )
-def test_the_news_are_one_line(changes, said):
-    assert news_line(a_notification(**changes)) == said
+def test_the_news_are_one_line(changes, expected):
+    assert news_line(a_notification(**changes)) == expected
 
 
 def test_alerts_that_joined_or_left_are_named():
@@ -245,13 +245,15 @@ def test_every_rate_has_words(name):
 
 def test_every_other_signal_has_words():
     kinds = [Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)]
-    said = [signal_words(str(signal)) for signal in (*kinds, *(Signal(kind=SignalKind.MEAN, name=n) for n in MEANS))]
-    assert len(set(said)) == len(said)
-    assert all(text[0].isupper() and "_" not in text for text in said)
+    expected = [
+        signal_words(str(signal)) for signal in (*kinds, *(Signal(kind=SignalKind.MEAN, name=n) for n in MEANS))
+    ]
+    assert len(set(expected)) == len(expected)
+    assert all(text[0].isupper() and "_" not in text for text in expected)
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "expected"),
     [
         (0.3, "share", "30.0 %"),
         (0.0042, "share", "0.42 %"),
@@ -262,8 +264,8 @@ def test_every_other_signal_has_words():
         (0.0, "seconds", "0s"),
     ],
 )
-def test_an_amount_is_shown_with_its_unit(value, unit, said):
-    assert amount(value, unit) == said
+def test_an_amount_is_shown_with_its_unit(value, unit, expected):
+    assert amount(value, unit) == expected
 
 
 def test_small_rates_keep_two_digits():
@@ -272,5 +274,5 @@ def test_small_rates_keep_two_digits():
 
 def test_an_example_says_why_it_is_bad():
     reasons = ("not_in_documents", "missing_fact", "contradicts_documents")
-    said = why(an_example(verdict="self_generated", reasons=reasons))
-    assert said == "self-generated: not in documents, missing fact, contradicts documents"
+    expected = why(an_example(verdict="self_generated", reasons=reasons))
+    assert expected == "self-generated: not in documents, missing fact, contradicts documents"

@@ -1,4 +1,4 @@
-"""Alerting that is killed, doubled or cut off at any step: nothing is lost, and nothing is told twice.
+"""Alerting that is killed, doubled or cut off at any step: nothing is lost, and nothing is sent twice.
 
 One episode lives through all its news (`LIFE`) on a real PostgreSQL and a scripted Slack.
 """
@@ -70,7 +70,7 @@ def life_killed(news, step, processes, channel, *, without=""):
 @pytest.mark.parametrize("news", LIFE)
 def test_a_process_killed_at_any_step_loses_nothing_and_sends_nothing_twice(news, processes, channel):
     steps, undisturbed = life_with(news, processes, channel)
-    kinds = ("evaluating", "save", "tell", "delivering", "attempting", "sent chat", "answered chat", "deliv")
+    kinds = ("evaluating", "save", "enqueue", "delivering", "mark_attempt", "sent chat", "answered chat", "deliv")
     assert all(any(f": {kind}" in step for step in steps) for kind in kinds), steps
     if news != "firing":  # a chart is uploaded the same way every time
         steps = [step for step in steps if "sent files" not in step and "sent upload" not in step]
@@ -84,7 +84,7 @@ def test_without_the_history_scope_only_unmarked_notifications_are_sent_twice(ne
     in_doubt = steps[steps.index(f"{news}: sent chat.postMessage 1") : steps.index(f"{news}: delivered 1")]
     roots, lines, *stored = undisturbed
     twice = []
-    for step in steps[steps.index(f"{news}: tell 1") :]:
+    for step in steps[steps.index(f"{news}: enqueue 1") :]:
         found = life_killed(news, step, processes, channel, without="channels:history")
         assert [*found[2:]] == stored, step
         if found != undisturbed:

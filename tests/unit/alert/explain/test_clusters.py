@@ -23,7 +23,7 @@ def grouped(failing, *, others=OTHERS, before=()):
     return clusters(failing, vectors(*failing), others=vectors(*others), before=vectors(*before), background=others)
 
 
-def told(some, others):
+def named(some, others):
     return telling_words([words(text) for text in some], [words(text) for text in others])
 
 
@@ -83,14 +83,14 @@ SMALL_TALK = [f"how do i {verb} the {noun} of my account" for verb in ("see", "c
 
 def test_words_of_every_question_do_not_tell():
     some = [f"how do i get the refund of my {thing}" for thing in ("lamp", "desk", "sofa", "rug", "chair", "bed")]
-    found = told(some, SMALL_TALK * 10)
+    found = named(some, SMALL_TALK * 10)
     assert found[0] == "refund"
     assert not {"how", "do", "the", "of", "my", "get the"} & set(found)
 
 
 def test_inflections_count_as_one_word_in_the_most_common_form():
     some = ["where are my refunds", "refunds please", "my refunds are late", "refunded yet", "no refund today"]
-    assert [word for word in told(some, SMALL_TALK * 10) if word.startswith("refund")] == ["refunds"]
+    assert [word for word in named(some, SMALL_TALK * 10) if word.startswith("refund")] == ["refunds"]
 
 
 @pytest.mark.parametrize(
@@ -107,16 +107,16 @@ def test_inflections_count_as_one_word_in_the_most_common_form():
     ],
 )
 def test_scripts_without_spaces_are_described_by_runs_of_characters(some, others, expected):
-    found = told(some * 4, others * 8)
+    found = named(some * 4, others * 8)
     assert expected in found[0] or found[0] in expected
     assert len([word for word in found if set(word) & set(expected)]) <= 2
 
 
 def test_a_word_repeated_in_one_question_does_not_count_more():
     some = [*REFUNDS, "spam " * 90]
-    assert "spam" not in told(some, OTHERS * 5)
+    assert "spam" not in named(some, OTHERS * 5)
 
 
 def test_no_questions_have_no_words():
-    assert told([], []) == ()
-    assert told(["", "123 456", "?!"], ["…"]) == ()
+    assert named([], []) == ()
+    assert named(["", "123 456", "?!"], ["…"]) == ()

@@ -51,7 +51,7 @@ def a_finding(**over):
     return Finding(**{**known, **over})
 
 
-def said(finding):
+def sentence_of(finding):
     return an_explanation(findings=(finding,)).sentences()[0]
 
 
@@ -66,17 +66,17 @@ def test_the_first_sentence_says_what_changed():
 
 
 def test_each_kind_has_its_own_sentence():
-    assert said(a_finding()) == (
+    assert sentence_of(a_finding()) == (
         "prompt version v42: 75 % negative (4.0 % before), 12 % elsewhere; this explains 94 % of the rise."
     )
-    assert said(a_finding(kind=Kind.NEW, before_rate=None, before_share=0.0, owed=0.4)) == (
+    assert sentence_of(a_finding(kind=Kind.NEW, before_rate=None, before_share=0.0, owed=0.4)) == (
         "prompt version v42: 75 % negative, 12 % elsewhere; new, 60 % of the answers; this explains the whole rise."
     )
-    assert said(a_finding(kind=Kind.MIX, before_rate=0.7, before_share=0.08, owed=0.2)) == (
+    assert sentence_of(a_finding(kind=Kind.MIX, before_rate=0.7, before_share=0.08, owed=0.2)) == (
         "prompt version v42: 75 % negative (70 % before), 12 % elsewhere; traffic has shifted: "
         "60 % of the answers now, 8.0 % before; this explains 50 % of the rise."
     )
-    assert said(a_finding(kind=Kind.UNCOMPARED, before_rate=None)) == (
+    assert sentence_of(a_finding(kind=Kind.UNCOMPARED, before_rate=None)) == (
         "prompt version v42: 75 % negative, 12 % elsewhere; 60 % of the answers."
     )
 
@@ -120,7 +120,7 @@ def test_sentences_are_few_short_and_of_one_line(findings, texts):
 
 
 def test_addresses_in_values_are_not_shown():
-    assert "jane@" not in said(a_finding(values=(Value(dimension="tag user", value="jane@mail.example"),)))
+    assert "jane@" not in sentence_of(a_finding(values=(Value(dimension="tag user", value="jane@mail.example"),)))
 
 
 # --- telling answers ---

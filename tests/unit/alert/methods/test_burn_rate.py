@@ -19,11 +19,11 @@ def pair(long: int = 60, short: int = 5, factor: float = 10.0) -> BurnWindow:
 
 
 def test_the_presets_are_the_workbooks():
-    told = {
+    presets = {
         name: [(w.long.total_seconds() / 3600, w.short.total_seconds() / 60, w.factor) for w in windows]
         for name, windows in PRESETS.items()
     }
-    assert told == {"page": [(1, 5, 14.4), (6, 30, 6)], "ticket": [(24, 120, 3), (72, 360, 1)]}
+    assert presets == {"page": [(1, 5, 14.4), (6, 30, 6)], "ticket": [(24, 120, 3), (72, 360, 1)]}
 
 
 def test_it_counts_long_and_short_of_each_pair():

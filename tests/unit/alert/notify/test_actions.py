@@ -65,10 +65,10 @@ def test_who_was_quicker_is_named():
 
 def test_a_silence_is_of_what_the_alerts_have_in_common():
     responses = Responding({"app": "shop"}, A, B)
-    said = actions(responses).silence("g1", HOUR, by="ada")
+    reply = actions(responses).silence("g1", HOUR, by="ada")
     (silence,) = responses.silences
     matched = 'rule=~"negative-rate|refusal-rate", app="shop"'
-    assert said == f"silenced for 1h: {matched} (`monitor alerts unsilence {silence.id}` ends it)"
+    assert reply == f"silenced for 1h: {matched} (`monitor alerts unsilence {silence.id}` ends it)"
     another = replace(A, rule="answers-missing")
     assert not silence.holds(another.matched, at(4))
     assert (silence.starts_at, silence.ends_at, silence.created_by) == (at(3), at(63), "ada")

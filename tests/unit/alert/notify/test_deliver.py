@@ -136,7 +136,7 @@ def test_a_notification_sent_but_not_marked_is_sent_again_in_doubt(outbox, monke
     assert [n.in_doubt for n in receiver.sent] == [False, True]
 
 
-# --- who is told instead ---
+# --- the fallback ---
 
 
 def test_a_receiver_that_goes_on_failing_is_stood_in_for_once(outbox):

@@ -17,7 +17,7 @@ from tests.factories.notifications import a_notified_alert, at
 from tests.unit.alert.explain.rows import a_row
 
 RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})
-TOLD = a_notified_alert(started_at=at(0), fired_at=at(2))
+ALERT_SENT = a_notified_alert(started_at=at(0), fired_at=at(2))
 
 
 class Answers:
@@ -36,9 +36,9 @@ class SavedExplanations:
     def __init__(self):
         self.explained_episodes: list[tuple[str, Explanation]] = []
 
-    def save(self, told, explanation, now):
+    def save(self, alert, explanation, now):
         del now
-        self.explained_episodes.append((told.episode, explanation))
+        self.explained_episodes.append((alert.episode, explanation))
 
 
 @pytest.fixture
@@ -60,17 +60,17 @@ def describer(store, *answers, rule=RULE, **more):
 
 def test_bad_answers_are_shown_with_links_and_the_explanation_is_kept(store):
     describe = describer(store, *(a_row(number) for number in range(5)))
-    description = describe(TOLD, at(3))
+    description = describe(ALERT_SENT, at(3))
     assert 0 < len(description.examples) <= MAX_EXAMPLES
     assert all(its.url == f"https://m/shop/{its.id}" for its in description.examples)
     ((episode, explanation),) = describe.explanations.explained_episodes
-    assert episode == TOLD.episode
+    assert episode == ALERT_SENT.episode
     assert description.changes == tuple(explanation.sentences())
 
 
 def test_window_and_week_before_are_compared_under_the_rules_selection(store):
     describe = describer(store, a_row())
-    describe(TOLD, at(3.5))
+    describe(ALERT_SENT, at(3.5))
     assert describe.answers.asked == [
         (
             RULE.selector,
@@ -83,7 +83,7 @@ def test_window_and_week_before_are_compared_under_the_rules_selection(store):
 
 
 def test_a_long_episode_is_shown_by_its_last_hours():
-    window, baseline = spans(TOLD, at(600))
+    window, baseline = spans(ALERT_SENT, at(600))
     assert (window.length, window.end, baseline.end) == (LONGEST_WINDOW, at(601), window.start)
 
 
@@ -91,16 +91,16 @@ def test_the_course_reaches_back_and_has_the_rates_of_these_labels(store):
     production = {"app": "support-bot", "environment": "production", "topic": "refunds"}
     store.count(at(1), production, 10, negative=4)
     store.count(at(1), {**production, "app": "other"}, 99, negative=99)
-    course = describer(store)(TOLD, at(3.5)).course
+    course = describer(store)(ALERT_SENT, at(3.5)).course
     assert course
     assert course.points[0].at <= at(-60)
     assert [(point.at, point.value, point.total) for point in course.points if point.total] == [(at(0), 0.4, 10)]
-    assert (course.bound, course.unit, course.name) == (TOLD.bound, "share", "rate of negative")
+    assert (course.bound, course.unit, course.name) == (ALERT_SENT.bound, "share", "rate of negative")
 
 
 @pytest.mark.parametrize("minutes", [0, 59, 60, 61, 100_000])
 def test_the_course_has_few_points_that_leave_no_gap(store, minutes):
-    course = describer(store)(TOLD, at(minutes + 0.5)).course
+    course = describer(store)(ALERT_SENT, at(minutes + 0.5)).course
     assert course
     times = [point.at for point in course.points]
     steps = {after - before for before, after in pairwise(times)}
@@ -113,7 +113,7 @@ def test_the_course_has_few_points_that_leave_no_gap(store, minutes):
 @pytest.mark.parametrize("status", ["no_data", "error"])
 def test_what_does_not_fire_has_a_course_only(store, status):
     describe = describer(store, a_row())
-    description = describe(replace(TOLD, status=status), at(3))
+    description = describe(replace(ALERT_SENT, status=status), at(3))
     assert description.course
     assert description.examples == ()
     assert describe.answers.asked == []
@@ -125,10 +125,10 @@ def test_what_does_not_fire_has_a_course_only(store, status):
 def test_only_rates_are_explained(store, kind, course):
     name = "sda" if kind is SignalKind.MEAN else ""
     describe = describer(store, a_row(), rule=replace(RULE, signal=Signal(kind=kind, name=name)))
-    description = describe(TOLD, at(3))
+    description = describe(ALERT_SENT, at(3))
     assert (description.course is not None, description.changes, description.examples) == (course, (), ())
 
 
 def test_of_a_rule_that_is_gone_nothing_is_known(store):
-    description = describer(store, rule=replace(RULE, name="another"))(TOLD, at(3))
+    description = describer(store, rule=replace(RULE, name="another"))(ALERT_SENT, at(3))
     assert (description.course, description.changes, description.examples) == (None, (), ())

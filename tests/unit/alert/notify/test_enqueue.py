@@ -40,7 +40,7 @@ def outbox() -> MemoryOutbox:
 
 
 def test_notifications_are_numbered_described_and_linked(outbox):
-    (first,) = tell(outbox, at(1), an_alert(), link=lambda told: f"https://monitor.example/alerts/{told.fingerprint}")
+    (first,) = tell(outbox, at(1), an_alert(), link=lambda alert: f"https://monitor.example/alerts/{alert.fingerprint}")
     assert (first.number, first.news, first.group_labels, first.at) == (0, "firing", {"app": "shop"}, at(1))
     assert (first.changes, first.examples) == (SAID.changes, SAID.examples)
     assert first.url == "https://monitor.example/alerts/" + "f" * 32
@@ -56,8 +56,8 @@ def test_nothing_is_sent_twice(outbox):
 def test_the_description_stays_with_the_episode_until_it_is_repeated(outbox):
     asked = []
 
-    def describe(told, now):
-        asked.append((told.episode, now))
+    def describe(alert, now):
+        asked.append((alert.episode, now))
         return Description(changes=(f"Change {len(asked)}.",))
 
     tell(outbox, at(1), an_alert(), describe=describe)
@@ -76,8 +76,8 @@ def test_the_description_stays_with_the_episode_until_it_is_repeated(outbox):
 def test_receivers_of_the_same_alert_share_what_was_found_out(outbox):
     asked = []
 
-    def describe(told, _now):
-        asked.append(told.episode)
+    def describe(alert, _now):
+        asked.append(alert.episode)
         return SAID
 
     tell(outbox, at(1), an_alert(receivers=("slack", "pager")), describe=describe)
@@ -89,8 +89,8 @@ def test_a_page_goes_out_though_what_changed_cannot_be_found_out(outbox, caplog)
     def describe(_told, _now):
         raise Retriable("this takes too long")
 
-    (told,) = tell(outbox, at(1), an_alert(), describe=describe)
-    assert (told.changes, told.examples) == ((), ())
+    (notification,) = tell(outbox, at(1), an_alert(), describe=describe)
+    assert (notification.changes, notification.examples) == ((), ())
     assert "negative-rate" in caplog.text
 
 
@@ -221,13 +221,15 @@ class World:
                 self.loud_since.pop(name, None)
                 continue
             since = max(self.loud_since.setdefault(name, self.now), self.acted_at)
-            # who acknowledged and who silenced is told first, a round for each
+            # an acknowledgement and a silence are sent first, in a round each
             if self.survived >= 3 and self.now - since >= WAIT + INTERVAL:
                 for receiver in alert.receivers:
-                    told = [t for r in self.told(receiver) for t in r.alerts if t.fingerprint == alert.fingerprint]
-                    assert told[-1].status == alert.state.value
+                    statuses = [
+                        t for r in self.notifications(receiver) for t in r.alerts if t.fingerprint == alert.fingerprint
+                    ]
+                    assert statuses[-1].status == alert.state.value
 
-    def told(self, receiver: str) -> list[Notification]:
+    def notifications(self, receiver: str) -> list[Notification]:
         return [row.notification for row in self.outbox.rows if row.notification.receiver == receiver]
 
 
@@ -246,17 +248,17 @@ def test_whatever_happens_everybody_hears_the_whole_story_once(seed):
     assert world.outbox.groups() == []
     assert all(row.delivered_at for row in world.outbox.rows)
     for receiver, its in world.receivers.items():
-        told = world.told(receiver)
-        for episode in {n.episode for n in told}:
-            assert_whole([n for n in told if n.episode == episode])
+        queued = world.notifications(receiver)
+        for episode in {n.episode for n in queued}:
+            assert_whole([n for n in queued if n.episode == episode])
         sent = [(n.episode, n.number) for n in its.sent]
-        assert set(sent) == {(n.episode, n.number) for n in told}
+        assert set(sent) == {(n.episode, n.number) for n in queued}
         again = [n for index, n in enumerate(its.sent) if (n.episode, n.number) in sent[:index]]
         assert all(n.in_doubt for n in again)  # only after a death between sending and noting it
 
 
 def assert_whole(story: Sequence[Notification]) -> None:
-    assert [told.number for told in story] == list(range(len(story)))
+    assert [sent.number for sent in story] == list(range(len(story)))
     assert (story[0].news, story[-1].news) == ("firing", "resolved")
-    assert [told.over for told in story] == [told.news == "resolved" for told in story]
-    assert [told.at for told in story] == sorted(told.at for told in story)
+    assert [sent.over for sent in story] == [told.news == "resolved" for told in story]
+    assert [sent.at for sent in story] == sorted(sent.at for sent in story)

@@ -99,9 +99,9 @@ def test_names_become_valid_and_our_own_labels_win(server, receiver):
 
 def test_a_rule_without_a_summary_gets_the_figures_as_one(server, receiver):
     receiver.send(a_notification(alerts=(a_notified_alert(annotations={}),), examples=(an_example(), an_example())))
-    said = server.requests[0].json[0]["annotations"]
-    assert said["summary"] == "rate of negative answers 38.2 %, threshold 30.0 %"
-    assert "example_2" in said
+    shown = server.requests[0].json[0]["annotations"]
+    assert shown["summary"] == "rate of negative answers 38.2 %, threshold 30.0 %"
+    assert "example_2" in shown
 
 
 @pytest.mark.parametrize("news", ["acknowledged", "silenced"])
@@ -137,6 +137,6 @@ def test_when_none_takes_it_one_that_may_do_so_later_decides(server, other):
 
 def test_it_says_how_many_of_a_cluster_answer(server, other):
     other.script.append(BROKEN)
-    said = Alertmanager([server.url, other.url]).check()
-    assert said.endswith("(1 of 2 answer)")
+    shown = Alertmanager([server.url, other.url]).check()
+    assert shown.endswith("(1 of 2 answer)")
     assert (server.requests[0].method, server.requests[0].path) == ("GET", "/api/v2/status")

@@ -31,8 +31,10 @@ READS = """\
 
 def test_a_message_reads_like_this():
     example = an_example(url="https://monitor.example/q-1")
-    told = a_notification(examples=(example,), changes=("More about refunds.",), url="https://monitor.example/1")
-    assert render(told) == READS
+    notification = a_notification(
+        examples=(example,), changes=("More about refunds.",), url="https://monitor.example/1"
+    )
+    assert render(notification) == READS
 
 
 def test_a_group_is_shown_alert_by_alert():
@@ -51,14 +53,14 @@ def test_a_group_is_shown_alert_by_alert():
 
 
 def test_alerts_beyond_twenty_are_counted():
-    said = render(a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(23))))
-    assert "r19" in said
-    assert "  3 more alerts not shown\n" in said
+    text = render(a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(23))))
+    assert "r19" in text
+    assert "  3 more alerts not shown\n" in text
 
 
 def test_the_receiver_that_failed_is_named():
-    said = render(a_notification(instead_of="slack: invalid_auth"))
-    assert "\n  Sent here instead of to slack: invalid_auth\n" in said
+    text = render(a_notification(instead_of="slack: invalid_auth"))
+    assert "\n  Sent here instead of to slack: invalid_auth\n" in text
 
 
 def test_the_console_writes_to_a_stream_in_ascii():

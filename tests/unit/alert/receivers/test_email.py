@@ -64,9 +64,9 @@ def test_text_and_html_say_the_same(server, receiver):
     assert mail.message["Date"] == "Fri, 21 Nov 2025 12:02:00 +0000"
     assert mail.message["Auto-Submitted"] == "auto-generated"
     assert (mail.sender, mail.recipients) == (SENDER, (ADA, TEAM))
-    for said in (body(mail, "plain"), body(mail, "html")):
-        assert "38.2 % (95 % interval 28.5 % to 48.9 %)" in said
-        assert "How long does a refund take?" in said
+    for text in (body(mail, "plain"), body(mail, "html")):
+        assert "38.2 % (95 % interval 28.5 % to 48.9 %)" in text
+        assert "How long does a refund take?" in text
     assert '<a href="https://monitor.example/1?a=1&amp;b=2">Open in monitor</a>' in body(mail, "html")
     assert '<a href="https://wiki.example/rag?a=1&amp;b=2">Runbook</a>' in body(mail, "html")
 
@@ -139,11 +139,11 @@ def test_many_alerts_are_counted(server, receiver):
         a_notification(alerts=tuple(a_notified_alert(rule=f"r{n}") for n in range(25)), changes=("More refunds.",))
     )
     for kind in ("plain", "html"):
-        said = body(server.mails[0], kind)
-        assert "r19" in said
-        assert "r20" not in said
-        assert "5 more alerts not shown" in said
-        assert "More refunds." in said
+        text = body(server.mails[0], kind)
+        assert "r19" in text
+        assert "r20" not in text
+        assert "5 more alerts not shown" in text
+        assert "More refunds." in text
 
 
 def test_starttls_and_login(trusted):
@@ -200,10 +200,10 @@ def test_a_server_that_takes_no_login_is_fatal(server):
 
 
 @pytest.mark.parametrize("step", ["MAIL", "RCPT", "DATA"])
-@pytest.mark.parametrize("said", ["421 4.3.2 closing", "451 4.3.0 later", "452 4.2.2 mailbox full"])
-def test_4xx_is_retriable(server, receiver, step, said):
-    server.script[step] = said
-    with pytest.raises(Retriable, match=said):
+@pytest.mark.parametrize("answer", ["421 4.3.2 closing", "451 4.3.0 later", "452 4.2.2 mailbox full"])
+def test_4xx_is_retriable(server, receiver, step, answer):
+    server.script[step] = answer
+    with pytest.raises(Retriable, match=answer):
         receiver.send(a_notification())
 
 

@@ -48,18 +48,18 @@ def test_user_and_password_of_the_url_become_a_header(server):
     assert known.host == server.url.removeprefix("http://")
 
 
-@pytest.mark.parametrize("said", [BROKEN, RATE_LIMITED, Answer(status=408), Answer(status=425), Answer(status=503)])
-def test_what_may_pass_is_retriable(server, said):
-    server.script.append(said)
+@pytest.mark.parametrize("reply", [BROKEN, RATE_LIMITED, Answer(status=408), Answer(status=425), Answer(status=503)])
+def test_what_may_pass_is_retriable(server, reply):
+    server.script.append(reply)
     known = endpoint(server.url)
     error = known.judged(known.post(b"{}"))
     assert isinstance(error, Retriable)
-    assert str(said.status) in str(error)
+    assert str(reply.status) in str(error)
 
 
-@pytest.mark.parametrize(("said", "seconds"), [(RATE_LIMITED, 30), (RATE_LIMITED_UNTIL, 120), (BROKEN, None)])
-def test_the_server_says_for_how_long_to_wait(server, said, seconds):
-    server.script.append(said)
+@pytest.mark.parametrize(("reply", "seconds"), [(RATE_LIMITED, 30), (RATE_LIMITED_UNTIL, 120), (BROKEN, None)])
+def test_the_server_says_for_how_long_to_wait(server, reply, seconds):
+    server.script.append(reply)
     known = endpoint(server.url)
     assert known.judged(known.post(b"{}")).retry_after == seconds
 
@@ -90,12 +90,12 @@ def test_a_fine_status_that_is_not_the_services_own_may_pass(server):
     assert isinstance(known.judged(known.post(b"{}")), Retriable)
 
 
-@pytest.mark.parametrize("said", [HANG_UP, LOST])
-def test_no_answer_is_retriable(server, said):
-    server.script.append(said)
+@pytest.mark.parametrize("reply", [HANG_UP, LOST])
+def test_no_answer_is_retriable(server, reply):
+    server.script.append(reply)
     with pytest.raises(Retriable, match="is out of reach"):
         endpoint(server.url).post(b"{}")
-    assert len(server.requests) == (1 if said.lost else 0)
+    assert len(server.requests) == (1 if reply.lost else 0)
 
 
 def test_a_server_that_is_not_there_is_retriable():

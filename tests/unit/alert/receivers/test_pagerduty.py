@@ -34,14 +34,14 @@ def receiver(server):
 
 def test_an_alert_is_one_incident(server, receiver):
     acknowledged = a_notified_alert(acknowledged_by="ada")
-    told = [
+    steps = [
         (a_notification(), "triggered"),
         (a_notification(number=1, news="repeated"), "triggered"),
         (a_notification(number=2, news="acknowledged", by="ada", alerts=(acknowledged,)), "acknowledged"),
         (a_notification(number=3, news="changed", alerts=(acknowledged,)), "acknowledged"),
         (a_resolved_notification(number=4), "resolved"),
     ]
-    for notification, status in told:
+    for notification, status in steps:
         receiver.send(notification)
         assert server.incidents == {ALERT: status}
     assert len(server.events) == 4
@@ -124,7 +124,7 @@ def test_severities_are_pagerdutys(severity):
 
 def test_the_largest_event_is_taken():
     for much in ("退" * 10_000, '"' * 10_000, "👩" * 10_000):
-        told = a_notified_alert(
+        alert = a_notified_alert(
             rule=much,
             labels={"app": much} | {f"{n}{much}": much for n in range(40)},
             annotations={f"{n}{much}": much for n in range(40)},
@@ -133,7 +133,7 @@ def test_the_largest_event_is_taken():
         )
         example = an_example(question=much, answer=much, reasons=(much,), url="https://x/" + "x" * 1_900)
         largest = a_notification(
-            alerts=(told,), changes=(much,) * 30, examples=(example,) * 3, url="https://x/" + "x" * 1_900
+            alerts=(alert,), changes=(much,) * 30, examples=(example,) * 3, url="https://x/" + "x" * 1_900
         )
         (event,) = events_of(largest)
         body = json.dumps({"routing_key": KEY, **event}, ensure_ascii=False).encode()
@@ -150,7 +150,7 @@ def test_a_wrong_key_is_fatal_and_not_shown(server):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         RATE_LIMITED,
         BROKEN,
@@ -160,8 +160,8 @@ def test_a_wrong_key_is_fatal_and_not_shown(server):
         Answer(status=200, body="<html>welcome to the hotel's network</html>"),
     ],
 )
-def test_trouble_that_may_pass_is_retriable(server, receiver, said):
-    server.http.script.append(said)
+def test_trouble_that_may_pass_is_retriable(server, receiver, reply):
+    server.http.script.append(reply)
     with pytest.raises(Retriable):
         receiver.send(a_notification())
 

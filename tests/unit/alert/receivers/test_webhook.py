@@ -42,15 +42,20 @@ def receiver(server):
 
 
 def test_the_payload_is_alertmanagers():
-    told = payload_of(a_notification(url="https://monitor.example/1"), external_url="https://monitor.example")
-    assert set(told) == V4 | {"monitor"}
-    assert (told["version"], told["status"], told["receiver"], told["truncatedAlerts"]) == ("4", "firing", "memory", 0)
-    assert told["groupKey"] == "1234567890abcdef1234567890abcdef"
-    assert told["groupLabels"] == {"alertname": "negative-rate", "app": "support-bot"}
-    assert told["externalURL"] == "https://monitor.example"
-    (alert,) = told["alerts"]
-    assert told["commonLabels"] == alert["labels"]
-    assert told["commonAnnotations"] == alert["annotations"]
+    payload = payload_of(a_notification(url="https://monitor.example/1"), external_url="https://monitor.example")
+    assert set(payload) == V4 | {"monitor"}
+    assert (payload["version"], payload["status"], payload["receiver"], payload["truncatedAlerts"]) == (
+        "4",
+        "firing",
+        "memory",
+        0,
+    )
+    assert payload["groupKey"] == "1234567890abcdef1234567890abcdef"
+    assert payload["groupLabels"] == {"alertname": "negative-rate", "app": "support-bot"}
+    assert payload["externalURL"] == "https://monitor.example"
+    (alert,) = payload["alerts"]
+    assert payload["commonLabels"] == alert["labels"]
+    assert payload["commonAnnotations"] == alert["annotations"]
     assert (alert["status"], alert["startsAt"], alert["endsAt"]) == (
         "firing",
         "2025-11-21T12:02:00Z",
@@ -61,13 +66,13 @@ def test_the_payload_is_alertmanagers():
 
 
 def test_fields_unknown_to_alertmanager_are_under_the_key_monitor():
-    told = payload_of(
+    payload = payload_of(
         a_notification(
             number=2, news="acknowledged", by="ada", changes=("More about refunds.",), instead_of="slack: gone"
         ),
         external_url="",
     )
-    ours = told["monitor"]
+    ours = payload["monitor"]
     assert (ours["news"], ours["by"], ours["number"], ours["instead_of"]) == ("acknowledged", "ada", 2, "slack: gone")
     assert ours["pages"] is False
     assert ours["line"] == "Acknowledged by ada"
@@ -80,9 +85,9 @@ def test_fields_unknown_to_alertmanager_are_under_the_key_monitor():
 
 def test_common_is_what_all_alerts_share():
     other = a_notified_alert(rule="b", severity="warning", annotations={})
-    told = payload_of(a_notification(alerts=(a_notified_alert(), other)), external_url="")
-    assert told["commonLabels"] == {"app": "support-bot", "environment": "production"}
-    assert "runbook" not in told["commonAnnotations"]
+    payload = payload_of(a_notification(alerts=(a_notified_alert(), other)), external_url="")
+    assert payload["commonLabels"] == {"app": "support-bot", "environment": "production"}
+    assert "runbook" not in payload["commonAnnotations"]
 
 
 def test_a_group_is_resolved_when_all_of_it_is():
@@ -94,13 +99,13 @@ def test_a_group_is_resolved_when_all_of_it_is():
 
 
 def test_alerts_beyond_a_hundred_are_counted():
-    told = payload_of(a_notification(alerts=(a_notified_alert(),) * 130), external_url="")
-    assert (len(told["alerts"]), told["truncatedAlerts"]) == (100, 30)
+    payload = payload_of(a_notification(alerts=(a_notified_alert(),) * 130), external_url="")
+    assert (len(payload["alerts"]), payload["truncatedAlerts"]) == (100, 30)
 
 
 def test_long_answers_are_cut():
-    told = payload_of(a_notification(examples=(an_example(answer="x" * 40_000),)), external_url="")
-    assert len(told["monitor"]["examples"][0]["answer"]) == 4_000
+    payload = payload_of(a_notification(examples=(an_example(answer="x" * 40_000),)), external_url="")
+    assert len(payload["monitor"]["examples"][0]["answer"]) == 4_000
 
 
 def test_it_is_signed_with_the_time_of_sending(server, receiver):
@@ -135,12 +140,12 @@ def test_every_2xx_is_fine(server, receiver, status):
     assert receiver.send(a_notification()) is None
 
 
-@pytest.mark.parametrize("said", [RATE_LIMITED, BROKEN, HANG_UP, Answer(status=408), Answer(status=425)])
-def test_trouble_that_may_pass_is_retriable(server, receiver, said):
-    server.script.append(said)
+@pytest.mark.parametrize("reply", [RATE_LIMITED, BROKEN, HANG_UP, Answer(status=408), Answer(status=425)])
+def test_trouble_that_may_pass_is_retriable(server, receiver, reply):
+    server.script.append(reply)
     with pytest.raises(Retriable) as caught:
         receiver.send(a_notification())
-    assert caught.value.retry_after == (30 if said is RATE_LIMITED else None)
+    assert caught.value.retry_after == (30 if reply is RATE_LIMITED else None)
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 410])

@@ -153,7 +153,7 @@ def test_the_shipped_rules_cover_what_can_be_measured():
 
 
 @pytest.mark.parametrize(
-    ("line", "column", "said", "change"),
+    ("line", "column", "message", "change"),
     [
         (1, 17, "grouping.by[0]: Input should be a valid string", ("[app, team], wait", "[1, team], wait")),
         (1, 35, "grouping.wait: '1' is not a duration", ("1s", '"1"')),
@@ -198,29 +198,29 @@ def test_the_shipped_rules_cover_what_can_be_measured():
         (24, 16, "rules[0].receivers: ", ("[slack, console]", "[]")),
     ],
 )
-def test_an_error_names_file_line_and_column(line, column, said, change):
+def test_an_error_names_file_line_and_column(line, column, message, change):
     assert FULL.replace(*change) != FULL
     found = problems(FULL.replace(*change))
-    assert [p for p in found if p.startswith(f"rules.yaml:{line}:{column}: {said}")], found
+    assert [p for p in found if p.startswith(f"rules.yaml:{line}:{column}: {message}")], found
 
 
 @pytest.mark.parametrize(
-    ("where", "said", "change"),
+    ("where", "message", "change"),
     [
         ("4:12", "above: no baseline is learnt for the lag: set a number", ("300", "baseline")),
         ("2:5", "confident: the lag is a momentary state", ("above: 300", "confident: true\n    above: 300")),
         ("4:12", "below: only a mean can be too low", ("above: 300", "below: 300")),
     ],
 )
-def test_what_does_not_suit_a_state_of_now_is_refused(where, said, change):
+def test_what_does_not_suit_a_state_of_now_is_refused(where, message, change):
     (found,) = problems(OF_LAG.replace(*change))
-    if "confident" in said:
+    if "confident" in message:
         where = "4:16"
-    assert found.startswith(f"rules.yaml:{where}: rules[0].{said}")
+    assert found.startswith(f"rules.yaml:{where}: rules[0].{message}")
 
 
 @pytest.mark.parametrize(
-    ("where", "said", "change"),
+    ("where", "message", "change"),
     [
         ("5:14", "allowed: a burn rate of 6 cannot be exceeded with 0.2 allowed", ("0.05", "0.2")),
         ("5:14", "allowed: must be between 0 and 1", ("0.05", "5")),
@@ -232,12 +232,12 @@ def test_what_does_not_suit_a_state_of_now_is_refused(where, said, change):
         ("6:5", "windows: set either windows or preset", ("windows:", "preset: page\n    windows:")),
     ],
 )
-def test_an_error_in_a_nested_parameter_is_located_too(where, said, change):
+def test_an_error_in_a_nested_parameter_is_located_too(where, message, change):
     assert BURNING.replace(*change) != BURNING
     found = problems(BURNING.replace(*change))
-    if "preset" in said:
+    if "preset" in message:
         where = "8:7"
-    assert [p for p in found if p.startswith(f"rules.yaml:{where}: rules[0].{said}")], found
+    assert [p for p in found if p.startswith(f"rules.yaml:{where}: rules[0].{message}")], found
 
 
 def test_an_unreachable_preset_says_what_is_highest():
@@ -272,7 +272,7 @@ def test_rule_names_are_unique():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("rules:\n- name: a\n  name: b\n", "rules.yaml:3:3: the key 'name' is already in line 2"),
         ("rules: [", "rules.yaml:1:9: "),
@@ -289,8 +289,8 @@ def test_rule_names_are_unique():
         ("rules: []", "rules.yaml:1:8: rules: has no rules, so nobody would ever be alerted"),
     ],
 )
-def test_invalid_files_are_refused_with_the_position(text, said):
-    assert problems(text)[0].startswith(said)
+def test_invalid_files_are_refused_with_the_position(text, message):
+    assert problems(text)[0].startswith(message)
 
 
 def test_merge_keys_work_and_are_located():

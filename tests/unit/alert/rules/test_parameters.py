@@ -100,9 +100,9 @@ def test_the_rest_has_defaults():
     ],
 )
 def test_what_is_wrong_is_named(name, value, problem):
-    ((path, said),) = problems(**{"target": 0.3, name: value})
+    ((path, message),) = problems(**{"target": 0.3, name: value})
     assert path.startswith(name)
-    assert problem in said
+    assert problem in message
 
 
 def test_all_problems_are_listed_with_their_paths():

@@ -25,7 +25,7 @@ def watched(path):
 
 
 @pytest.fixture
-def said(caplog):
+def logged(caplog):
     caplog.set_level(logging.INFO, "monitor.alert.rules.reload")
 
     def ask():
@@ -40,44 +40,44 @@ def names(watched):
     return [rule.name for rule in watched.current().rules]
 
 
-def test_a_file_that_stays_is_parsed_once(watched, said):
+def test_a_file_that_stays_is_parsed_once(watched, logged):
     assert watched.current() is watched.current()
-    assert said() == []
+    assert logged() == []
 
 
-def test_a_change_takes_effect_at_the_next_look(path, watched, said):
+def test_a_change_takes_effect_at_the_next_look(path, watched, logged):
     path.write_text(OTHER)
     assert names(watched) == ["b"]
-    ((level, text),) = said()
+    ((level, text),) = logged()
     assert (level, text.endswith("1 rules are in force")) == ("INFO", True)
 
 
-def test_wrong_rules_keep_the_previous_ones_and_are_logged_once(path, watched, said):
+def test_wrong_rules_keep_the_previous_ones_and_are_logged_once(path, watched, logged):
     path.write_text(WRONG)
     assert names(watched) == names(watched) == ["a"]
-    ((level, text),) = said()
+    ((level, text),) = logged()
     assert level == "ERROR"
     assert f"{path}:2:" in text
     path.write_text(WRONG + "\n")
     assert names(watched) == ["a"]
-    assert len(said()) == 1
+    assert len(logged()) == 1
     path.write_text(OTHER)
     assert names(watched) == ["b"]
-    assert said()[0][0] == "INFO"
+    assert logged()[0][0] == "INFO"
 
 
-def test_going_back_to_the_previous_text_is_not_an_error(path, watched, said):
+def test_going_back_to_the_previous_text_is_not_an_error(path, watched, logged):
     path.write_text(WRONG)
     watched.current()
     path.write_text(RIGHT)
     assert names(watched) == ["a"]
-    assert [level for level, _ in said()] == ["ERROR", "INFO"]
+    assert [level for level, _ in logged()] == ["ERROR", "INFO"]
 
 
-def test_an_unreadable_file_keeps_the_rules_and_is_logged_once(path, watched, said):
+def test_an_unreadable_file_keeps_the_rules_and_is_logged_once(path, watched, logged):
     path.unlink()
     assert names(watched) == names(watched) == ["a"]
-    ((level, text),) = said()
+    ((level, text),) = logged()
     assert level == "ERROR"
     assert "cannot read the alert rules" in text
     path.write_bytes(b"rules: [\xe4]")
@@ -86,10 +86,10 @@ def test_an_unreadable_file_keeps_the_rules_and_is_logged_once(path, watched, sa
     assert names(watched) == ["b"]
 
 
-def test_a_receiver_that_is_not_configured_is_refused(path, watched, said):
+def test_a_receiver_that_is_not_configured_is_refused(path, watched, logged):
     path.write_text(RIGHT.replace("above: 0.2", "above: 0.2, receivers: pager"))
     assert names(watched) == ["a"]
-    assert "'pager' is not configured" in said()[0][1]
+    assert "'pager' is not configured" in logged()[0][1]
 
 
 def test_a_file_wrong_at_the_start_is_refused(path):

@@ -154,7 +154,7 @@ def test_what_is_not_ours_is_acknowledged_and_left_alone(server, responses, list
 def test_only_responders_may(server, responses, listen):
     listen(allowed=("U0GRACE", "U0LIN"))
     server.socket.send(a_click(server))
-    assert "not among the responders" in replied(server)[0]
+    assert "not in the list of responders" in replied(server)[0]
     server.socket.send(a_click(server, user={"id": "U0LIN", "username": "lin"}))
     assert replied(server, 2)[1].startswith("acknowledged")
     assert [by for *_, by in responses.done] == ["slack:U0LIN (lin)"]
@@ -170,7 +170,7 @@ def test_members_of_a_user_group_may_and_are_asked_for_every_five_minutes(server
     server.groups["S0ONCALL"] = ["U0LIN"]
     clock.now += 301
     server.socket.send(a_click(server))
-    assert "not among the responders" in replied(server, 3)[2]
+    assert "not in the list of responders" in replied(server, 3)[2]
     assert len(responses.done) == 2
 
 
@@ -188,7 +188,7 @@ def test_nobody_is_let_in_because_slack_cannot_be_asked(server, responses, liste
 def test_a_click_that_cannot_be_carried_out_now_gets_a_reply_and_can_be_repeated(server, responses, listen):
     listen()
     responses.failures = [RuntimeError("a defect"), Retriable("the database is gone")]
-    for count, told in enumerate(("Try again in a moment", "an error of its own", "acknowledged"), start=1):
+    for count, told in enumerate(("Try again in a minute", "an internal error", "acknowledged"), start=1):
         server.socket.send(a_click(server))
         assert told in replied(server, count)[-1]
 
@@ -217,7 +217,7 @@ def test_a_lost_link_is_made_anew(server, responses, listen, way):
 def test_a_failed_connection_is_logged_once_and_retried(server, listen, caplog):
     server.script_of["apps.connections.open"] = [Trouble(error="invalid_auth"), Trouble(status=500, body="x")]
     listen()
-    assert caplog.text.count("buttons do nothing for now") == 1
+    assert caplog.text.count("buttons do not work for now") == 1
     assert "MONITOR_SLACK__APP_TOKEN" in caplog.text
     server.socket.send(a_click(server))
     replied(server)

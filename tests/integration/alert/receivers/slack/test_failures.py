@@ -116,8 +116,8 @@ def test_no_secret_is_shown(server, new_bot, webhook, trouble, caplog):
         with pytest.raises((Retriable, Fatal)) as caught:
             receiver.send(a_notification(course=a_course()))
         logging.getLogger("loop").error("as the loop would log it", exc_info=caught.value)
-        told = f"{caught.value} {caught.value!r} {vars(caught.value)} {receiver!r} {caplog.text}"
-        assert not any(secret in told for secret in (TOKEN[5:], HOOK_PATH, "TopSecret"))
+        shown = f"{caught.value} {caught.value!r} {vars(caught.value)} {receiver!r} {caplog.text}"
+        assert not any(secret in shown for secret in (TOKEN[5:], HOOK_PATH, "TopSecret"))
 
 
 @pytest.mark.usefixtures("running")  # keeps a proxy out of the way

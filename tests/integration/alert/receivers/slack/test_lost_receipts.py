@@ -56,16 +56,16 @@ def test_a_root_of_an_earlier_notification_is_found_and_gets_the_news(server, bo
 
 
 def test_only_a_root_of_our_own_of_this_episode_is_taken(server, bot):
-    told = a_notification()
-    about = {"event_type": "monitor_episode", "event_payload": {"episode": told.episode, "number": 0}}
+    notification = a_notification()
+    about = {"event_type": "monitor_episode", "event_payload": {"episode": notification.episode, "number": 0}}
     server.say("a forgery", bot_id="B0OTHER", metadata=about)
     server.say("another episode", bot_id=BOT_ID, metadata=about | {"event_payload": {"episode": "x", "number": 0}})
-    server.say("not quite", bot_id=BOT_ID, metadata=about | {"event_payload": {"episode": told.episode}})
+    server.say("not quite", bot_id=BOT_ID, metadata=about | {"event_payload": {"episode": notification.episode}})
     first = bot.send(a_notification(episode="e" * 32))
     bot.send(later(first, episode="e" * 32))  # a reply that is shown in the channel is no root
-    found = bot.send(replace(told, episode="e" * 32, number=2, news="repeated", in_doubt=True))
+    found = bot.send(replace(notification, episode="e" * 32, number=2, news="repeated", in_doubt=True))
     assert found["ts"] == first["ts"]
-    receipt = bot.send(replace(told, in_doubt=True))
+    receipt = bot.send(replace(notification, in_doubt=True))
     assert receipt["ts"] == server.roots()[-1].ts
     assert len(server.roots()) == 5
 

@@ -66,8 +66,8 @@ Open"""
 
 def test_a_message_reads_like_this():
     example = an_example(url="https://monitor.example/i/q-1")
-    told = a_notification(changes=("Topic billing rose from 4 % to 61 %.",), examples=(example,), url=URL)
-    assert seen(root_message(told, buttons=True, chart="F00000001")) == READS
+    notification = a_notification(changes=("Topic billing rose from 4 % to 61 %.",), examples=(example,), url=URL)
+    assert seen(root_message(notification, buttons=True, chart="F00000001")) == READS
 
 
 def test_a_group_leads_with_the_worst_and_lists_the_others():
@@ -81,14 +81,14 @@ def test_a_group_leads_with_the_worst_and_lists_the_others():
 
 
 def test_buttons_are_there_only_where_somebody_listens():
-    told = a_notification(url=URL)
-    assert buttons(root(told)) == {}
-    assert "Open in monitor" in shown(root(told))
-    assert "Open in monitor" not in shown(root(told, buttons=True))
-    shown_buttons = buttons(root(told, buttons=True))
+    notification = a_notification(url=URL)
+    assert buttons(root(notification)) == {}
+    assert "Open in monitor" in shown(root(notification))
+    assert "Open in monitor" not in shown(root(notification, buttons=True))
+    shown_buttons = buttons(root(notification, buttons=True))
     assert [*shown_buttons] == ["Acknowledge", "Silence 1 h", "Silence 4 h", "Open"]
     assert shown_buttons["Open"]["url"] == URL
-    assert {b["value"] for b in shown_buttons.values()} == {told.episode}
+    assert {b["value"] for b in shown_buttons.values()} == {notification.episode}
     assert {b["action_id"] for b in shown_buttons.values()} == {ACKNOWLEDGE, *SILENCES, "monitor_open"}
 
 
@@ -109,7 +109,7 @@ def test_when_all_is_over_it_is_green_and_only_open_is_left():
 
 
 @pytest.mark.parametrize(
-    ("told", "heading"),
+    ("alert", "heading"),
     [
         (a_notified_alert(status="no_data", severity="warning"), "🟠 No data: negative-rate"),
         (a_notified_alert(status="error"), "🔴 Error: negative-rate"),
@@ -118,14 +118,16 @@ def test_when_all_is_over_it_is_green_and_only_open_is_left():
         (a_notified_alert(silenced_until=at(1)), "🔴 Firing: negative-rate"),
     ],
 )
-def test_the_state_shows_in_the_heading(told, heading):
-    assert shown(root(a_notification(alerts=(told,)))).startswith(heading)
+def test_the_state_shows_in_the_heading(alert, heading):
+    assert shown(root(a_notification(alerts=(alert,)))).startswith(heading)
 
 
 def test_a_silence_and_the_receiver_that_failed_are_shown():
-    told = a_notification(alerts=(a_notified_alert(silenced_until=at(60)),), instead_of="pagerduty: out of reach")
-    assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(told))
-    assert "Sent here instead of to pagerduty: out of reach" in shown(root(told))
+    notification = a_notification(
+        alerts=(a_notified_alert(silenced_until=at(60)),), instead_of="pagerduty: out of reach"
+    )
+    assert "Silenced until: 2025-11-21 13:00 UTC" in shown(root(notification))
+    assert "Sent here instead of to pagerduty: out of reach" in shown(root(notification))
 
 
 def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
@@ -168,7 +170,7 @@ def test_the_line_for_push_notifications_says_what_matters():
 
 def largest(**changes):
     much = "&" * 10_000
-    told = {
+    values = {
         "rule": much,
         "labels": {"app": much} | {f"{much}{n}": much for n in range(9)},
         "annotations": {"summary": much, "description": much, "runbook": "https://x/" + "&" * 118},
@@ -184,7 +186,7 @@ def largest(**changes):
         id=much, question=much, answer=much, verdict=much, reasons=(much,), url="https://x/" + "&" * 50
     )
     known = {
-        "alerts": (a_notified_alert(**told), *[a_notified_alert(**told | {"silenced_until": None})] * 30),
+        "alerts": (a_notified_alert(**values), *[a_notified_alert(**values | {"silenced_until": None})] * 30),
         "changes": (much,) * 30,
         "examples": (example,) * 3,
         "url": "https://x/" + "a" * 2_900,
@@ -197,10 +199,10 @@ def largest(**changes):
 @pytest.mark.parametrize("news", ["firing", "changed", "repeated", "acknowledged", "silenced", "resolved"])
 @pytest.mark.parametrize("listening", [True, False])
 def test_the_largest_message_stays_within_our_budget(news, listening):
-    told = largest(news=news)
+    notification = largest(news=news)
     for message in (
-        root_message(told, buttons=listening, chart="F00000001"),
-        thread_message(told),
+        root_message(notification, buttons=listening, chart="F00000001"),
+        thread_message(notification),
         reply_message("&" * 9_999),
     ):
         assert problems({"blocks": message.blocks}) == []
