@@ -55,7 +55,8 @@ _REFUSAL_ADVICE = {
 _ADVICE = {
     Reason.EMPTY_ANSWER: "the generator: it returned nothing; check its errors and its token limit",
     Reason.NO_DOCUMENTS: "the retriever: check its index and filters, then whether the knowledge base covers this",
-    Reason.RETRIEVAL_OFF_QUESTION: "the retriever: if it has nothing better to return, extend the knowledge base",
+    Reason.RETRIEVAL_OFF_QUESTION: "the retriever, and at the knowledge base if it has nothing better; if the documents do "
+    "answer the question, at the generator",
     Reason.CONTRADICTS_DOCUMENTS: "the generator and its prompt; check too that no document is out of date",
     Reason.NO_SUPPORT: "the generator and its prompt: it did not use the retrieved documents",
 }
@@ -175,7 +176,7 @@ def carrying_summary(found: Sequence[ReadSentence]) -> list[str]:
     facts = dict.fromkeys(fact.text for s in found for fact in s.missing)
     lines = [
         ("the documents carry", by_word[Carried.CARRIED]),
-        ("the documents carry in part", by_word[Carried.PARTLY]),
+        ("the documents partly carry", by_word[Carried.PARTLY]),
         ("no document carries", by_word[Carried.NOT]),
         ("the documents contradict", contradicted),
     ]

@@ -170,7 +170,10 @@ def deadletters_purge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete dead letters for good. The ledger keeps counting those that were open."""
+    """Delete dead letters for good.
+
+    The ledger keeps counting those that were open.
+    """
     from monitor.app.deadletters import check_known, purge_all
     from monitor.store.deadletters.dead_letters import DeadLetters
 

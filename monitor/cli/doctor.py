@@ -33,13 +33,16 @@ def doctor(*, as_json: AsJson = False) -> None:
 
 
 def migrate() -> None:
-    """Bring the database to this release's tables. Safe to run at any time, from several machines at once."""
+    """Bring the database to this release's tables.
+
+    Safe to run at any time, from several machines at once.
+    """
     with opened(migrated=False) as application:
         Console(stderr=True).print(f"the database is at revision {application.migrate()}")
 
 
 def settings(*, as_json: AsJson = False) -> None:
-    """Show every setting in force; secrets are masked."""
+    """Show every setting in force, with secrets masked."""
     values = load_settings().model_dump(mode="json")
     if as_json:
         print_json(values)

@@ -32,7 +32,10 @@ def ledger(
     recount: Annotated[bool, typer.Option("--recount", help="Count the stored rows too; reads all of them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what became of every message, by group, topic and partition. Exits with 1 if the counts do not add up."""
+    """Show what became of every message, by group, topic and partition.
+
+    Exits with 1 if the counts do not add up.
+    """
     from monitor.app.ledger import complaints, expired, ledger_json
     from monitor.store.ledger.ledger import Ledger
 

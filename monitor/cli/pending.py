@@ -83,7 +83,10 @@ def list_(
 
 @pending_app.command()
 def work() -> None:
-    """Do the work that is due now, and exit. `monitor run` and `monitor consume` do it all the time."""
+    """Do the work that is due now, and exit.
+
+    `monitor run` and `monitor consume` do it all the time.
+    """
     from monitor.app.pending.workers import work_off
 
     with stopping() as stop, opened(migrated=False) as application:

@@ -44,7 +44,10 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase the texts of interactions for good. Verdicts, figures and times stay; the audit trail stays provable."""
+    """Erase the texts of interactions for good.
+
+    Verdicts, figures and times stay, and the audit trail stays provable.
+    """
     from monitor.app.privacy.erasure import erase as run_erase
     from monitor.app.privacy.erasure import plan_erasure
     from monitor.store.privacy.erasure import Erasure
@@ -75,7 +78,10 @@ def retention(
     by: _By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remove interactions older than MONITOR_RETENTION__… allows; `monitor run` does this once a day."""
+    """Remove interactions older than MONITOR_RETENTION__… allows.
+
+    `monitor run` does this once a day.
+    """
     from monitor.app.privacy.retention import PATIENCE, due, policy_of, remove
     from monitor.core.retry import Interrupted, Retry
     from monitor.store.privacy.retention import Retention

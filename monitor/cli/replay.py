@@ -32,7 +32,10 @@ def replay(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a line was rejected.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Assess the interactions in files and store them; those stored already count as duplicates."""
+    """Assess the interactions in files and store them.
+
+    Interactions that are stored already count as duplicates.
+    """
     from monitor.app.replay import replay as run_replay
     from monitor.store.pending.queue import PendingQueue
 

@@ -49,7 +49,10 @@ def report_weekly(
     send: Annotated[bool, typer.Option("--send", help="Post the report to Slack, with the page as a file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report of a week. A stored report is shown as it was stored."""
+    """Write the report of a week.
+
+    A stored report is shown as it was stored.
+    """
     from monitor.app.report import chosen_week, reporting
 
     chosen_form = _form(form, output)

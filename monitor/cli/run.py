@@ -34,7 +34,10 @@ def run(
     app_name: AppOfEvents = None,
     dialect: Dialect = None,
 ) -> None:
-    """Follow files or read Kafka, assess each answer, and evaluate the alert rules. Stops cleanly on SIGTERM."""
+    """Follow files or read Kafka, assess each answer, and evaluate the alert rules.
+
+    Stops cleanly on SIGTERM.
+    """
     from monitor.app.run import serve as run_until_stopped
 
     _log_progress()
@@ -44,7 +47,10 @@ def run(
 
 
 def serve() -> None:
-    """Serve the dashboard and the JSON API (MONITOR_WEB__HOST, MONITOR_WEB__PORT). Stops cleanly on SIGTERM."""
+    """Serve the dashboard and the JSON API.
+
+    MONITOR_WEB__HOST and MONITOR_WEB__PORT set the address. Stops cleanly on SIGTERM.
+    """
     from monitor.web.server import serve as serve_web
 
     _log_progress()

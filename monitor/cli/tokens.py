@@ -39,7 +39,10 @@ def tokens_create(
     by: _By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a token and print it, this once only. The first token closes a dashboard that was open to everybody."""
+    """Create a token and print it, this once only.
+
+    The first token closes a dashboard that was open to everybody.
+    """
     from monitor.store.tokens import Access
     from monitor.web.base.access import Role
 

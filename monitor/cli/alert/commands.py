@@ -119,9 +119,9 @@ def alerts_silence(
     comment: Comment = "",
     as_json: AsJson = False,
 ) -> None:
-    """Notify nobody of the alerts that match, for a while. They are still evaluated.
+    """Notify nobody of the alerts that match, for a while.
 
-    Matchers test an alert's labels, and `rule` and `severity` too.
+    They are still evaluated. Matchers test an alert's labels, and `rule` and `severity` too.
     """
     from monitor.alert.notify.actions import new_silence
     from monitor.core.duration import parse_duration
@@ -206,7 +206,10 @@ def alerts_test(
 def alerts_forget(
     source: Annotated[str, typer.Argument(help="A topic, or the path of a followed file.")],
 ) -> None:
-    """Forget how far a topic or file was read. Rules then no longer wait for one that is not read any more."""
+    """Forget how far a topic or file was read.
+
+    Rules then no longer wait for a source that is not read any more.
+    """
     from monitor.store.ledger.progress import ReadingStore
 
     with opened() as application:

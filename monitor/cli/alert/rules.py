@@ -34,7 +34,10 @@ def rules_check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a rules file and report each error with its line. Receivers need not be configured."""
+    """Check a rules file and report each error with its line.
+
+    Receivers need not be configured.
+    """
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
     rules = _rules(file)

@@ -63,7 +63,10 @@ def audit_verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check every leaf, checkpoint and row. Names everything that was changed and exits with 1 if anything was."""
+    """Check every leaf, checkpoint and row, and name everything that was changed.
+
+    Exits with 1 if anything was changed.
+    """
     from monitor.app.audit.sealer import notes_at
     from monitor.store.audit.verify import processes_for, verify
 
@@ -108,7 +111,10 @@ audit_app.command("export")(export)
 
 @audit_app.command("key")
 def audit_key() -> None:
-    """Print the public key that proves checkpoints. Keep it where nobody who runs this installation can change it."""
+    """Print the public key that proves checkpoints.
+
+    Keep it where nobody who runs this installation can change it.
+    """
     with opened(migrated=False) as application:
         typer.echo(application.auditing.key.verifier_key)
 

@@ -25,18 +25,25 @@ from monitor.assess.score.features import FEATURES
 from monitor.core.model import RefusalKind
 from monitor.core.text.plain import readable
 
+_SHOWN_LOG_ODDS = 0.005  # less is shown as 0.00
+
 
 def details_panel(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
     """The figures of one row of `Queries.explained`; thresholds and log-odds need the profile it was assessed under."""
-    parts = [_metrics(row, profile), _rule(row), *_sentence_scores(row), *_log_odds(row, profile)]
+    parts: list[RenderableType] = [_heading("Similarities, cosine"), _metrics(row, profile), _rule(row)]
+    parts += [*_sentence_scores(row), *_log_odds(row, profile)]
     if profile is None:
         parts.append(Text("This release does not know the profile: thresholds and weights are missing.", style="dim"))
     return Panel(Group(*parts), title=Text.assemble("details of ", (readable(row["id"]), "bold")), title_align="left")
 
 
-def _table(heading: str, *columns: str) -> Table:
+def _heading(text: str) -> Text:
+    return Text(text, style="bold")
+
+
+def _table(*columns: str) -> Table:
     """A table whose first column is text and whose other columns are figures."""
-    table = Table(box=None, pad_edge=False, title=heading, title_justify="left", title_style="bold")
+    table = Table(box=None, pad_edge=False)
     table.add_column(columns[0], overflow="fold")
     for column in columns[1:]:
         table.add_column(column, justify="right", no_wrap=True)
@@ -44,7 +51,7 @@ def _table(heading: str, *columns: str) -> Table:
 
 
 def _metrics(row: Mapping[str, Any], profile: Profile | None) -> Table:
-    table = _table("Similarities, cosine", "metric", "value", "threshold")
+    table = _table("metric", "value", "threshold")
     undefined = row["features"]["undefined"]
     for name, words in METRIC_NAMES.items():
         value = row[name]
@@ -68,11 +75,11 @@ def _sentence_scores(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     scored = [(number, s.pair) for number, s in enumerate(sentences(row), 1) if s.pair is not None]
     if not scored:
         return
-    heading = f"Sentences (carried from {CARRIED:.2f}, partly from {PARTLY:.2f})"
-    table = _table(heading, "sentence", "score")
+    table = _table("sentence", "score")
     for number, pair in scored:
         contradicts = ", contradicted" if pair.contradicts else ""
         table.add_row(Text(readable(f"{number}  [{pair.document_id}]{contradicts}")), f"{pair.score:.2f}")
+    yield _heading(f"Sentences against their nearest passage: carried from {CARRIED:.2f}, partly from {PARTLY:.2f}")
     yield table
     yield Text()
 
@@ -85,16 +92,17 @@ def _log_odds(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Rende
     bias, threshold = profile.groundedness.bias, profile.groundedness.threshold
     total = bias + fsum(m.log_odds for m in everything)
     others = fsum(m.log_odds for m in everything) - fsum(m.log_odds for m in largest)
-    table = _table("Probability of self-generated", "+ self-generated, − grounded", "value", "log-odds")
+    table = _table("+ self-generated, − grounded", "value", "log-odds")
     table.add_row("start of the profile", f"{start_probability(profile):.1%}", _signed(bias))
     for m in largest:
         table.add_row(
             FEATURES[m.name], f"{m.value:.2f}", Text(_signed(m.log_odds), style="red" if m.log_odds > 0 else "green")
         )
-    if len(everything) > len(largest):
+    if abs(others) >= _SHOWN_LOG_ODDS:
         table.add_row("all other features", "", _signed(others))
     table.add_row("sum", f"{sigmoid(total):.1%}", _signed(total), style="bold")
     table.add_row("threshold of self-generated", f"{threshold:.1%}", _signed(log(threshold / (1 - threshold))))
+    yield _heading("Probability of self-generated, for an answer that does not refuse")
     yield table
     if row["refusal_kind"] == RefusalKind.FULL:
         yield Text("The refusal decided the verdict: this table is what it would be if the answer did not refuse.")

@@ -44,7 +44,10 @@ def calibrate(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit your own profile to labelled answers. About 200 of them make its probabilities reliable."""
+    """Fit your own profile to labelled answers.
+
+    About 200 of them make its probabilities reliable.
+    """
     from monitor.assess.classify.profile import LONGEST_NAME
     from monitor.review.calibrate.profile_file import profile_toml
     from monitor.review.calibrate.run import calibrated, objective_of

@@ -111,7 +111,10 @@ def review_label(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Label interactions. Your newest label of an interaction counts; the earlier ones stay on record."""
+    """Label interactions.
+
+    Your newest label of an interaction counts; the earlier ones stay on record.
+    """
     from monitor.app.review import label
 
     if bool(words) == (file is not None):
@@ -160,7 +163,10 @@ def review_agreement(
     weeks: Annotated[int, typer.Option(min=1, max=520, help="How many ISO weeks, including this one.")] = 8,
     as_json: AsJson = False,
 ) -> None:
-    """Show how often verdicts agree with people, week by week. Only answers drawn at random count."""
+    """Show how often verdicts agree with people, week by week.
+
+    Only answers drawn at random count.
+    """
     from monitor.app.review import agreement_report
     from monitor.cli.review.tables import pairs_table, weeks_table
     from monitor.review.presentation import agreement_json, remarks, week_json

@@ -202,7 +202,7 @@ def test_several_sentences_are_listed_together():
         for piece in ("Parking costs two euros.", "Dogs may come in.", "Cats may come in.")
     ]
     row = {**ROW, "answer": answer, "evidence": {"alignment": pairs}}
-    assert carrying_summary(sentences(row)) == ["the documents carry in part sentences 1, 2 and 3"]
+    assert carrying_summary(sentences(row)) == ["the documents partly carry sentences 1, 2 and 3"]
 
 
 def test_sentences_that_were_not_compared_are_not_listed():
