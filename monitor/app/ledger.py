@@ -1,4 +1,4 @@
-"""The ledger in words: a table for people, an object for programs, and what is wrong where it does not balance."""
+"""The ledger as JSON, as totals, and as sentences about every imbalance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitor.store.tables.interactions import LEDGER
 
 
 def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Iterator[str]:
-    """Each difference: where it is, how large, and what it means; nothing where all is in balance."""
+    """One sentence per difference: its place, size and meaning; nothing if everything balances."""
     for row in rows:
         where = f"{row.group}, {row.topic}/{row.partition}"
         if row.unaccounted:
@@ -37,7 +37,7 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
 
 
 def expired(rows: Sequence[LedgerRow]) -> str | None:
-    """What has to be said of messages that nobody can read any more. That is no imbalance, but a loss."""
+    """A sentence about messages that expired before they were read: a loss, but no imbalance; None without any."""
     lost = {f"{row.topic}/{row.partition}": row.counts[Skip.EXPIRED] for row in rows if row.counts[Skip.EXPIRED]}
     if not lost:
         return None
@@ -47,32 +47,43 @@ def expired(rows: Sequence[LedgerRow]) -> str | None:
 
 
 def totals(rows: Sequence[LedgerRow]) -> dict[str, int]:
-    """The sums over all rows, by the names of the counts."""
+    """The sum of each count over all rows."""
     return {name: sum(row.counts[name] for row in rows) for name in LEDGER}
 
 
 def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) -> dict[str, Any]:
-    """`{balanced, rows, total}`, and with a recount `recount`; `unaccounted` and `unread` are the differences."""
+    """`{balanced, rows, total}` and, after a recount, `recount`; `unaccounted` and `unread` are the differences."""
     found: dict[str, Any] = {
         "balanced": not any(complaints(rows, recounted or [])),
         "rows": [
             {
-                "group": row.group, "topic": row.topic, "partition": row.partition, "live": row.live,
-                "next_offset": row.next_offset, **row.counts, "balanced": row.balanced,
-                "unaccounted": row.unaccounted, "unread": row.unread,
+                "group": row.group,
+                "topic": row.topic,
+                "partition": row.partition,
+                "live": row.live,
+                "next_offset": row.next_offset,
+                **row.counts,
+                "balanced": row.balanced,
+                "unaccounted": row.unaccounted,
+                "unread": row.unread,
             }
             for row in rows
         ],
         "total": totals(rows),
-    }  # fmt: skip
+    }
     if recounted is not None:
         found["recount"] = [
             {
-                "topic": one.topic, "partition": one.partition, "balanced": one.balanced,
-                "assessed": one.assessed, "pending": one.pending, "interactions": one.interactions,
+                "topic": one.topic,
+                "partition": one.partition,
+                "balanced": one.balanced,
+                "assessed": one.assessed,
+                "pending": one.pending,
+                "interactions": one.interactions,
                 "removed": one.removed,
-                "dead": one.dead, "open_dead_letters": one.letters,
+                "dead": one.dead,
+                "open_dead_letters": one.letters,
             }
             for one in recounted
-        ]  # fmt: skip
+        ]
     return found

@@ -1,4 +1,4 @@
-"""`monitor review`: offers made, labels stored, what was labelled written out."""
+"""`monitor review`: offers answers to label, stores labels, exports labelled interactions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from monitor.review.label import Drawn, Label, consensus
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.review.labels import Reviews
 
-MOST_NAMED = 10  # of the faults of a call
+MOST_NAMED = 10  # mistakes in one call
 MAX_PERSON_CHARS = 200
 MAX_NOTE_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A label for one of `spellings` (app and id), of which exactly one is to be stored; `name` is how it was given."""
+    """A label for the stored interaction among `spellings` (app and id); `name` is how the person wrote it."""
 
     name: str
     spellings: tuple[tuple[str, str], ...]
@@ -39,7 +39,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """How many labels were stored, how many said nothing new, and how many were for interactions drawn at random."""
+    """The number of labels stored, of labels that changed nothing, and of those for interactions drawn at random."""
 
     stored: int
     unchanged: int
@@ -48,7 +48,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Agreement by week and of all `weeks` together, between people, and how many labelled ones were not at random."""
+    """Agreement by week, of all weeks `together`, and between people; `left_out` were not drawn at random."""
 
     weeks: Sequence[Week]
     together: Week
@@ -58,7 +58,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """How many interactions people have labelled, on how many they disagree, and how many are not stored any more."""
+    """The number of labelled interactions, of those with disputed labels, and of those no longer stored."""
 
     labelled: int
     disputed: int
@@ -66,34 +66,34 @@ class Exported:
 
 
 def login_name() -> str:
-    """Who is at work here.
+    """The name of the operating system's account.
 
     Raises:
-        WrongSettings: this account has no name.
+        WrongSettings: the account has no name.
     """
     try:
         return person(getpass.getuser())
     except (KeyError, OSError):
-        raise WrongSettings("this account has no name: say --by NAME") from None
+        raise WrongSettings("this account has no name: add --by NAME") from None
 
 
 def person(name: str) -> str:
-    """The name as it is stored.
+    """The name in its stored form.
 
     Raises:
-        WrongSettings: it is empty or too long.
+        WrongSettings: the name is empty or too long.
     """
     name = storable(name.strip())
     if not 0 < len(name) <= MAX_PERSON_CHARS:
-        raise WrongSettings(f"--by: a name of 1 to {MAX_PERSON_CHARS} characters")
+        raise WrongSettings(f"--by: must be a name of 1 to {MAX_PERSON_CHARS} characters")
     return name
 
 
 def named(name: str, label: Verdict, *, by: str, note: str | None) -> Wish:
-    """The wish for `APP/ID`; both may hold slashes, so there may be several spellings.
+    """The wish for `APP/ID`; both may contain slashes, so there may be several spellings.
 
     Raises:
-        WrongSettings: there is no slash with something on either side of it.
+        WrongSettings: there is no slash with text on both sides.
     """
     text = storable(name)
     slashes = [place for place, letter in enumerate(text) if letter == "/" and 0 < place < len(text) - 1]
@@ -104,7 +104,7 @@ def named(name: str, label: Verdict, *, by: str, note: str | None) -> Wish:
 
 
 class _Line(BaseModel):
-    """A label in a file; other fields, as those of an export, are ignored."""
+    """A label in a file; other fields, such as those of an export, are ignored."""
 
     app: str = Field(min_length=1)
     id: str = Field(min_length=1)
@@ -114,29 +114,32 @@ class _Line(BaseModel):
 
 
 def listed(lines: Iterable[str], *, by: str, note: str | None) -> list[Wish]:
-    """The wishes of JSON lines `{app, id, label}`; `by` and `note` stand in where a line has none of its own.
+    """Reads JSON lines `{app, id, label}`; `by` and `note` are the defaults for lines without them.
 
     Raises:
-        WrongSettings: lines are not of that form; the message names the first of them.
+        WrongSettings: lines have another form; the message names the first ones.
     """
     wishes, faults = list[Wish](), list[str]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            one = _Line.model_validate_json(line)
+            parsed = _Line.model_validate_json(line)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             where = ".".join(map(str, first["loc"])) or "$"
             faults.append(f"line {number}: {where}: {first['msg']}")
             continue
-        app, id_ = storable(one.app), storable(one.id)
+        app, id_ = storable(parsed.app), storable(parsed.id)
         wishes.append(
             Wish(
-                name=f"{app}/{id_}", spellings=((app, id_),), label=one.label, by=storable(one.by or by),
-                note=one.note or note,
+                name=f"{app}/{id_}",
+                spellings=((app, id_),),
+                label=parsed.label,
+                by=storable(parsed.by or by),
+                note=parsed.note or note,
             )
-        )  # fmt: skip
+        )
     _refuse(faults)
     return wishes
 
@@ -163,8 +166,8 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
     """Stores the labels in one transaction, each with the assessment that was live when it was given.
 
     Raises:
-        WrongSettings: an interaction is not stored, not assessed yet, or could be one of several, or a note is too
-            long; nothing was stored.
+        WrongSettings: an interaction is not stored, not assessed yet or ambiguous, or a note is too long; nothing was
+            stored.
     """
     standing = reviews.standing([spelling for wish in wishes for spelling in wish.spellings])
     labels, faults = list[Label](), list[str]()
@@ -179,9 +182,9 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
         elif not found:
             faults.append(f"{wish.name}: no such interaction is stored")
         elif len(found) > 1:
-            faults.append(f"{wish.name}: several are called so; name app and id apart in a line of --file")
+            faults.append(f"{wish.name}: is ambiguous; give app and id in a line of --file")
         else:
-            faults.append(f"{wish.name}: is stored and not assessed yet; see `monitor pending`")
+            faults.append(f"{wish.name}: is stored but not assessed yet; see `monitor pending`")
     _refuse(faults)
     stored = reviews.keep(labels, now)
     at_random = sum(one.standing.drawn is Drawn.RANDOM for one in labels)
@@ -189,25 +192,25 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
 
 
 def export(reviews: Reviews, out: TextIO, *, app: str | None, span: timedelta | None, now: datetime) -> Exported:
-    """Writes every labelled interaction (of the app, that occurred in the span) as a line.
+    """Writes every labelled interaction (of the app, in the span) as a JSON line.
 
-    Where people disagree it is the label of the majority, of a tie the newest. An interaction that is not stored any
-    more has no texts, so it is left out.
+    Disputed labels: the majority counts, of a tie the newest label. Interactions that are no longer stored have no
+    texts and are left out.
     """
     since = None if span is None else now - span
     decided = consensus(reviews.opinions(app=app, since=since))
     gone = 0
     interactions = reviews.interactions([one.newest for one in decided])
-    for said, (_, interaction) in zip(decided, interactions, strict=True):
+    for opinion, (_, interaction) in zip(decided, interactions, strict=True):
         if interaction is None:
             gone += 1
         else:
-            out.write(encode(labelled_json(interaction, said)) + "\n")
+            out.write(encode(labelled_json(interaction, opinion)) + "\n")
     return Exported(labelled=len(decided), disputed=sum(one.disputed for one in decided), gone=gone)
 
 
 def agreement_report(reviews: Reviews, *, app: str | None, weeks: int, now: datetime) -> Report:
-    """How well verdicts and people agreed on the answers (of the app) of the last `weeks` ISO weeks."""
+    """The agreement of verdicts and people on answers (of the app) in the last `weeks` ISO weeks."""
     since = first_day(weeks, now)
     opinions = reviews.opinions(app=app, since=since)
     decided = consensus(opinions)
@@ -222,7 +225,7 @@ def agreement_report(reviews: Reviews, *, app: str | None, weeks: int, now: date
 
 
 def live_row(queries: AssessmentQueries, offer: Offer) -> Mapping[str, Any] | None:
-    """The row that `monitor explain` shows, under the live assessment; None where it has gone meanwhile."""
+    """The row of the live assessment, as for `monitor explain`; None if it was removed meanwhile."""
     rows = queries.with_assessments(offer.candidate.id, offer.candidate.app)
     return next((row for row in rows if row["live"]), None)
 

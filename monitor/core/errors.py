@@ -24,7 +24,7 @@ class InvalidMessage(MonitorError):
 
 
 class Retriable(MonitorError):
-    """A service that is down or busy; the same call may succeed later. `retry_after` is in seconds, if the service named it."""
+    """A service is down or busy; the call may succeed later. `retry_after` is in seconds, if the service named it."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)

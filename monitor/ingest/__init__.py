@@ -1,1 +1,4 @@
-"""From bytes to interactions: where messages come from, what they may look like, and what cannot be one."""
+"""Reads messages and turns them into interactions. In: bytes from Kafka, files or standard input.
+
+Out: interactions, dead letters, and offsets to store with them.
+"""

@@ -1,4 +1,4 @@
-"""Messages to interactions; what cannot be one becomes a dead letter that says where and why."""
+"""Decodes messages to interactions; a message that cannot be one becomes a dead letter with path and problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_MARKS: frozenset[Mark] = frozenset()
 
 
 class Decoder:
-    """Reads messages of one dialect, or with `auto` of whichever each is in. Holds no state; threads may share it.
+    """Reads messages of one dialect, or with `auto` of any dialect. Holds no state; threads may share it.
 
     Raises:
         WrongSettings: there is no dialect of that name.
@@ -46,7 +46,7 @@ class Decoder:
         """The interaction that a message describes.
 
         Raises:
-            InvalidMessage: it describes none; the path names the first offending field.
+            InvalidMessage: it does not describe one; the path names the first offending field.
         """
         if message.unreadable is not None:
             raise InvalidMessage("$", message.unreadable)
@@ -79,9 +79,9 @@ class Decoder:
 
 
 class TopicDecoder:
-    """Reads each message by the decoder of its topic, or by the one for all others.
+    """Reads each message with the decoder of its topic, or with the one for all other topics.
 
-    What it gives has gone through `redactor`, where there is one.
+    Interactions and dead letters pass through `redactor`, if there is one.
     """
 
     def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
@@ -126,7 +126,7 @@ def _announced(headers: Headers) -> Dialect | None:
 
 
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
-    """The first dialect whose signs are all there, else the first with some: it can say what is missing."""
+    """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
         if dialect.signs <= event.keys():
             return dialect

@@ -1,7 +1,7 @@
-"""JSON Lines from files and standard input, plain or compressed, as a `Source`.
+"""Reads JSON Lines from files and standard input, plain or compressed.
 
-A line is a message; blank ones are skipped. Compression is told from the first bytes, whatever the name. Memory stays
-within a few chunks and one message, however long a line is.
+Each line is a message; blank lines are skipped. The first bytes tell the compression, not the name. Memory stays within
+a few chunks and one message, however long a line is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Protocol, cast
 
+from typing_extensions import override
+
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
+from monitor.core.ports import Source
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -33,18 +36,18 @@ STDIN = Path("-")
 _CHUNK_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd begins its files with such a frame
+_ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd starts its files with such a frame
 _COMPRESSED_SUFFIXES = frozenset({".gz", ".zst"})
 
 
-class FileSource:
-    """Reads `paths` one after the other, `-` being standard input; a position is (path as given, 0, line from 1).
+class FileSource(Source):
+    """Reads `paths` in order, `-` for standard input; a position is (path as given, 0, line from 1).
 
-    A value longer than `max_message_bytes` is cut one byte after that limit, and the message's size tells its length.
-    `now` gives the time of receipt, asked once a poll.
+    A value longer than `max_message_bytes` is cut one byte after that limit; the message's size is its full length.
+    `now` gives the time of receipt, once per poll.
 
     Raises:
-        WrongSettings: a path is missing, a folder or not readable, or `-` stands twice; nothing has been read then.
+        WrongSettings: a path is missing, a folder or not readable, or `-` is given twice; nothing was read.
     """
 
     def __init__(
@@ -62,30 +65,31 @@ class FileSource:
         self._stdin = stdin
         self._open = ExitStack()
         self._counter = _Counter()
-        self._live = False  # the input is no regular file, so a read may wait
-        self._may_wait = False  # and the next thing to do is such a read
+        self._live = False  # the input is not a regular file, so a read may wait
+        self._may_wait = False  # and the next step is such a read
         self._descriptor: int | None = None
         self._lines = self._read()
         self._failure: Fatal | None = None
 
     @property
     def bytes_read(self) -> int:
-        """Bytes taken from the files so far, as they lie there: compressed ones before they are unpacked."""
+        """Bytes read from the files so far; of compressed files, the compressed bytes."""
         return self._counter.bytes
 
     @property
     def bytes_total(self) -> int | None:
-        """How many there are in all; None if one of the paths is standard input, a pipe or the like."""
+        """The size of all files in bytes; None if one of them is standard input, a pipe or the like."""
         return self._bytes_total
 
+    @override
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """The next messages, None at the end. The last may go beyond `max_bytes`.
+        """The next messages, None at the end; the last one may exceed `max_bytes`.
 
-        From files it returns at once, from standard input and pipes as soon as something is there. Only a compressed
-        stream may be waited for longer than `timeout`.
+        Returns at once for files, and as soon as data arrives for standard input and pipes. Only a compressed stream
+        may wait longer than `timeout`.
 
         Raises:
-            Fatal: a file is cut short, damaged or unreadable; earlier polls have given the lines before.
+            Fatal: a file is truncated, damaged or unreadable; earlier polls returned the lines before.
         """
         if self._failure is not None:
             raise self._failure
@@ -114,36 +118,40 @@ class FileSource:
         return messages
 
     def _ready(self, timeout: float) -> bool:
-        """Whether the next read of a pipe or terminal will not wait, given `timeout` seconds."""
+        """Waits up to `timeout` seconds; whether the next read of a pipe or terminal will return at once."""
         if self._descriptor is None:
             return True
         return bool(select.select([self._descriptor], [], [], timeout)[0])
 
+    @override
     def offsets(self) -> tuple[Offset, ...]:
-        """None: a file is read from its beginning, and what is stored already counts as duplicate."""
+        """Empty: a file is always read from its start, and stored answers count as duplicates."""
         return ()
 
+    @override
     def hold(self) -> None:
-        """Nothing to do: nobody else reads here."""
+        pass
 
+    @override
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """Nothing to do."""
+        pass
 
-    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  it stores no offsets
-        """Cannot come to pass."""
+    @override
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
         raise error
 
+    @override
     def progress(self) -> tuple[Progress, ...]:
-        """None: the input ends."""
         return ()
 
+    @override
     def close(self) -> None:
-        """Closes the file at hand; may be called twice. Polls after it return None."""
+        """Closes the current file; may be called twice. Later polls return None."""
         self._lines.close()
         self._open.close()
 
     def _read(self) -> Generator[_Line | None]:
-        """Every line that is not blank, and None before every read of a chunk."""
+        """Every line that is not blank, and None before each read of a chunk."""
         for path in self._paths:
             name, number = str(path), 0
             with self._open:
@@ -157,12 +165,12 @@ class FileSource:
                         if length > len(value) or not (value.isspace() or not value):
                             yield _Line(file=name, number=number, value=value, length=length)
                 except EOFError:
-                    raise Fatal(f"{name}: the compressed file is cut short; {number:,} whole lines were read") from None
+                    raise Fatal(f"{name}: the compressed file is truncated; {number:,} whole lines were read") from None
                 except (OSError, zlib.error, zstd.ZstdError) as error:  # gzip.BadGzipFile is an OSError
-                    raise Fatal(f"{name}: cannot be read on after line {number:,}: {error}") from None
+                    raise Fatal(f"{name}: cannot be read after line {number:,}: {error}") from None
 
     def _opened(self, path: Path) -> _Chunks:
-        """The bytes of a file, unpacked."""
+        """The bytes of a file, decompressed."""
         raw: io.BufferedIOBase
         if path == STDIN:
             raw = self._stdin or cast("io.BufferedIOBase", sys.stdin.buffer)
@@ -177,11 +185,11 @@ class FileSource:
             return self._open.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", counted)))
         if start == _ZSTD_MAGIC or start[1:] == _ZSTD_SKIPPABLE_MAGIC:
             return self._open.enter_context(zstd.ZstdFile(cast("IO[bytes]", counted), "rb"))
-        # What is left of a compressed file that lost nearly all its bytes must not pass for an empty plain one.
+        # The rest of a compressed file that lost nearly all its bytes must not pass for an empty plain file.
         if len(start) < len(_ZSTD_MAGIC) and path.suffix in _COMPRESSED_SUFFIXES:
             raise EOFError
         if self._live:
-            with suppress(OSError):  # what tests stand in for standard input has no descriptor
+            with suppress(OSError):  # a test's standard input has no descriptor
                 self._descriptor = raw.fileno()
         return counted
 
@@ -205,7 +213,7 @@ class _Counter:
 
 
 class _Counted:
-    """A stream whose bytes are counted as they are taken, and whose first bytes can be looked at beforehand."""
+    """A stream that counts the bytes read from it, and whose first bytes can be peeked at."""
 
     def __init__(self, stream: io.BufferedIOBase, counter: _Counter) -> None:
         self._stream = stream
@@ -262,7 +270,7 @@ def _line(value: bytes, length: int, last: bytes) -> tuple[bytes, int]:
 
 
 def _checked_size(paths: Sequence[Path]) -> int | None:
-    """The sizes of all files together, None if one of them has none."""
+    """The total size of all files; None if one of them has no size."""
     if paths.count(STDIN) > 1:
         raise WrongSettings("-: standard input can be read only once")
     sizes: list[int | None] = []

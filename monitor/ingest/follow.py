@@ -1,8 +1,8 @@
-"""Files that a chatbot appends to, read as they grow, as a `Source` that keeps its place.
+"""Follows files as a chatbot appends to them, and keeps its position in each.
 
-The place is a byte offset in one file, known by its inode and its first line, so that a file is not mistaken for its
-successor. A file that was renamed is read on beside its successor until nobody writes to it any more. After a restart a
-renamed file is not found again, whatever was not read of it: give it to `monitor replay`.
+A position is a byte offset in one file. Inode and first line identify the file, so that it is not mistaken for its
+successor. A renamed file is read along with its successor until it stops growing. After a restart a renamed file is not
+found again, even if some of it was not read: give it to `monitor replay`.
 """
 
 from __future__ import annotations
@@ -16,29 +16,32 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 
+from typing_extensions import override
+
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
+from monitor.core.ports import Source
 from monitor.ingest.progress import InOrder
 
-DRAIN = timedelta(seconds=60)  # without growth, after which nobody is taken to write to a replaced file any more
+DRAIN = timedelta(seconds=60)  # without growth, after which a replaced file counts as complete
 _CHUNK_BYTES = 256 * 1024
 _HEAD_BYTES = 1024
 
-_Line = tuple[Position, bytes, int]  # where it stands, its first bytes, its length
+_Line = tuple[Position, bytes, int]  # position, value up to the limit, full length
 
 
-class FollowSource:
+class FollowSource(Source):
     """Reads whole lines of `paths` from the offsets in `known` on, and waits for more until `stop` is set.
 
-    A path that does not exist yet is waited for. A line longer than `max_message_bytes` is cut one byte after that. A
-    position is (file, 0, byte offset of the line), the file named as in the offsets: `<real path>#<inode>-<hash>`.
+    Waits for paths that do not exist yet. Cuts a line longer than `max_message_bytes` one byte after that limit. A
+    position is (file, 0, byte offset of the line); the file is named `<real path>#<inode>-<hash>`, as in the offsets.
 
-    A file that another one replaced at its path comes before it in each poll, until it has not grown for `DRAIN` by
-    `now`; only then does its last line count without an end. A file that is found shorter than what was read of it was
-    emptied in place, and is read from its beginning; its offset goes back with that.
+    A replaced file comes before its successor in each poll, until it has not grown for `DRAIN` by `now`; only then does
+    its last line count without a line end. A file that is shorter than what was read of it was emptied in place; it is
+    read from its start, and its offset goes back.
 
     Raises:
-        WrongSettings: two of the paths are one file, or one of them is no plain file that may be read, or compressed.
+        WrongSettings: two paths are the same file, or a path is not a readable plain file, or is compressed.
     """
 
     def __init__(
@@ -56,17 +59,18 @@ class FollowSource:
             if real in seen:
                 raise WrongSettings(f"{_storable(path)}: is the same file as {_storable(seen[real])}; name it once")
             seen[real] = path
-        self._places = _Places(known)
+        self._offsets = _Offsets(known)
         self._reading = InOrder()
-        self._tails = [_Tail(path, real, self._places, max_message_bytes, stop) for real, path in seen.items()]
+        self._tails = [_Tail(path, real, self._offsets, max_message_bytes, stop) for real, path in seen.items()]
         self.paths = tuple(tail.name for tail in self._tails)  # as `progress` names them
         self._now, self._stop, self._first = now, stop, 0
 
+    @override
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """As the port says; None once `stop` is set.
+        """The next messages; None once `stop` is set.
 
         Raises:
-            Fatal: a file cannot be read, or a compressed one stands at a path now.
+            Fatal: a file cannot be read, or was replaced by a compressed one.
         """
         if self._stop.is_set():
             return None
@@ -77,7 +81,7 @@ class FollowSource:
                 if length > len(value) or value.strip():
                     messages.append(Message(value=value, position=position, received_at=received_at, size=length))
                     size += len(value)
-                    self._places.received[position.topic] += 1
+                    self._offsets.received[position.topic] += 1
                 if len(messages) >= max_messages or size >= max_bytes:
                     return messages
             if not self._stop.is_set():
@@ -86,35 +90,37 @@ class FollowSource:
             self._stop.wait(timeout)
         return messages
 
+    @override
     def offsets(self) -> tuple[Offset, ...]:
-        """How far each file was read since the last call, counting what every poll so far has given."""
-        offsets = tuple(self._places.advanced())
+        offsets = tuple(self._offsets.advanced())
         self._reading.handed_on(offsets)
         return offsets
 
+    @override
     def hold(self) -> None:
-        """Nothing to do: nobody else reads here."""
+        pass
 
+    @override
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """They went into the transaction; only `progress` has to know."""
         self._reading.stored(offsets)
 
+    @override
     def progress(self) -> tuple[Progress, ...]:
-        """As the port says: each path, whichever files have stood there."""
+        """One entry per path, whichever files it named."""
         return self._reading.progress()
 
-    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:  # noqa: ARG002  whichever they are
-        """Two processes cannot share a file."""
+    @override
+    def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
         raise Fenced(f"{error}; only one process can follow a file: stop the other one") from error
 
+    @override
     def close(self) -> None:
-        """Closes the files."""
         for tail in self._tails:
             tail.close()
 
 
-class _Places:
-    """How far each file was read: as stored, and since then."""
+class _Offsets:
+    """The offset of each file: as stored, and as read since then."""
 
     def __init__(self, known: Mapping[str, int]) -> None:
         self._known = dict(known)
@@ -128,7 +134,7 @@ class _Places:
         self._moved[topic] = reached
 
     def advanced(self) -> Iterator[Offset]:
-        """One offset per file that was read on since the last call."""
+        """One offset for each file that was read since the last call."""
         moved, self._moved = self._moved, {}
         received, self.received = self.received, Counter()
         for topic, reached in moved.items():
@@ -139,20 +145,20 @@ class _Places:
 
 
 class _Tail:
-    """One path: the file that stands there, and those it has replaced that may still be written to."""
+    """One path: its current file, and replaced files that may still grow."""
 
-    def __init__(self, path: Path, real: Path, places: _Places, limit: int, stop: Event) -> None:
+    def __init__(self, path: Path, real: Path, offsets: _Offsets, limit: int, stop: Event) -> None:
         self.name, self._path = _storable(real), path
-        self._places = places
+        self._offsets = offsets
         self._limit = limit
         self._stop = stop
         self._file: _File | None = None
         self._replaced: list[_File] = []  # oldest first
 
     def lines(self, now: datetime) -> Iterator[_Line]:
-        """Every whole line that is there now, those of the replaced files first."""
+        """Every whole line that is there now; replaced files come first."""
         if self._file is None or self._is_replaced(self._file):
-            opened = self._open()  # before the old one is read, so that nothing comes between that and the look at it
+            opened = self._open()  # before the old file is read, so that no line can slip in between
             if opened is not None and self._file is not None:
                 self._replaced.append(self._file)
             self._file = opened or self._file
@@ -166,30 +172,29 @@ class _Tail:
             yield from self._file.lines(final=False)
 
     def close(self) -> None:
-        """Closes the files that are open."""
         for file in (*self._replaced, self._file):
             if file is not None:
                 file.close()
         self._file, self._replaced = None, []
 
     def _is_replaced(self, file: _File) -> bool:
-        """Whether the path names another file now."""
+        """Whether the path names another file by now."""
         try:
             return not os.path.samestat(file.stat(), self._path.stat())
         except FileNotFoundError:
-            return False  # moved away, and its successor is not there yet
+            return False  # moved away, and no successor exists yet
         except OSError as error:
             raise Fatal(f"{_storable(self._path)}: cannot be read: {error.strerror}") from None
 
     def _open(self) -> _File | None:
-        """None where there is no file yet."""
+        """The file at the path, None if there is none yet."""
         try:
             real, raw = self._path.resolve(), self._path.open("rb", buffering=0)
         except FileNotFoundError:
             return None
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise Fatal(f"{_storable(self._path)}: cannot be read: {_reason(error)}") from None
-        file = _File(_storable(real), raw, self._places, self._limit, self._stop)
+        file = _File(_storable(real), raw, self._offsets, self._limit, self._stop)
         for other in tuple(self._replaced):
             if os.path.samestat(other.stat(), file.stat()):  # renamed, and then renamed back
                 other.close()
@@ -198,13 +203,13 @@ class _Tail:
 
 
 class _File:
-    """One open file, whatever its name is by now. It begins at its place, once the first line is whole."""
+    """One open file, whatever its name is by now; read from its offset on, once the first line is whole."""
 
-    def __init__(self, name: str, raw: io.FileIO, places: _Places, limit: int, stop: Event) -> None:
+    def __init__(self, name: str, raw: io.FileIO, offsets: _Offsets, limit: int, stop: Event) -> None:
         self._name = name
         self._raw = raw
         self._buffer = io.BufferedReader(raw)
-        self._places = places
+        self._offsets = offsets
         self._limit = limit
         self._stop = stop
         self._topic = ""  # not known until the first line is whole
@@ -213,22 +218,21 @@ class _File:
         self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
 
     def stat(self) -> os.stat_result:
-        """The file's own, not that of its path."""
+        """The status of the open file, not of its path."""
         return os.fstat(self._raw.fileno())
 
     def close(self) -> None:
-        """Closes the file; may be called twice."""
         self._buffer.close()
 
     def is_quiet(self, now: datetime) -> bool:
-        """Whether it has not grown for `DRAIN`, as far as the calls of this could see."""
+        """Whether the file has not grown for `DRAIN`, as seen by the calls of this method."""
         size = self.stat().st_size
         if self._grown is None or self._grown[0] != size:
             self._grown = size, now
         return now - self._grown[1] >= DRAIN
 
     def lines(self, *, final: bool) -> Iterator[_Line]:
-        """Every whole line that is there now; `final` counts a last one without its end: nobody writes any more."""
+        """Every whole line that is there now; with `final`, also a last line without its end."""
         if self.stat().st_size < self._offset:
             self._topic, self._offset, self._emptied = "", 0, True
         if not self._topic and not self._identify(final=final):
@@ -244,12 +248,12 @@ class _File:
                 return
             position = Position(topic=self._topic, partition=0, offset=self._offset)
             self._offset += length
-            self._places[self._topic] = self._offset
+            self._offsets[self._topic] = self._offset
             value = line.rstrip(b"\r\n") if length == len(line) else line
             yield position, value[: self._limit + 1], length - ended if length > len(line) else len(value)
 
     def _identify(self, *, final: bool) -> bool:
-        """Finds the file's name and place, if its first line is whole."""
+        """Finds the file's name and offset, if its first line is whole."""
         head = os.pread(self._raw.fileno(), _HEAD_BYTES, 0)
         _refuse_compressed(self._name, head)
         line, end, _ = head.partition(b"\n")
@@ -257,21 +261,21 @@ class _File:
             return False
         status = self.stat()
         self._topic = f"{self._name}#{status.st_ino}-{hashlib.sha256(line + end).hexdigest()[:16]}"
-        place = self._places[self._topic]
+        place = self._offsets[self._topic]
         self._offset = 0 if self._emptied or place > status.st_size else place
         self._emptied = False
         self._seek()
         return True
 
     def _seek(self) -> None:
-        """Goes to the offset and forgets what was read after it, which may not stay as it is."""
+        """Goes back to the offset and drops what was read after it, since that may still change."""
         self._buffer.detach()
         self._raw.seek(self._offset)
         self._buffer = io.BufferedReader(self._raw)
 
 
 def _checked(path: Path) -> Path:
-    """The real path of a file that can be followed, or of none yet."""
+    """The real path of a file that can be followed, or that does not exist yet."""
     try:
         real = path.resolve()
         if path.is_dir():
@@ -280,7 +284,7 @@ def _checked(path: Path) -> Path:
             with path.open("rb") as file:
                 _refuse_compressed(_storable(path), file.read(_HEAD_BYTES))
         elif path.exists():
-            raise WrongSettings(f"{_storable(path)}: is no plain file; `-` reads standard input")
+            raise WrongSettings(f"{_storable(path)}: is not a plain file; `-` reads standard input")
     except (OSError, RuntimeError, ValueError) as error:  # a loop of symbolic links; a name with U+0000
         raise WrongSettings(f"{_storable(path)}: cannot be read: {_reason(error)}") from None
     return real
@@ -292,7 +296,7 @@ def _refuse_compressed(name: str, head: bytes) -> None:
 
 
 def _storable(path: Path) -> str:
-    """The path as UTF-8 can carry it: bytes that are no text are written out."""
+    """The path in UTF-8, with bytes that are no text as escapes."""
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Bytes to one JSON object, stricter than `json` where laxness would lose or bend data, and safe against hostile input.
+"""Parses bytes to one JSON object: stricter than `json` where data could be lost, and safe against hostile input.
 
 Refused beyond what `json` refuses: NaN and infinities (also as 1e999), keys that occur twice, whole numbers longer
 than Python reads, nesting deeper than its stack. U+0000 and lone surrogates become U+FFFD: Postgres cannot store them.
@@ -64,7 +64,7 @@ def path_of(parts: Sequence[str | int]) -> str:
 
 
 def shown(value: Json) -> str:
-    """A value for a message to people: in ASCII, and never more than about 80 characters of it."""
+    """A value for an error message: in ASCII, at most about 80 characters."""
     if isinstance(value, str):
         value = value[:_SHOWN_CHARS]
     elif not isinstance(value, bool | int | float | None):
@@ -74,7 +74,7 @@ def shown(value: Json) -> str:
 
 
 def kind(value: Json) -> str:
-    """What JSON calls a value, with its article."""
+    """JSON's name for the type of a value, with its article."""
     return _KINDS.get(type(value), "an object")
 
 

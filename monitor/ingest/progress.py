@@ -1,4 +1,4 @@
-"""How far the partitions of a source were stored in time, so that others know which of their windows are complete."""
+"""Tracks up to which time each partition was stored, so that alert rules know which windows are complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.core.message import Offset, Partition, Progress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """Where the log ended at some time."""
+    """The end of a log at some time."""
 
     at: datetime
     end: int
@@ -21,8 +21,6 @@ class _Look:
 
 @dataclass(slots=True, kw_only=True)
 class _Reached:
-    """One partition."""
-
     stored: int
     through: datetime | None = None
     ahead: _Look | None = None  # the earliest that is not reached yet
@@ -30,7 +28,7 @@ class _Reached:
 
 
 class Reading:
-    """What was stored of each partition, beside where its log ended when somebody looked. Threads may share it.
+    """The stored offset of each partition, compared with the ends of its log at earlier looks. Threads may share it.
 
     All that had arrived at the time of a look is stored once the end of that look is. While we are behind, what was
     stored reaches to the arrival of its last message.
@@ -41,18 +39,18 @@ class Reading:
         self._lock = Lock()
 
     def placed(self, partition: Partition, at: int) -> None:
-        """What comes before this offset is stored, or not to be read."""
+        """Everything before this offset is stored, or need not be read."""
         with self._lock:
             self._partitions[partition] = _Reached(stored=at)
 
     def forget(self, partitions: Iterable[Partition]) -> None:
-        """Others read these, or nobody does any more."""
+        """Forgets partitions that this process no longer reads."""
         with self._lock:
             for partition in partitions:
                 self._partitions.pop(partition, None)
 
     def looked(self, at: datetime, ends: Mapping[Partition, int]) -> None:
-        """Where logs ended, asked for after `at`."""
+        """Records the ends of logs, which were looked up after `at`."""
         with self._lock:
             for partition, end in ends.items():
                 reached = self._partitions.get(partition)
@@ -63,7 +61,7 @@ class Reading:
                     _settle(reached)
 
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """These are in the store."""
+        """Records that the offsets are stored."""
         with self._lock:
             for o in offsets:
                 reached = self._partitions.get((o.topic, o.partition))
@@ -75,7 +73,7 @@ class Reading:
                 _settle(reached)
 
     def progress(self) -> tuple[Progress, ...]:
-        """Of every partition of which something is known."""
+        """The progress of every partition with a known end."""
         with self._lock:
             return tuple(
                 Progress(
@@ -100,7 +98,7 @@ def _move(reached: _Reached, through: datetime) -> None:
 
 
 class InOrder:
-    """The same for files, of which all is given out in one order. Threads may share it."""
+    """Tracks the progress of files, whose batches are stored in order. Threads may share it."""
 
     def __init__(self) -> None:
         self._at_end: dict[str, datetime] = {}  # since what was handed on last
@@ -111,12 +109,12 @@ class InOrder:
         self._lock = Lock()
 
     def at_end(self, name: str, at: datetime) -> None:
-        """All that this one had at that time has been given out, or will be with what is handed on next."""
+        """Everything that the file held at that time is in this batch or in an earlier one."""
         with self._lock:
             self._at_end[name] = at
 
     def handed_on(self, offsets: Sequence[Offset]) -> None:
-        """All that was given out since the last call goes on its way, as one batch if that is anything at all."""
+        """The messages since the last call form a batch, unless there are none."""
         with self._lock:
             self._handed_on += bool(offsets)
             self._unread = self._through.keys() - self._at_end
@@ -128,13 +126,13 @@ class InOrder:
             self._settle()
 
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """The first batch that was still on its way is in the store."""
+        """The oldest batch in flight is stored."""
         with self._lock:
             self._stored += bool(offsets)
             self._settle()
 
     def progress(self) -> tuple[Progress, ...]:
-        """Of every one whose end was reached."""
+        """The progress of every file whose end was reached."""
         with self._lock:
             waiting = self._unread.union(*(ends for _, ends in self._ahead))
             return tuple(

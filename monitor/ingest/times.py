@@ -1,4 +1,4 @@
-"""The time of an event: RFC 3339 text or an epoch number, to UTC."""
+"""Parses the time of an event, RFC 3339 text or an epoch number, to UTC."""
 
 from __future__ import annotations
 

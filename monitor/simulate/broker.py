@@ -1,4 +1,4 @@
-"""A real Apache Kafka on 127.0.0.1, run with the machine's Java: for demos, tests and benchmarks.
+"""Runs a real Apache Kafka on 127.0.0.1 with the machine's Java, for demos, tests and benchmarks.
 
 KRaft, each node broker and controller in one. `kafka-pom.xml` beside this file pins the release.
 """
@@ -100,7 +100,7 @@ class _Running:
 
 
 class KafkaCluster:
-    """A cluster of one or three nodes, numbered from 1, for the length of a `with` block; it begins empty.
+    """A cluster of one or three nodes, numbered from 1, for the length of a `with` block; it starts empty.
 
     What belongs to it lies in `folder`: properties, data and logs (`node-1.log`). `listeners` names further protocols
     to listen with beside PLAINTEXT, `properties` are brokers' settings that go before those here; a relative path in
@@ -155,25 +155,33 @@ class KafkaCluster:
             self.kill(node)
 
     def start(self, node: int, *, wait: bool = True) -> None:
-        """Starts a node that does not run, on its ports and data of before; without a majority none gets ready."""
+        """Starts a stopped node with its earlier ports and data; without a majority of nodes none gets ready."""
         taken, orders = os.pipe()
         with self._file(node, "log").open("ab") as log:
             log_from = log.tell()
             process = subprocess.Popen(  # noqa: S603  our own program
                 [
-                    sys.executable, "-I", "-S", "-c", _KEEPER,
-                    *self._command(*_LOGGED, "kafka.Kafka"), self._file(node, "properties").name,
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    "-c",
+                    _KEEPER,
+                    *self._command(*_LOGGED, "kafka.Kafka"),
+                    self._file(node, "properties").name,
                 ],
-                cwd=self.folder, stdin=taken, stdout=log, stderr=log,
-                start_new_session=True,  # Ctrl-C is for us to answer
-            )  # fmt: skip
+                cwd=self.folder,
+                stdin=taken,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # so that Ctrl-C reaches only us
+            )
         os.close(taken)
         self._running[node] = _Running(process=process, orders=orders, log_from=log_from)
         if wait:
             self.wait_ready()
 
     def start_all(self) -> None:
-        """Starts every node that does not run, and lets paused ones go on."""
+        """Starts all stopped nodes and resumes paused ones."""
         for node in self._running:
             self.resume(node)
         for node in set(self.nodes) - set(self._running):
@@ -191,7 +199,7 @@ class KafkaCluster:
                 time.sleep(0.05)
 
     def stop(self, node: int) -> None:
-        """Ends a node in order, with SIGTERM; one that takes too long is killed."""
+        """Stops a node with SIGTERM, and kills it if that takes too long."""
         self._send(node, SIGCONT)
         self._send(node, SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -199,22 +207,20 @@ class KafkaCluster:
         self.kill(node)
 
     def kill(self, node: int) -> None:
-        """Ends a node with SIGKILL."""
         self._send(node, SIGKILL)
         running = self._running.pop(node)
         os.close(running.orders)
         running.process.wait()
 
     def pause(self, node: int) -> None:
-        """Halts a node with its connections open, as a machine that hangs; `resume` lets it go on."""
+        """Halts a node with its connections open, like a machine that hangs, until `resume`."""
         self._send(node, SIGSTOP)
 
     def resume(self, node: int) -> None:
-        """Lets a paused node go on."""
         self._send(node, SIGCONT)
 
     def _send(self, node: int, signal: int) -> None:
-        with suppress(BrokenPipeError):  # it has ended by itself
+        with suppress(BrokenPipeError):  # it ended by itself
             os.write(self._running[node].orders, f"{signal:d}\n".encode())
 
     def _format(self) -> None:
@@ -278,7 +284,7 @@ def _java() -> str:
 
 
 def _free_ports(number: int) -> Iterable[int]:
-    """Ports of 127.0.0.1 on which nobody listens at the moment."""
+    """Ports of 127.0.0.1 that are free at the moment."""
     free: set[int] = set()
     while len(free) < number:
         with socket.socket() as probe, suppress(OSError):
@@ -288,12 +294,17 @@ def _free_ports(number: int) -> Iterable[int]:
 
 
 def _run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, what it says in `stdout`."""
+    """Runs a program to its end, with stdout and stderr in `stdout`."""
     return subprocess.run(  # noqa: S603  every caller names its program
         [program, *map(str, arguments)],
-        cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        encoding="utf-8", errors="replace", check=False,
-    )  # fmt: skip
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
 
 
 def _last_lines(said: str) -> str:

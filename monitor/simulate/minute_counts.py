@@ -1,4 +1,4 @@
-"""Traffic as counts by the minute: how many answers come, and how many of them are bad, week after week.
+"""Simulates counts of answers and of bad answers per minute, for whole weeks.
 
 For rules, not for the pipeline: nothing is asked or answered here. Everything follows from the generator given.
 """
@@ -24,7 +24,7 @@ USUAL_RATE = 0.04
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """How many answers come: `per_hour` on average over the week.
+    """The rate of answers: `per_hour` on average over the week.
 
     Day and night swing by `day_swing` of the mean around it, lowest at three in the morning; Saturday and Sunday have
     `weekend` times the traffic. Bursts come every `burst_every` on average, last `burst_lasts` on average and
@@ -41,7 +41,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardTopic:
-    """A topic that is asked about in bursts, and answered worse: its own bad `rate`, and its share of the traffic.
+    """A topic with bursts of questions and worse answers: its own bad `rate`, and its share of the traffic.
 
     In a burst it has `share_in_burst` of the answers, else `share`. Bursts come every `every` and last `lasts`, both
     on average.
@@ -81,7 +81,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateScenario:
-    """What a simulated week is like; `description` is one line for people."""
+    """The parameters of a simulated week; `description` is one line for people."""
 
     description: str
     traffic: Traffic
@@ -168,7 +168,7 @@ def _spells(
 
 
 def _factors(incident: Incident, begins: Ints, minutes: int) -> Floats:
-    """By what each minute's rate is multiplied, (weeks, minutes)."""
+    """The factor on each minute's rate, (weeks, minutes)."""
     since = np.arange(minutes) - begins[:, np.newaxis]
     ramp = max(incident.ramp / MINUTE, 1.0)
     risen = np.clip((since + 1) / ramp, 0.0, 1.0)
@@ -180,7 +180,7 @@ BURSTING_TOPIC = HardTopic(rate=0.25, share=0.02, share_in_burst=0.4, every=time
 
 
 def flat(per_hour: float) -> Traffic:
-    """The same at all hours."""
+    """A constant rate at all hours."""
     return Traffic(per_hour=per_hour)
 
 
@@ -190,7 +190,7 @@ def day_and_night(per_hour: float) -> Traffic:
 
 
 def with_bursts(per_hour: float) -> Traffic:
-    """As `day_and_night`, and once a day for twenty minutes ten times as much."""
+    """As `day_and_night`, and ten times as much for twenty minutes once a day."""
     return Traffic(per_hour=per_hour, day_swing=0.8, weekend=0.5, burst_factor=10.0)
 
 

@@ -1,4 +1,4 @@
-"""What happens when: a scenario is a list of phases, each with a rate of traffic and a mix of answers."""
+"""Scenarios: lists of phases, each with a rate of traffic and a mix of answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monitor.core.model import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A stretch of time: what it is called, answers per minute, the share of each kind, and whether retrieval works."""
+    """A stretch of time: its name, answers per minute, the share of each kind, and whether retrieval works."""
 
     name: str
     lasts: timedelta
@@ -22,19 +22,19 @@ class Phase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Phases one after the other, played in steps of equal length."""
+    """Consecutive phases, played in steps of equal length."""
 
     phases: tuple[Phase, ...]
     step: timedelta
 
     @property
     def lasts(self) -> timedelta:
-        """The time from the first step's beginning to the last one's end."""
+        """The time from the start of the first step to the end of the last."""
         return sum((phase.lasts for phase in self.phases), timedelta())
 
     @property
     def steps(self) -> int:
-        """How many steps there are; the last one may reach past the last phase."""
+        """The number of steps; the last step may extend past the last phase."""
         return -(-self.lasts // self.step)
 
     def phase_at(self, since_start: timedelta) -> Phase:

@@ -1,4 +1,4 @@
-"""Traffic of the fictional support bot: which questions come when, what it retrieves, and how it answers.
+"""Simulates the traffic of the support bot: questions, retrieved documents and answers.
 
 Everything follows from the seed, so the same seed gives the same interactions; only their times move with `start`.
 """
@@ -23,7 +23,7 @@ PROMPT_VERSION = "support-2026-10"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """One interaction, with what the bot really did: the truth that a verdict is to find."""
+    """An interaction with its true verdict."""
 
     interaction: Interaction
     truth: Verdict
@@ -49,7 +49,7 @@ class Bot:
         self._refusals: list[str] = json.loads((folder / "refusals.json").read_text(encoding="utf-8"))
 
     def answer(self, number: int, at: datetime, phase: Phase) -> Simulated:
-        """The interaction of this number at this time, while `phase` lasts."""
+        """Interaction number `number`, at the given time in `phase`."""
         random = self._random
         asked = random.choice(self._questions)
         truth = random.choices(list(phase.mix), weights=list(phase.mix.values()))[0]
@@ -80,14 +80,14 @@ class Bot:
         return str(self._random.choice(asked[kind]))
 
     def _retrieve(self, asked: dict[str, Any]) -> list[Document]:
-        """The passages that hold the answer, filled up with neighbours of the same topic."""
+        """The passages that hold the answer, plus others of the same topic."""
         found = [self._passages[name] for name in asked["passages"]]
         neighbours = [d for d in self._topics[asked["topic"]] if d not in found]
         return found + self._random.sample(neighbours, min(len(neighbours), max(0, RETRIEVED - len(found))))
 
 
 def play(scenario: Scenario, *, app: str, start: datetime, seed: int) -> Iterator[tuple[datetime, Sequence[Simulated]]]:
-    """Step by step: the end of the step, and the interactions that occurred in it, in order of time."""
+    """For each step: its end, and its interactions in order of time."""
     random = Random(seed)  # noqa: S311  a simulation, repeatable by its seed
     bot = Bot(app=app, random=random)
     number = 0
@@ -102,16 +102,23 @@ def play(scenario: Scenario, *, app: str, start: datetime, seed: int) -> Iterato
 
 
 def event(it: Interaction) -> dict[str, object]:
-    """What the bot would write to its log: the native event."""
+    """The native event that the bot would log."""
     return {
-        "id": it.id, "app": it.app, "environment": it.environment, "occurred_at": it.occurred_at.isoformat(),
-        "question": it.question, "answer": it.answer, "model": it.model, "prompt_version": it.prompt_version,
-        "tags": dict(it.tags), "latency_ms": it.latency_ms,
+        "id": it.id,
+        "app": it.app,
+        "environment": it.environment,
+        "occurred_at": it.occurred_at.isoformat(),
+        "question": it.question,
+        "answer": it.answer,
+        "model": it.model,
+        "prompt_version": it.prompt_version,
+        "tags": dict(it.tags),
+        "latency_ms": it.latency_ms,
         "usage": {"input": it.usage.input, "output": it.usage.output} if it.usage else None,
         "retrieved_documents": [
             {"id": d.id, "text": d.text, "source": d.source, "metadata": d.metadata} for d in it.retrieved_documents
         ],
-    }  # fmt: skip
+    }
 
 
 def _document(passage: dict[str, Any], source: str) -> Document:

@@ -1,11 +1,13 @@
-"""First assessments of what was set aside, and the sidecar's support in the place of stand-ins."""
+"""Assesses interactions that were set aside, and replaces stand-in support by the sidecar's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from monitor.app.pending.queue import Queue
+from typing_extensions import override
+
+from monitor.app.pending.queue import Queue, Worker
 from monitor.assess.pipeline import Pipeline
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
@@ -17,29 +19,29 @@ _AT_A_TIME = 32
 
 
 @dataclass(slots=True, kw_only=True)
-class AssessingWorker:
-    """Gives first assessments, and revises those that have a stand-in for the sidecar's support.
+class AssessingWorker(Worker):
+    """Gives first assessments, and revises those whose support stands in for the sidecar's.
 
-    `kinds` leaves the sidecar's work alone where there is no sidecar.
+    `kinds` omits the sidecar's work where no sidecar is configured.
     """
 
     queue: Queue
     writer: Writer
     pipeline: Pipeline
     kinds: Sequence[Work]
-    _hands: Sequence[Claim] = field(init=False, default=())
+    _claims: Sequence[Claim] = field(init=False, default=())
 
+    @override
     def round(self) -> int | None:
-        """See `Worker`."""
-        claims = self._hands = self.queue.claim(self.kinds, _AT_A_TIME)
+        claims = self._claims = self.queue.claim(self.kinds, _AT_A_TIME)
         for kind in self.kinds:
             self._work([claim for claim in claims if claim.kind is kind])
-        self._hands = ()
+        self._claims = ()
         return len(claims) or None
 
+    @override
     def close(self) -> None:
-        """See `Worker`; what is not finished is left to others."""
-        self.queue.release(self._hands)
+        self.queue.release(self._claims)
         self.writer.close()
 
     def _work(self, claims: Sequence[Claim]) -> None:
@@ -50,8 +52,8 @@ class AssessingWorker:
             self._finish(list(zip(claims, assessments, strict=True)))
         except Retriable as error:
             self.queue.put_back(claims, error)
-        except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for its end
-            if len(claims) > 1:  # one of them may spoil it for the others
+        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
+            if len(claims) > 1:  # a single one may have failed all
                 for claim in claims:
                     self._work([claim])
             else:
@@ -67,5 +69,5 @@ class AssessingWorker:
             self.queue.put_back(alike, still[alike[0].id].error or because)
         complete = [(claim, a) for claim, a in done if claim.id not in still]
         for claim in finish_revised(self.writer, complete, self.queue.now()):
-            problem = "its verdict was given under another profile than today's, which is not revised"
+            problem = "its verdict is from another profile than the current one, and is not revised"
             self.queue.pending.failed([claim], problem, None)

@@ -1,4 +1,4 @@
-"""Judging through the provider's batch endpoint: half the price, within a day."""
+"""Judges through the provider's batch endpoint: half the price, answers within a day."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from typing_extensions import override
+
 from monitor.app.pending.judging import JudgingWorker, case_of
-from monitor.app.pending.queue import Queue
+from monitor.app.pending.queue import Queue, Worker
 from monitor.assess.judge.judge import Judge
 from monitor.assess.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.assess.llm.client import ChatModel
@@ -24,18 +26,19 @@ from monitor.store.pending.queue import Claim
 
 log = logging.getLogger(__name__)
 
-MOST, ENOUGH = 1_000, 200  # requests of a batch: at most; so many that it need not wait for more
+MOST = 1_000  # requests in a batch
+ENOUGH = 200  # requests that are sent without waiting for more
 WAIT = timedelta(minutes=10)  # for more requests
 BETWEEN_LOOKS = timedelta(minutes=1)
 _LEASE = timedelta(hours=WITHIN_HOURS + 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchJudgingWorker:
-    """Sends what is to be judged as batches, and judges by what comes back.
+class BatchJudgingWorker(Worker):
+    """Sends interactions in batches, and stores the judgements when a batch has ended.
 
-    What is not judged by the one combined call, such as a refusal, goes to `direct`. With less than `ENOUGH` at hand it
-    waits for more, until the oldest has waited for `wait`.
+    Interactions that need other calls than the combined one, such as refusals, go to `direct`. With fewer than `ENOUGH`
+    it waits for more, until the oldest has waited for `wait`.
     """
 
     queue: Queue
@@ -48,16 +51,16 @@ class BatchJudgingWorker:
     direct: JudgingWorker
     wait: timedelta = WAIT
 
+    @override
     def round(self) -> int | None:
-        """See `Worker`."""
         read = sum(
             self._look_after(batch) for batch in self.batches.to_look_after(self.queue.now(), every=BETWEEN_LOOKS)
         )
         sent, judged = self._send(), self.direct.step()
         return None if judged is None and not read and not sent else read + sent + (judged or 0)
 
+    @override
     def close(self) -> None:
-        """See `Worker`."""
         self.endpoint.close()
         self.direct.close()
 
@@ -84,7 +87,7 @@ class BatchJudgingWorker:
                 self.budget.take(Purpose.JUDGE, self.model.model, calls=len(wanted))
                 batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token)
             except BudgetSpent as spent:
-                error, wanted = spent, wanted[: len(wanted) // 2]  # perhaps there is enough for so many
+                error, wanted = spent, wanted[: len(wanted) // 2]  # the budget may suffice for half of them
             except MonitorError as refused:
                 self.queue.put_back(claims, refused)
                 return
@@ -94,7 +97,7 @@ class BatchJudgingWorker:
             now = self.queue.now()
             self.batches.sent(batch, model=self.model.model, requests=len(wanted), now=now)
             self.queue.pending.lease(wanted, now + _LEASE)
-            log.info("sent %d answers to be judged as batch %s", len(wanted), batch.id)
+            log.info("sent %d answers to the judge as batch %s", len(wanted), batch.id)
 
     def _look_after(self, batch: SentBatch) -> int:
         with self.batches.alone(batch) as ours:
@@ -109,7 +112,7 @@ class BatchJudgingWorker:
             if answers is not None:
                 for claim in claims:
                     self._read(claim, answers)
-                log.info("batch %s is %s: %d answers were read", batch.id, status, len(claims))
+                log.info("batch %s is %s: read %d answers", batch.id, status, len(claims))
             self.batches.looked(batch, status, finished_at=None if answers is None else self.queue.now())
         return len(claims)
 
@@ -117,13 +120,13 @@ class BatchJudgingWorker:
         case, name = case_of(claim), str(claim.id)
         request = self.judge.request(case)
         if request is None or name not in answers.completions:
-            why = answers.failed or answers.problems.get(name) or "the batch ended before it was tried"
+            why = answers.failed or answers.problems.get(name) or "the batch ended before this request was tried"
             self.queue.put_back([claim], Retriable(f"batch endpoint: {why}"))
             return
         try:
             judgements = self.judge.from_reply(case, self._reply(request, answers.completions[name]))
             finish_judged(self.writer, [(claim, judgements)], self.queue.now())
-        except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for it
+        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             self.queue.put_back([claim], error)
 
     def _reply(self, request: Request[Any], body: object) -> Any:

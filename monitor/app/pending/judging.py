@@ -1,4 +1,4 @@
-"""Judgements, as many calls at a time as are allowed."""
+"""Judges claimed interactions with as many concurrent calls as are allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import TypeAlias
 
-from monitor.app.pending.queue import LEASE, Queue
+from typing_extensions import override
+
+from monitor.app.pending.queue import LEASE, Queue, Worker
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
@@ -21,19 +23,19 @@ from monitor.store.pending.finish import finish_judged
 from monitor.store.pending.queue import Claim
 
 Tasks: TypeAlias = Sequence[Future[list[Judgement]]]
-_PAUSE = 0.2  # seconds to wait for a task to end, at most
+_PAUSE = 0.2  # seconds at most to wait for a task to end
 
 
 @dataclass(slots=True, kw_only=True)
-class JudgingWorker:
-    """Judges; has twice as much in its hands as there are calls at a time, so that none waits for the database."""
+class JudgingWorker(Worker):
+    """Judges; holds twice as many claims as it makes concurrent calls, so that no call waits for the database."""
 
     queue: Queue
     writer: Writer
     judge: Judge
     concurrency: int
     _pool: Pool = field(init=False)
-    _hands: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
+    _in_progress: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
     _closed: Event = field(init=False, default_factory=Event)
     _renewed: datetime = field(init=False)
     _spent_until: datetime | None = field(init=False, default=None)
@@ -42,38 +44,38 @@ class JudgingWorker:
         self._pool = Pool(self.concurrency, "judge")
         self._renewed = self.queue.now()
 
+    @override
     def round(self) -> int | None:
-        """See `Worker`."""
-        room = 2 * self.concurrency - len(self._hands)
+        room = 2 * self.concurrency - len(self._in_progress)
         if room >= self.concurrency and (self._spent_until is None or self.queue.now() >= self._spent_until):
             self.take(self.queue.claim([Work.JUDGE], room))
         return self.step()
 
     def take(self, claims: Sequence[Claim]) -> None:
-        """Takes these in hand."""
-        held = {claim.id for claim, _ in self._hands}
-        self._hands += [(claim, self._started(claim)) for claim in claims if claim.id not in held]
+        """Starts judging the claims, except those in progress already."""
+        held = {claim.id for claim, _ in self._in_progress}
+        self._in_progress += [(claim, self._started(claim)) for claim in claims if claim.id not in held]
 
     def step(self) -> int | None:
-        """Goes on with what is in hand: how much of it is done now; None where nothing is."""
-        if not self._hands:
+        """Waits briefly, and finishes the claims whose calls have ended; returns their number, None without claims."""
+        if not self._in_progress:
             return None
         if self.queue.now() - self._renewed > LEASE / 3:
-            self.queue.renew([claim for claim, _ in self._hands])
+            self.queue.renew([claim for claim, _ in self._in_progress])
             self._renewed = self.queue.now()
-        done = [hand for hand in self._hands if all(task.done() for task in hand[1])]
+        done = [hand for hand in self._in_progress if all(task.done() for task in hand[1])]
         if done:
             self._finish(done)
-            self._hands = [hand for hand in self._hands if hand not in done]
+            self._in_progress = [hand for hand in self._in_progress if hand not in done]
         else:
-            wait([task for _, tasks in self._hands for task in tasks if not task.done()], _PAUSE, FIRST_COMPLETED)
+            wait([task for _, tasks in self._in_progress for task in tasks if not task.done()], _PAUSE, FIRST_COMPLETED)
         return len(done)
 
+    @override
     def close(self) -> None:
-        """See `Worker`; what is not finished is left to others."""
         self._closed.set()
         self._pool.close()
-        self.queue.release([claim for claim, _ in self._hands])
+        self.queue.release([claim for claim, _ in self._in_progress])
         self.writer.close()
 
     def _started(self, claim: Claim) -> Tasks:
@@ -87,7 +89,7 @@ class JudgingWorker:
         for claim, tasks in done:
             try:
                 judged.append((claim, [judgement for task in tasks for judgement in task.result()]))
-            except Exception as error:  # noqa: BLE001  whatever it is, it is told, and the others do not wait for it
+            except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
                 failed.setdefault(f"{type(error)} {error}", (error, []))[1].append(claim)
         for problem, claims in failed.values():
             self.queue.put_back(claims, problem)
@@ -95,14 +97,14 @@ class JudgingWorker:
                 self._spent_until = self.queue.now() + timedelta(seconds=problem.retry_after or 0.0)
         try:
             finish_judged(self.writer, judged, self.queue.now())
-        except Retriable:  # they stay in our hands: their calls are paid for
+        except Retriable:  # they stay in progress: their calls are paid for
             raise
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  as above
             self.queue.put_back([claim for claim, _ in judged], error)
 
 
 def case_of(claim: Claim) -> Case:
-    """What the judge sees of an interaction."""
+    """The part of an interaction that the judge sees."""
     it = claim.interaction
     return Case(
         question=it.question,

@@ -1,4 +1,4 @@
-"""Claims on pending work, and what becomes of those that fail."""
+"""Claims pending work, and puts back what failed, with a growing delay."""
 
 from __future__ import annotations
 
@@ -18,47 +18,46 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)  # far longer than a round takes
 _FIRST_DELAY, _LONGEST_DELAY = timedelta(seconds=5), timedelta(minutes=15)
-_LONGEST_WAIT = timedelta(days=1).total_seconds()  # that a server or the budget may ask for
+_LONGEST_WAIT = timedelta(days=1).total_seconds()  # seconds that a server or the budget may ask for
 
 
 class Worker(Protocol):
-    """Does some of the work that is due."""
+    """Does pending work in rounds."""
 
     def round(self) -> int | None:
-        """How many pieces it is through with, whatever came of them; None where there was nothing to do.
+        """Does some of the due work; returns the number of pieces it ended, failures included, None without any work.
 
         Raises:
             Retriable, Fatal: the database is out of reach, or refuses.
         """
 
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases its claims for others to do, and its resources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """Claims work, and puts back what failed: later and later; what is not an outage is given up in the end."""
+    """Claims work, and puts back what failed after growing delays; gives up in the end, except on outages."""
 
     pending: PendingQueue
     now: Callable[[], datetime]
     max_attempts: int
 
     def claim(self, kinds: Sequence[Work], most: int) -> list[Claim]:
-        """What is due, up to `most`."""
         return self.pending.claim(kinds, self.now(), most=most, lease=LEASE)
 
     def renew(self, claims: Sequence[Claim]) -> None:
-        """Has their claims lapse later."""
+        """Extends the claims by another lease."""
         self.pending.lease(claims, self.now() + LEASE)
 
     def release(self, claims: Sequence[Claim]) -> None:
-        """Leaves them to others: the program ends."""
+        """Gives up the claims, because the program ends."""
         if claims:
-            with suppress(MonitorError):  # then they lapse
+            with suppress(MonitorError):  # they lapse by themselves then
                 self.pending.release(claims, self.now())
 
     def put_back(self, claims: Sequence[Claim], error: Exception | str) -> None:
-        """They failed for this reason."""
+        """Records the failure of the claims, and when to try again."""
         defect = None if isinstance(error, MonitorError | str) else error
         words = str(error) if defect is None else f"{type(defect).__name__}: {defect}"
         if claims:
@@ -67,6 +66,6 @@ class Queue:
         for claim in claims:
             delay = max(min(_FIRST_DELAY * 2 ** min(claim.attempts - 1, 20), _LONGEST_DELAY), wait)
             attempted = not isinstance(error, BudgetSpent)
-            passing = isinstance(error, Retriable)  # an outage is waited for, however long it takes
-            last = not passing and claim.attempts >= self.max_attempts
+            outage = isinstance(error, Retriable)  # is waited for, however long it takes
+            last = not outage and claim.attempts >= self.max_attempts
             self.pending.failed([claim], words, None if last else self.now() + delay, attempted=attempted)

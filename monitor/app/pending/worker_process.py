@@ -1,4 +1,4 @@
-"""The workers in a process of their own: what they compute never takes the interpreter from the events."""
+"""Runs the workers in a process of their own, so that they never take the interpreter from the events."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from monitor.store.pending.queue import PendingQueue
 
 @contextmanager
 def worker_process(application: Application) -> Iterator[None]:
-    """Has a process at the pending work while the block runs, if there is some, or the settings make some.
+    """Runs the workers in a child process while the block runs, if there is pending work or the settings may cause it.
 
-    One that dies is replaced; what it had in its hands is done when its claims have lapsed.
+    A process that dies is replaced; its claims lapse and are then done by others.
 
     Raises:
-        WrongSettings: the judge has no model, or no key.
+        WrongSettings: the judge has no model or no key.
         Retriable: the database is out of reach.
     """
     judged = application.language_models.judge is not None
@@ -37,10 +37,10 @@ def worker_process(application: Application) -> Iterator[None]:
 
 
 def makes_work(settings: Settings) -> bool:
-    """Whether anything can be left undone with the event: where a model of another process is asked."""
+    """Whether events can leave pending work, because a model outside this process is used."""
     return settings.embedding.provider == "openai" or settings.sidecar.mode != "off" or settings.judge.mode != "off"
 
 
 def _work(settings: Settings, parent: Connection) -> None:
     with Application(settings) as application, working(application), suppress(EOFError, OSError):
-        parent.recv()  # until the other end is closed, by whatever end
+        parent.recv()  # returns when the parent closes its end, or dies

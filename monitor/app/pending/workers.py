@@ -1,4 +1,4 @@
-"""The workers that the settings ask for, and how they are kept at work."""
+"""Chooses the workers that the settings ask for, and runs them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from monitor.store.pending.queue import PendingQueue
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0  # seconds that the sidecar has for the interactions of one round
-GRACE = 5.0  # seconds that a round has to end when the program does; its claims lapse otherwise
+PATIENCE = 60.0  # seconds for the sidecar in one round
+GRACE = 5.0  # seconds for a round to end when the program ends; later its claims lapse
 _IDLE = 2.0  # seconds between two looks at an empty queue
 
 
 def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]:
-    """Those that the settings ask for; `wait` is how long a batch may wait for more."""
+    """The workers that the settings ask for; `wait` is how long a batch may wait for more requests."""
     settings, judge = application.settings, application.language_models.judge
     queue = Queue(
         pending=PendingQueue(application.engine), now=application.now, max_attempts=settings.pending.max_attempts
     )
-    found: list[Worker] = [
+    crew: list[Worker] = [
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
@@ -42,8 +42,8 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         )
     ]
     if judge is not None:
-        found.append(_judging(application, queue, judge, wait))
-    return found
+        crew.append(_judging(application, queue, judge, wait))
+    return crew
 
 
 def _judging(application: Application, queue: Queue, judge: Judge, wait: timedelta) -> Worker:
@@ -66,9 +66,9 @@ def _judging(application: Application, queue: Queue, judge: Judge, wait: timedel
 
 @contextmanager
 def working(application: Application) -> Iterator[None]:
-    """Has every worker at work on a thread of its own while the block runs."""
-    stop, found = Event(), workers(application)
-    threads = [Thread(target=_work, args=(worker, stop), name=type(worker).__name__, daemon=True) for worker in found]
+    """Runs each worker on a thread of its own while the block runs."""
+    stop, crew = Event(), workers(application)
+    threads = [Thread(target=_work, args=(worker, stop), name=type(worker).__name__, daemon=True) for worker in crew]
     for thread in threads:
         thread.start()
     try:
@@ -77,25 +77,25 @@ def working(application: Application) -> Iterator[None]:
         stop.set()
         for thread in threads:
             thread.join(GRACE)
-        for worker in found:
+        for worker in crew:
             worker.close()
 
 
 def work_off(application: Application, stop: Event) -> int:
-    """Does what is due now, until nothing is or `stop` is set; how many pieces were taken, failures included.
+    """Does all work that is due, until `stop` is set; returns the number of pieces, failures included.
 
     Raises:
         Retriable, Fatal: the database is out of reach, or refuses.
     """
-    found, taken = workers(application, wait=timedelta()), 0
+    crew, taken = workers(application, wait=timedelta()), 0
     try:
         while not stop.is_set():
-            rounds = [worker.round() for worker in found]
+            rounds = [worker.round() for worker in crew]
             if all(done is None for done in rounds):
                 break
             taken += sum(done or 0 for done in rounds)
     finally:
-        for worker in found:
+        for worker in crew:
             worker.close()
     return taken
 
@@ -105,10 +105,10 @@ def _work(worker: Worker, stop: Event) -> None:
         try:
             done = worker.round()
         except MonitorError as error:
-            log.warning("pending work waits: %s", error)
+            log.warning("pending work is put off: %s", error)
             done = None
-        except Exception:  # a defect: nobody else would tell of it, and the thread would be missed
-            log.exception("pending work waits")
+        except Exception:  # a defect: without this the thread would end unnoticed
+            log.exception("a defect in pending work; trying again")
             done = None
         if done is None:
             stop.wait(_IDLE)

@@ -1,4 +1,4 @@
-"""The part of the composition root that wires alerting: rules, what they look at, and who is told."""
+"""The part of the composition root that wires alerting: rules, stores, receivers and actions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Alerting:
-    """Built part by part, when first asked for."""
+    """Everything about alerts. Each part is built when it is first asked for."""
 
     def __init__(
         self,
@@ -52,10 +52,10 @@ class Alerting:
 
     @cached_property
     def receivers(self) -> Mapping[str, Receiver]:
-        """Who is told, by the names that rules use.
+        """The configured receivers, by the names that rules use.
 
         Raises:
-            WrongSettings: one is set up by half.
+            WrongSettings: the settings of a receiver are incomplete.
         """
         from monitor.alert.receivers import configured
         from monitor.report.charts.drawing import course_chart
@@ -64,52 +64,50 @@ class Alerting:
 
     @property
     def rules(self) -> RuleSet:
-        """Those of the configured file, or the set that ships, as they are now."""
+        """The rules in the configured file as it is now, or those that ship."""
         return load_rules(self._settings.rules, receivers=tuple(self.receivers))
 
     @cached_property
     def store(self) -> PostgresAlertStore:
-        """What the evaluation reads and writes."""
         from monitor.store.alert.alerts import PostgresAlertStore
 
         return PostgresAlertStore(self._engine())
 
     @cached_property
     def outbox(self) -> PostgresOutbox:
-        """What is told."""
         from monitor.store.alert.outbox import PostgresOutbox
 
         return PostgresOutbox(self._engine())
 
     @cached_property
     def responses(self) -> PostgresResponses:
-        """What people do."""
+        """Acknowledgements and silences."""
         from monitor.store.alert.responses import PostgresResponses
 
         return PostgresResponses(self._engine())
 
     @cached_property
     def history(self) -> AlertHistory:
-        """What people ask about alerts."""
+        """Past alerts, for commands and pages."""
         from monitor.store.alert.history import AlertHistory
 
         return AlertHistory(self._engine())
 
     @cached_property
     def explanations(self) -> Explanations:
-        """What was said of what changed."""
+        """Stored explanations of what changed about an alert."""
         from monitor.store.alert.explanations import Explanations
 
         return Explanations(self._engine())
 
     @cached_property
     def actions(self) -> AlertActions:
-        """For chats and commands alike."""
+        """What people can do about alerts, in chats and by commands."""
         return AlertActions(self.responses, self._now)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Takes what people click in Slack while the block runs, where that is set up."""
+        """Handles clicks in Slack while the block runs, if Socket Mode is set up."""
         from monitor.alert.receivers.slack.actions import actions_from_settings
 
         listener = actions_from_settings(self._settings, self.actions)
@@ -125,7 +123,7 @@ class Alerting:
     def loop(
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
-        """Evaluates and delivers under the configured rules, read again when their file changes, or under others."""
+        """Evaluation and delivery under `rules`; by default the configured file, read again when it changes."""
         from monitor.store.audit.acts import RulesRecorder
 
         told = self.receivers if receivers is None else receivers
@@ -142,10 +140,10 @@ class Alerting:
         )
 
     def patience(self, receivers: Mapping[str, Receiver]) -> Patience:
-        """How long they are tried, and who is told instead.
+        """How long receivers are retried, and the fallback.
 
         Raises:
-            WrongSettings: the fallback is none of them.
+            WrongSettings: the fallback is not one of the receivers.
         """
         notify = self._settings.notify
         if notify.fallback is not None and notify.fallback not in receivers:
@@ -170,11 +168,11 @@ class Alerting:
         )
 
     def link(self, told: NotifiedAlert) -> str | None:
-        """Where people look at an alert, once the address of this installation is set."""
+        """The page of an alert, if the URL of this installation is set."""
         return self._address("alerts", told.fingerprint)
 
     def answer_link(self, app: str, interaction_id: str) -> str | None:
-        """Where people look at an answer, the same."""
+        """The page of an answer, if the URL of this installation is set."""
         return self._address("interactions", app, interaction_id)
 
     def _address(self, *path: str) -> str | None:

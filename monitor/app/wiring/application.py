@@ -1,6 +1,6 @@
-"""The composition root: the only place that chooses adapters. Each part is built when it is first asked for.
+"""The composition root: the only place that chooses adapters.
 
-It is imported then too: a command that only reads is not to wait for what assesses.
+Each part is imported and built when it is first asked for, so that a command that only reads loads no models.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 
 def utc_now() -> datetime:
-    """The clock of the edges; the core is told the time."""
+    """The clock of the edges; the core gets the time as an argument."""
     return datetime.now(UTC)
 
 
 class Application:
-    """Everything wired by one set of settings. Use it in a `with` block: leaving closes what was opened."""
+    """All parts, wired by one set of settings. Use it in a `with` block: leaving closes what was opened."""
 
     def __init__(self, settings: Settings, *, now: Callable[[], datetime] = utc_now) -> None:
         self.settings = settings
@@ -61,12 +61,12 @@ class Application:
 
     @property
     def cache_dir(self) -> Path:
-        """For what can be made again, such as the encoder's graph."""
+        """The folder for files that can be built again, such as the encoder's graph."""
         return self.settings.state_dir / "cache"
 
     @cached_property
     def database_url(self) -> str:
-        """The configured database, or the embedded one, started."""
+        """The URL of the configured database, or of the embedded one, which this starts."""
         if self.settings.database_url is not None:
             return self.settings.database_url.get_secret_value()
         from monitor.store.embedded import embedded_database
@@ -75,17 +75,17 @@ class Application:
 
     @cached_property
     def engine(self) -> Engine:
-        """Connections for reading and for alerts, to a database that need not be migrated yet."""
+        """Connections for everything except batches; the database need not be migrated yet."""
         engine = connect(self.database_url)
         self._closing.callback(engine.dispose)
         return engine
 
     def migrate(self) -> str:
-        """Brings the database to this release's tables; the revision."""
+        """Migrates the database to this release; returns the revision."""
         return migrate(self.engine)
 
     def prepare(self) -> None:
-        """What must stand in the database before the first batch: the tables, the profile, the sidecar's prompt."""
+        """Stores what the first batch needs: the tables, the profile, the sidecar's prompt."""
         self.migrate()
         self.queries.save_profile(self.profile, self.now())
         if self.settings.sidecar.mode != "off":
@@ -116,28 +116,28 @@ class Application:
 
     @cached_property
     def queries(self) -> AssessmentQueries:
-        """What people ask of the stored rows."""
+        """Stored assessments, for commands and pages."""
         from monitor.store.interaction.assessments import AssessmentQueries
 
         return AssessmentQueries(self.engine)
 
     @cached_property
     def overview(self) -> OverviewStore:
-        """What the dashboard's first page shows; it keeps what has settled."""
+        """Figures of the dashboard's first page; caches those that no longer change."""
         from monitor.store.interaction.overview import OverviewStore
 
         return OverviewStore(self.engine)
 
     @cached_property
     def reviews(self) -> Reviews:
-        """What people say of the stored rows."""
+        """Labels that people give."""
         from monitor.store.review.labels import Reviews
 
         return Reviews(self.engine)
 
     @cached_property
     def auditing(self) -> Auditing:
-        """The audit trail: its key, its witnesses, and who seals it."""
+        """The audit trail: key, witnesses and sealer."""
         return Auditing(self.settings, lambda: self.engine)
 
     @cached_property
@@ -155,7 +155,7 @@ class Application:
 
     @cached_property
     def encoder(self) -> TokenEncoder:
-        """Whose token vectors the alignment uses, behind a cache; one pass fills the embedder's too, where it can."""
+        """The encoder for alignment, behind a cache; one pass fills the embedder's cache too, if it can."""
         from monitor.app.wiring.models import token_encoder
         from monitor.assess.embed.cache import CachedTokenEncoder
 
@@ -165,20 +165,24 @@ class Application:
 
     @cached_property
     def detector(self) -> OnnxDetector | None:
-        """The detector of one's own, where one is configured."""
-        d = self.settings.detector
-        if d.path is None:
+        """The configured detector, if any."""
+        detector = self.settings.detector
+        if detector.path is None:
             return None
         from monitor.assess.detect.onnx import OnnxDetector
 
         return OnnxDetector(
-            d.path, device=d.device, threads=d.threads, max_tokens=d.max_tokens, max_inputs=d.max_inputs,
-            max_input_chars=d.max_input_chars, prompt=d.prompt,
-        )  # fmt: skip
+            detector.path,
+            device=detector.device,
+            threads=detector.threads,
+            max_tokens=detector.max_tokens,
+            max_inputs=detector.max_inputs,
+            max_input_chars=detector.max_input_chars,
+            prompt=detector.prompt,
+        )
 
     @cached_property
     def profile(self) -> Profile:
-        """What verdicts are given by."""
         from monitor.assess.classify.profile import load_profile
 
         detector_model = None if self.detector is None else self.detector.model
@@ -188,11 +192,11 @@ class Application:
 
     @cached_property
     def pipeline(self) -> Pipeline:
-        """Complete, embed, score, classify, in the event's way: the sidecar has seconds for a batch."""
+        """The pipeline for live events: the sidecar has a few seconds per batch."""
         return self.pipeline_with(self.settings.sidecar.patience)
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
-        """The same with a sidecar that has so many seconds for a batch, None: as long as its calls take."""
+        """A pipeline whose sidecar has `patience` seconds per batch; None: as long as its calls take."""
         from monitor.assess.pipeline import Pipeline
 
         return Pipeline(
@@ -223,7 +227,7 @@ class Application:
 
     @cached_property
     def language_models(self) -> LanguageModels:
-        """The sidecar's generator, the judge and what both may use."""
+        """The sidecar's generator, the judge, and their budget."""
         from monitor.app.wiring.models import LanguageModels
 
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
@@ -259,9 +263,9 @@ class Application:
         store: Store | None = None,
         set_aside: bool = False,
     ) -> Stages:
-        """The whole flow from `source` into the store, or another one; `patience` as in `Retry`.
+        """The whole flow from `source` into `store`, by default our own; `patience` as in `Retry`.
 
-        What cannot be assessed for a while is kept waiting, or with `set_aside` stored as pending.
+        Interactions that cannot be assessed are retried; with `set_aside` they are stored as pending after a while.
         """
         from monitor.app.stages import Stages
         from monitor.core.retry import Retry

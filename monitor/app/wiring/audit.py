@@ -1,4 +1,4 @@
-"""The part of the composition root that wires the audit trail: its key, its witnesses, and who seals it."""
+"""The part of the composition root that wires the audit trail: key, witnesses and sealer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Auditing:
-    """Each part is built when it is first asked for, as in `Application`."""
+    """Everything about the audit trail. Each part is built when it is first asked for."""
 
     def __init__(self, settings: Settings, engine: Callable[[], Engine]) -> None:
         self._settings = settings
@@ -26,17 +26,17 @@ class Auditing:
 
     @property
     def key_file(self) -> Path:
-        """Where the key is kept that signs checkpoints."""
+        """The file of the key that signs checkpoints."""
         return self._settings.audit.key_file or self._settings.state_dir / "audit" / "key"
 
     @property
     def witness_file(self) -> Path:
-        """Where checkpoints are kept beside the database."""
+        """The file that keeps checkpoints outside the database."""
         return self._settings.audit.witness_file or self._settings.state_dir / "audit" / "checkpoints"
 
     @cached_property
     def key(self) -> Signer:
-        """What signs checkpoints; made on first use.
+        """The key that signs checkpoints; the first use creates it.
 
         Raises:
             WrongSettings: its file cannot be used.
@@ -46,10 +46,10 @@ class Auditing:
         return key_at(self.key_file, self._settings.audit.origin)
 
     def sealer(self) -> Sealer:
-        """Seals the audit trail; for one thread.
+        """A new sealer of the audit trail, for one thread.
 
         Raises:
-            WrongSettings: the key or a witness is set up wrongly.
+            WrongSettings: the settings of the key or of a witness are wrong.
         """
         from monitor.app.audit.sealer import Sealer, Witness
         from monitor.app.audit.witnesses import FileWitness, KafkaWitness, SlackWitness

@@ -1,4 +1,4 @@
-"""The language models of one set of settings: the sidecar's generator, the judge, their common budget."""
+"""The part of the composition root that wires models: embedder, sidecar's generator, judge and their budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class LanguageModels:
-    """Each is built when it is first asked for; what it opens is closed by `closing`."""
+    """Each model is built when it is first asked for; `closing` closes it."""
 
     def __init__(
         self,
@@ -48,23 +48,23 @@ class LanguageModels:
 
     @cached_property
     def budget(self) -> Budget:
-        """What calls of language models may use."""
+        """The limits on calls of language models."""
         from monitor.store.pending.budget import PostgresBudget
 
         shares = {Purpose.JUDGE: self._settings.judge.budget_share}
         calls = self._settings.sidecar.concurrency + self._settings.judge.concurrency
-        engine = connect(self._database_url(), overflow=calls)  # its own: no call waits for alerts, nor they for calls
+        engine = connect(
+            self._database_url(), overflow=calls
+        )  # a pool of its own, so that calls and alerts do not wait for each other
         self._closing.callback(engine.dispose)
         return PostgresBudget(engine, self._now, limits=limits(self._settings), shares=shares)
 
     @cached_property
     def generator(self) -> LanguageModel:
-        """Whom the sidecar asks."""
         return self._chat_model(Purpose.SIDECAR)
 
     @cached_property
     def judging_model(self) -> ChatModel:
-        """Whom the judge asks."""
         return self._chat_model(Purpose.JUDGE)
 
     def _chat_model(self, purpose: Purpose) -> ChatModel:
@@ -84,7 +84,7 @@ class LanguageModels:
 
     @cached_property
     def follow_ups(self) -> FollowUps:
-        """What is still to be done for an assessed interaction."""
+        """Gives the work that is pending after an assessment."""
         policy = sampling(self._settings.judge)
         judged = self._settings.judge.mode != "off"
 
@@ -102,7 +102,7 @@ log = logging.getLogger(__name__)
 
 
 def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedder:
-    """The configured embedder, without a cache; what it opens is closed by `closing`."""
+    """The configured embedder, without a cache; `closing` closes it."""
     embedding, llm = settings.embedding, settings.llm
     match embedding.provider:
         case "minilm":
@@ -114,7 +114,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
             if key is None:
                 raise WrongSettings(
                     "the openai embedder needs a key: set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY "
-                    "(any word will do for a server that asks for none)"
+                    "(any word will do if the server needs none)"
                 )
             remote = OpenAIEmbedder(
                 model=embedding.model,
@@ -132,7 +132,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
 
 
 def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> TokenEncoder:
-    """Whose token vectors the alignment uses: the embedder's where it has any, else the embedded model's; no cache."""
+    """The encoder for alignment: the embedder if it gives token vectors, else the embedded model; without a cache."""
     if isinstance(embedder, TokenEncoder):
         return embedder
     return _minilm(settings.embedding, cache_dir)
@@ -150,7 +150,7 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
     """The model for a purpose.
 
     Raises:
-        WrongSettings: it has no name or no key.
+        WrongSettings: no name or no key is set.
     """
     from monitor.assess.llm.client import ChatModel, Prices
     from monitor.assess.llm.dialect import Structure
@@ -164,7 +164,7 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
         )
     if llm.api_key is None:
         raise WrongSettings(
-            f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do for a server that asks for none)"
+            f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do if the server needs none)"
         )
     prices = None
     if llm.input_price is not None and llm.output_price is not None:
@@ -185,7 +185,7 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
 
 
 def batch_endpoint(settings: Settings) -> BatchEndpoint:
-    """The batch endpoint of the server that the judge asks."""
+    """The batch endpoint of the judge's server."""
     from monitor.assess.llm.batches import BatchEndpoint
 
     key = settings.llm.api_key
@@ -193,7 +193,6 @@ def batch_endpoint(settings: Settings) -> BatchEndpoint:
 
 
 def limits(settings: Settings) -> Sequence[Limit]:
-    """The budget's limits."""
     from monitor.store.pending.budget import Limit
 
     given: Mapping[str, float | None] = settings.llm.budget.model_dump()
@@ -202,7 +201,6 @@ def limits(settings: Settings) -> Sequence[Limit]:
 
 
 def sampling(judge: JudgeSettings) -> SamplingPolicy:
-    """Which interactions are judged."""
     return SamplingPolicy(
         sample=_sample(judge.sample),
         by_app={

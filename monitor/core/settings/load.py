@@ -26,6 +26,7 @@ from pydantic_settings import (
     SettingsError,
     TomlConfigSettingsSource,
 )
+from typing_extensions import override
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.alert import (
@@ -103,13 +104,14 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
 
     @classmethod
+    @override
     def settings_customise_sources(
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  _PlainSource replaces it
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  _SecretFileSource replaces it
+        env_settings: PydanticBaseSettingsSource,  # _PlainSource replaces it
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # _SecretFileSource replaces it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """In order of precedence: arguments, the environment, secret files, `monitor.toml`."""
         return (
@@ -123,6 +125,7 @@ class Settings(BaseSettings):
 class _PlainSource(EnvSettingsSource):
     """The environment without the names of secret files."""
 
+    @override
     def _load_env_vars(self) -> Mapping[str, str | None]:
         return {name: value for name, value in super()._load_env_vars().items() if not name.upper().endswith(_FILE)}
 
@@ -130,6 +133,7 @@ class _PlainSource(EnvSettingsSource):
 class _SecretFileSource(EnvSettingsSource):
     """`MONITOR_SLACK__BOT_TOKEN_FILE=/run/secrets/x` sets `slack.bot_token` to the content of that file."""
 
+    @override
     def _load_env_vars(self) -> dict[str, str | None]:
         values: dict[str, str | None] = {}
         for name, path in os.environ.items():

@@ -10,7 +10,8 @@ from pydantic_settings import NoDecode
 
 from monitor.core.settings.sections import Section, split
 
-_ISSUER = r"https://[^/\s?#]+[^\s?#]*$|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s?#]*)?$"  # http only on this machine
+# http is allowed only on this machine
+_ISSUER = r"https://[^/\s?#]+[^\s?#]*$|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s?#]*)?$"
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
 
 

@@ -77,7 +77,7 @@ DIALECT = Dialect(name="cloudevents", signs=frozenset({"specversion"}), read=rea
 
 
 def _enveloped(attributes: JsonObject, context: Context) -> Context:
-    """`context` with what the attributes say."""
+    """`context` with the values of the attributes."""
     envelope = validated(_Attributes, attributes)
     version = envelope.specversion
     if version != "1" and not version.startswith("1."):
@@ -118,7 +118,7 @@ def _enveloped_by_headers(context: Context) -> Context:
 
 
 def _data(event: JsonObject) -> tuple[JsonObject, bool]:
-    """What a structured event holds, and whether characters were replaced in reading it."""
+    """The data of a structured event, and whether characters were replaced in it."""
     encoded, data = event.get("data_base64"), event.get("data")
     if encoded is None:
         if data is None:

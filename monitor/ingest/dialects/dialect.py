@@ -1,4 +1,4 @@
-"""What a dialect is, what it is told about a message, and what dialects share: validation, texts, times."""
+"""The interface of a dialect, its context, and shared functions for validation, texts and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What is known of an interaction before its event is read, and what the event may be.
+    """Defaults and limits for reading an event.
 
     `id`, `occurred_at` and `trace_id` are an envelope's, and stand in for fields that the event lacks, as `app` and
     `environment` do. `read_data` reads an event that came in an envelope by whichever dialect it is in.
@@ -44,7 +44,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A form in which events are written.
+    """A form of events.
 
     An event that has every field of `signs` is taken to be in it, and so is a message whose headers `announced` knows.
     `read` raises InvalidMessage with a path into the event. An `envelope` holds another dialect's event.
@@ -58,7 +58,7 @@ class Dialect:
 
 
 class Event(BaseModel):
-    """An event as its dialect has it: types are strict, and fields that it does not name are ignored."""
+    """Base of a dialect's event: types are strict, and unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -89,7 +89,7 @@ AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
 def validated(model: type[AnyEvent], event: JsonObject) -> AnyEvent:
-    """The event as `model` has it.
+    """The event validated as `model`.
 
     Raises:
         InvalidMessage: it does not fit; the path is that of its first offending field.
@@ -116,7 +116,7 @@ def identifier(value: str | int, *path: str | int) -> str:
 
 
 def optional_identifier(value: str | int | None, *path: str | int) -> str | None:
-    """As `identifier`, but null and an empty string mean that there is none."""
+    """As `identifier`, but None for null and an empty string."""
     return None if value is None or value == "" else identifier(value, *path)
 
 
@@ -132,7 +132,7 @@ def bounded(text: str, limit: int, *path: str | int) -> str:
 
 
 def check_count(event: JsonObject, field: str, limit: int) -> None:
-    """Looks at the length of a list before anything is spent on its items.
+    """Checks the length of a list before its items are read.
 
     Raises:
         InvalidMessage: it has more than `limit` items.
@@ -148,7 +148,7 @@ def content_id(text: str, digits: int = 16) -> str:
 
 
 def timed(value: Json, context: Context, path: str = "occurred_at") -> tuple[datetime, frozenset[Mark]]:
-    """When it occurred (UTC) and the marks of `context` with those that the time earns.
+    """The time of the event (UTC), and the marks of `context` plus those for the time.
 
     Raises:
         InvalidMessage: `value` is given and no time.
@@ -176,7 +176,7 @@ _WANTED = {
 
 
 def _problem(error: Any) -> str:  # pydantic_core.ErrorDetails
-    """What pydantic found, in our words; they never repeat a long value."""
+    """Pydantic's finding in our words, which never repeat a long value."""
     value, limits = error["input"], error.get("ctx", {})
     match error["type"]:
         case "missing":

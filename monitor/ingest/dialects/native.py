@@ -214,7 +214,7 @@ def _first(*counts: int | None) -> int | None:
 
 
 def _bounded_metadata(metadata: dict[str, Json], path: str) -> None:
-    """A few bytes of JSON can be a large object in memory, so its levels and its values are counted."""
+    """Limits levels and number of values, since a few bytes of JSON can become a large object."""
     level: list[Json] = [metadata]
     values = 0
     for _ in range(MAX_METADATA_DEPTH):

@@ -170,11 +170,17 @@ class Places:
                 skipped = {skip: n for skip, n in place.skipped.items() if n}
                 offsets.append(
                     Offset(
-                        topic=topic, partition=number, expected=place.expected, next=place.next,
-                        begin=place.begin, received=place.received, skipped=skipped, topic_id=place.topic_id,
+                        topic=topic,
+                        partition=number,
+                        expected=place.expected,
+                        next=place.next,
+                        begin=place.begin,
+                        received=place.received,
+                        skipped=skipped,
+                        topic_id=place.topic_id,
                         arrived=place.arrived,
                     )
-                )  # fmt: skip
+                )
                 place.expected = place.begin = place.next
                 place.pinned, place.received, place.skipped, place.arrived = True, 0, Counter(), None
                 self._flying[topic, number] += 1

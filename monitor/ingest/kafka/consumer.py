@@ -269,16 +269,23 @@ class KafkaSource:
             if found is None:
                 continue
             start = start_of(
-                _named([partition]), found, stored.get(partition), refused=self._refused.pop(partition, None),
+                _named([partition]),
+                found,
+                stored.get(partition),
+                refused=self._refused.pop(partition, None),
                 bounds=None if self._bounds is None else self._bounds[partition],
-            )  # fmt: skip
+            )
             known = stored.get(partition)
             self._consumer.seek(partition, start.at)
             self._places.place(
-                partition, stored=None if known is None else known.next, begin=start.begin, at=start.at,
-                expired=start.expired, end=None if self._bounds is None else self._bounds[partition][1],
+                partition,
+                stored=None if known is None else known.next,
+                begin=start.begin,
+                at=start.at,
+                expired=start.expired,
+                end=None if self._bounds is None else self._bounds[partition][1],
                 topic_id=found.topic_id,
-            )  # fmt: skip
+            )
             self._reading.placed(partition, start.at)
         return not self._places.waiting()
 

@@ -1,6 +1,6 @@
-"""What stands before the store for dead letters of Kafka: a limit, and a copy in a topic for those who mend them.
+"""Guards the store against too many dead letters from Kafka, and mirrors dead letters to a topic.
 
-When nearly everything is invalid it is us who are wrong, and to bury a whole topic would be no service.
+If nearly every message is invalid, the settings are wrong rather than the messages, so reading stops.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 
 from kafka import KafkaProducer, errors
+from typing_extensions import override
 
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import DeadLetter, Position
@@ -20,37 +21,37 @@ from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
 
 log = logging.getLogger(__name__)
-WINDOW = 1_000  # messages of a topic that the ratio is taken over
-_ENOUGH = 100  # and with fewer than these it says nothing
+WINDOW = 1_000  # messages of a topic for the ratio
+_ENOUGH = 100  # fewer messages give no ratio
 _MIRROR_SECONDS = 30.0
 _BLOCK_MS = 5_000
-_LARGEST = 64 * 2**20  # bytes of a request; the broker has the last word
+_LARGEST = 64 * 2**20  # bytes of a request; the broker may allow less
 
 
 class DeadLetterLimit:
-    """Counts the dead letters of each partition in a row, and their share in the last `WINDOW` of each topic.
+    """Limits consecutive dead letters per partition, and their share of the last `WINDOW` messages per topic.
 
-    `consecutive` 0 and `ratio` 1 set no limit.
+    `consecutive` 0 and `ratio` 1 mean no limit.
     """
 
     def __init__(self, *, consecutive: int, ratio: float) -> None:
         self._consecutive = consecutive
         self._ratio = ratio
         self._in_a_row: Counter[tuple[str, int]] = Counter()
-        self._counted: dict[tuple[str, int], int] = {}  # up to which offset
+        self._counted: dict[tuple[str, int], int] = {}  # the last offset that was counted
         self._recent: defaultdict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=WINDOW))
 
     def check(self, batch: Batch) -> None:
-        """Counts a batch in, before it is stored.
+        """Counts a batch before it is stored.
 
         Raises:
-            Fatal: too many are dead letters; the message says which, and what to do.
+            Fatal: too many messages are dead letters; the message names them and says what to do.
         """
         problems = {letter.message.position: f"{letter.path}: {letter.problem}" for letter in batch.dead_letters}
         alive = [a.interaction.position for a in batch.assessments]
         for at in sorted({*filter(None, alive), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
             if at.offset <= self._counted.get((at.topic, at.partition), -1):
-                continue  # it comes again, since others had read on
+                continue  # counted before; the partition is read again
             self._counted[at.topic, at.partition] = at.offset
             invalid = at in problems
             self._recent[at.topic].append(invalid)
@@ -59,16 +60,20 @@ class DeadLetterLimit:
             )
             if self._consecutive and in_a_row >= self._consecutive:
                 raise _stop(
-                    f"{in_a_row} messages in a row of {at.topic}/{at.partition}", at, problems[at],
+                    f"{in_a_row} messages in a row of {at.topic}/{at.partition}",
+                    at,
+                    problems[at],
                     "MONITOR_KAFKA__MAX_CONSECUTIVE_DEAD=0",
-                )  # fmt: skip
+                )
         for topic, at in {at.topic: at for at in problems}.items():
             recent = self._recent[topic]
             if len(recent) >= _ENOUGH and sum(recent) > self._ratio * len(recent):
                 raise _stop(
-                    f"{sum(recent)} of the last {len(recent)} messages of {topic}", at, problems[at],
+                    f"{sum(recent)} of the last {len(recent)} messages of {topic}",
+                    at,
+                    problems[at],
                     "MONITOR_KAFKA__MAX_DEAD_RATIO=1",
-                )  # fmt: skip
+                )
 
 
 def _stop(how_many: str, at: Position, problem: str, setting: str) -> Fatal:
@@ -81,23 +86,30 @@ def _stop(how_many: str, at: Position, problem: str, setting: str) -> Fatal:
 
 
 class DeadLetterMirror:
-    """Writes dead letters to a topic as they came, with where they stood and why in headers `monitor.…`.
+    """Copies dead letters to a topic unchanged, with their position and problem in headers `monitor.…`.
 
-    Each is there before its batch is stored: at least once, so a reader goes by topic, partition and offset.
+    Each is there, at least once, before its batch is stored; readers identify it by topic, partition and offset.
 
     Raises:
-        WrongSettings: the topic does not exist, or is one of those that are read.
+        WrongSettings: the topic does not exist, or is one of the topics that are read.
     """
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
         self._topic = topic
         if topic in kafka.topics or (kafka.topic_pattern is not None and re.match(kafka.topic_pattern, topic)):
-            raise WrongSettings(f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: {topic} is read itself, and would feed on its own")
+            raise WrongSettings(
+                f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: {topic} is one of the topics to read; its dead letters would loop"
+            )
         with kafka_errors():
             self._producer = KafkaProducer(
-                **client_options(kafka), acks="all", max_request_size=_LARGEST, compression_type="zstd",
-                allow_auto_create_topics=False, metrics_enabled=False, max_block_ms=_BLOCK_MS,
-            )  # fmt: skip
+                **client_options(kafka),
+                acks="all",
+                max_request_size=_LARGEST,
+                compression_type="zstd",
+                allow_auto_create_topics=False,
+                metrics_enabled=False,
+                max_block_ms=_BLOCK_MS,
+            )
             try:
                 self._producer.partitions_for(topic)
             except errors.KafkaTimeoutError:
@@ -105,29 +117,24 @@ class DeadLetterMirror:
                 raise WrongSettings(f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: there is no topic {topic}") from None
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
-        """Returns when the brokers have them all.
-
-        One that is too long for the topic is left out.
+        """Returns when the brokers have all letters, except those too long for the topic.
 
         Raises:
-            Retriable: they did not take them for now; some may be there.
-            Fatal: they never will.
+            Retriable: the brokers do not take them for now; some may be there.
+            Fatal: the brokers refuse them for good.
         """
         with kafka_errors():
             sent = [
-                self._producer.send(
-                    self._topic, letter.message.value, key=letter.message.key, headers=_headers(letter)
-                )
+                self._producer.send(self._topic, letter.message.value, key=letter.message.key, headers=_headers(letter))
                 for letter in letters
-            ]  # fmt: skip
+            ]
             for one in sent:
                 try:
                     one.get(timeout=_MIRROR_SECONDS)
-                except errors.MessageSizeTooLargeError as error:  # it is in the database all the same
+                except errors.MessageSizeTooLargeError as error:  # the database has it in any case
                     log.error("a dead letter is too long for %s: %s", self._topic, error)  # noqa: TRY400  one line will do
 
     def close(self) -> None:
-        """Gives the connections back."""
         self._producer.close(timeout=1)
 
 
@@ -138,18 +145,19 @@ def _headers(letter: DeadLetter) -> list[tuple[str, bytes]]:
     return [*letter.message.headers, *((f"monitor.{name}", str(value).encode()) for name, value in own.items())]
 
 
-class DeadLetterGate:
-    """A `Store` before another one, that lets no batch through which is over the limit or not mirrored yet."""
+class DeadLetterGate(Store):
+    """A `Store` in front of another: passes on batches within the limit, after mirroring their dead letters."""
 
     def __init__(self, store: Store, limit: DeadLetterLimit, mirror: DeadLetterMirror | None) -> None:
         self._store = store
         self._limit = limit
         self._mirror = mirror
-        self._counted: Batch | None = None  # the same one comes again when storing it has failed
+        self._counted: Batch | None = None  # the same batch comes again after a failure to store it
         self._mirrored: Batch | None = None
 
+    @override
     def write(self, batch: Batch) -> Tally:
-        """See `Store.write`; Fatal also where there are too many dead letters."""
+        """Also raises Fatal if there are too many dead letters."""
         if batch is not self._counted:
             self._limit.check(batch)
             self._counted = batch

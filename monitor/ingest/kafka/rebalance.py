@@ -1,4 +1,4 @@
-"""How the client tells of partitions that come and go."""
+"""Passes the client's rebalance events on to the source."""
 
 from __future__ import annotations
 
@@ -6,34 +6,33 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from kafka import ConsumerRebalanceListener
+from typing_extensions import override
 
 from monitor.core.message import Partition
 
 
-class Told(Protocol):
-    """Who is told."""
+class PartitionOwner(Protocol):
+    """Receives the partitions of a consumer as they come and go."""
 
     def assigned(self, partitions: Iterable[Partition]) -> None:
-        """These are ours now."""
+        """The partitions are ours now."""
 
     def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
-        """These are not ours any more; where they are `lost`, others may have them already."""
+        """The partitions are not ours any more; if `lost`, others may read them already."""
 
 
-class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # the client has no types
-    """Tells a source."""
-
-    def __init__(self, source: Told) -> None:
+class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python ships no types
+    def __init__(self, source: PartitionOwner) -> None:
         self._source = source
 
+    @override
     def on_partitions_assigned(self, assigned: Iterable[Partition]) -> None:
-        """The client calls these three."""
         self._source.assigned(assigned)
 
+    @override
     def on_partitions_revoked(self, revoked: Iterable[Partition]) -> None:
-        """Given up in order."""
         self._source.revoked(set(revoked), lost=False)
 
+    @override
     def on_partitions_lost(self, lost: Iterable[Partition]) -> None:
-        """Taken away."""
         self._source.revoked(set(lost), lost=True)

@@ -1,4 +1,4 @@
-"""The offsets between two moments, for reading again what a topic still holds."""
+"""Finds the offsets between two times, to read a part of a topic again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_UP_MS = 15_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """From `start` on, before `end`, by the times of Kafka's records; None is the beginning, or what is there now."""
+    """Records from `start` on and before `end`, by their timestamps; None is the first record, or the last one now."""
 
     start: datetime | None
     end: datetime | None
@@ -30,7 +30,7 @@ def bounds(consumer: KafkaConsumer, kafka: KafkaSettings, span: Span) -> Mapping
 
     Raises:
         WrongSettings: a topic does not exist, or the span ends before it starts.
-        Retriable, Fatal: as `kafka_errors` has it.
+        Retriable, Fatal: see `kafka_errors`.
     """
     if span.start is not None and span.end is not None and span.start >= span.end:
         raise WrongSettings(f"--from {span.start} is not before --to {span.end}")
@@ -48,7 +48,7 @@ def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPa
 
     Raises:
         WrongSettings: a topic does not exist.
-        Retriable, Fatal: as `kafka_errors` has it.
+        Retriable, Fatal: see `kafka_errors`.
     """
     there = topics_seen(consumer)
     if kafka.topic_pattern is not None:
@@ -66,7 +66,7 @@ def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPa
 def _at(
     consumer: KafkaConsumer, partitions: list[TopicPartition], moment: datetime, *, otherwise: Mapping[Partition, int]
 ) -> dict[Partition, int]:
-    """The first offset of a record of that time or later; where there is none, the end."""
+    """The first offset of a record at or after `moment`; without any, the end."""
     milliseconds = max(0, int(moment.timestamp() * 1000))
     found = consumer.offsets_for_times(dict.fromkeys(partitions, milliseconds), timeout_ms=_LOOK_UP_MS)
     return {p: otherwise[p] if found.get(p) is None else found[p].offset for p in partitions}

@@ -1,4 +1,4 @@
-"""Where reading a partition begins: what the store says, held against what the log still has."""
+"""Decides where to start reading a partition, from the stored offset and the offsets in the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """What a broker has of a partition: the first offset, the next one to come, and the id of its topic, if known."""
+    """The log of a partition: its first offset, the next one to come, and the id of its topic, if known."""
 
     first: int
     last: int
@@ -22,14 +22,14 @@ class Log:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The broker would not let us read on where we were; `cut` is where the log was cut off, if it says so."""
+    """The broker refused our offset; `cut` is where the log was truncated, if the broker says so."""
 
     cut: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Read from `at`; count from `begin`, of which `expired` offsets are gone."""
+    """Read from `at` and count from `begin`; `expired` offsets between them are gone."""
 
     begin: int
     at: int
@@ -44,10 +44,10 @@ def start_of(
     refused: Refused | None = None,
     bounds: tuple[int, int] | None = None,
 ) -> Start:
-    """Where to go on in the partition called `name`, or to begin where nothing is `stored`.
+    """Where to continue in the partition called `name`, or to start if nothing is `stored`.
 
     Raises:
-        WrongSettings: of a span, `bounds`, the group has read another one.
+        WrongSettings: the group has read another span than `bounds`.
     """
     if stored is None:
         at = found.first if bounds is None else bounds[0]
@@ -67,7 +67,11 @@ def start_of(
 
 def _again(name: str, reached: int, found: Log, at: int) -> Start:
     log.error(
-        "%s was read up to %d, but this is another log, made anew or cut off, which ends at %d; it is read from %d on, "
-        "and what is stored already counts as duplicate", name, reached, found.last, at,
-    )  # fmt: skip
+        "%s was read up to %d, but its log was recreated or truncated and ends at %d; reading again from %d, "
+        "and stored answers count as duplicates",
+        name,
+        reached,
+        found.last,
+        at,
+    )
     return Start(begin=at, at=at)

@@ -1,4 +1,4 @@
-"""What the brokers say of the logs of partitions."""
+"""Asks the brokers for the first and last offsets of partitions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from monitor.ingest.kafka.start_offset import Log
 
 log = logging.getLogger(__name__)
 _LOOK_UP_MS = 2_000
-_LOOK_MS = 1_000  # for where the logs end, which is asked again and again
+_LOOK_MS = 1_000  # for the ends of logs, which are looked up often
 
 
 class Logs:
-    """Asks by way of `consumer`, on the thread that polls it."""
+    """Uses `consumer`, on the thread that polls it."""
 
     def __init__(self, consumer: KafkaConsumer) -> None:
         self._consumer = consumer
 
     def of(self, partition: TopicPartition) -> Log | None:
-        """None while it has no leader. Asked one by one: the client leaves out such ones without a word."""
+        """The log of a partition, None while it has no leader.
+
+        Asks for one partition at a time, since the client silently omits those without a leader.
+        """
         try:
             with kafka_errors():
                 first = self._consumer.beginning_offsets([partition], timeout_ms=_LOOK_UP_MS)
@@ -35,7 +38,7 @@ class Logs:
             return None
 
     def ends(self, topics: Iterable[str]) -> list[Offset]:
-        """The end of each of their partitions that has a leader, as an offset to begin with."""
+        """The end of each partition that has a leader, as an offset to start from."""
         partitions = [TopicPartition(topic, n) for topic in topics for n in self._partitions(topic)]
         found = [(partition, self.of(partition)) for partition in partitions]
         return [
@@ -45,18 +48,18 @@ class Logs:
         ]
 
     def last(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """Where they end for readers like us, before transactions that are open; nothing while one has no leader."""
+        """The ends of the logs for our isolation level; empty while a partition has no leader."""
         try:
             with kafka_errors():
                 found: Mapping[TopicPartition, int] = self._consumer.end_offsets(partitions, timeout_ms=_LOOK_MS)
                 return found
         except (Retriable, KeyError) as error:
-            log.debug("the ends of the logs are not known: %s", error)
+            log.debug("the ends of the logs are unknown: %s", error)
             return {}
 
     def topic_id(self, topic: str) -> str:
-        """What tells it from a topic of the same name that was deleted, empty where that is not known."""
-        found = self._consumer._cluster.topic_id(topic)  # noqa: SLF001  the consumer has no such method of its own
+        """The id that tells a topic from a deleted one of the same name; empty if unknown."""
+        found = self._consumer._cluster.topic_id(topic)  # noqa: SLF001  the consumer has no public method for it
         return "" if found is None else str(found)
 
     def _partitions(self, topic: str) -> Iterable[int]:

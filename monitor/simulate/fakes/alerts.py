@@ -1,4 +1,4 @@
-"""Fakes of alerting that keep their promises: each passes the contract suite of the adapter it stands in for."""
+"""A fake of the alert store, which passes the contract suite of the real one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from typing_extensions import override
+
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
+from monitor.alert.ports import AlertStore
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
@@ -24,7 +27,7 @@ class _Minute:
 
 
 @dataclass(slots=True)
-class MemoryAlertStore:
+class MemoryAlertStore(AlertStore):
     """An `AlertStore` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`.
 
     `watermark_at` is what `watermark` gives, `states` what `momentary` gives.
@@ -41,20 +44,20 @@ class MemoryAlertStore:
     _memory: dict[str, RuleMemory] = field(default_factory=dict)
 
     def count(self, minute: datetime, labels: Mapping[str, str], total: int, **matching: int) -> None:
-        """Adds answers to the rollup: `matching` says of how many each rate's name holds."""
+        """Adds answers to the rollup; `matching` counts the answers of each rate by its name."""
         start = minute.replace(second=0, microsecond=0)
         self._minutes.append(_Minute(labels=labels, minute=start, total=total, matching=matching))
 
     @contextmanager
+    @override
     def evaluating(self) -> Iterator[bool]:
-        """As the port says."""
         self._reach()
         yield not self.locked_by_another
 
+    @override
     def counts(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
     ) -> list[Counts]:
-        """As the port says."""
         self._reach()
         sums: dict[tuple[str, ...], list[Count]] = {} if by else {(): [Count()] * len(spans)}
         for row in self._minutes:
@@ -70,22 +73,22 @@ class MemoryAlertStore:
             Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(its)) for group, its in sorted(sums.items())
         ]
 
+    @override
     def hour_sums(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
     ) -> list[HourSums]:
-        """As the port says."""
         hours = [Span(start=span.start + HOUR * i, end=span.start + HOUR * (i + 1)) for i in range(span.length // HOUR)]
         sums = [HourSums.of(its.labels, its.counts) for its in self.counts(signal, selector, by, hours)]
         return [its for its in sums if its.hours]
 
+    @override
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
-        """As the port says."""
         del signal, now
         self._reach()
         return self.states
 
+    @override
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:
-        """As the port says."""
         self._reach()
         spans: dict[str, list[Span]] = {}
         for change in self.history:
@@ -100,24 +103,24 @@ class MemoryAlertStore:
         kept = {identity: [span for span in its if span.end > since] for identity, its in spans.items()}
         return {identity: its for identity, its in kept.items() if its}
 
+    @override
     def watermark(self, now: datetime) -> datetime | None:
-        """As the port says."""
         del now
         self._reach()
         return self.watermark_at
 
+    @override
     def alerts(self) -> list[Alert]:
-        """As the port says."""
         self._reach()
         return [alert for alert in self._alerts.values() if alert.state is not State.INACTIVE]
 
+    @override
     def memory(self, rule_digest: str) -> RuleMemory:
-        """As the port says."""
         self._reach()
         return self._memory.get(rule_digest, RuleMemory())
 
+    @override
     def save(self, done: Round) -> None:
-        """As the port says."""
         self._write(done.transitions)
         self.rounds.append(done)
         remembered: dict[str, SeriesMemory] = {**self.memory(done.rule_digest).by_fingerprint, **done.remembered}
@@ -126,19 +129,19 @@ class MemoryAlertStore:
         failing = (self.memory(done.rule_digest).failing_since or done.at) if done.error else None
         self._memory[done.rule_digest] = replace(done.memory, failing_since=failing, by_fingerprint=remembered)
 
+    @override
     def evaluated(self) -> dict[str, datetime]:
-        """As the port says."""
         self._reach()
         return {done.rule_digest: done.at for done in self.rounds if done.rule_digest in self._memory}
 
+    @override
     def end(self, transitions: Sequence[Transition], gone: Collection[str]) -> None:
-        """As the port says."""
         self._write(transitions)
         for digest in gone:
             self._memory.pop(digest, None)
 
     def acknowledge(self, fingerprint: str, *, by: str, now: datetime) -> None:
-        """What a person does."""
+        """Records what a person does."""
         self._alerts[fingerprint] = replace(self._alerts[fingerprint], acknowledged_by=by, acknowledged_at=now)
 
     def _write(self, transitions: Sequence[Transition]) -> None:
@@ -152,7 +155,7 @@ class MemoryAlertStore:
         self.history += [change for change in transitions if change.changed]
 
     def _acted_on(self, alert: Alert) -> Alert:
-        """The alert with what people did to its episode since it was read."""
+        """The alert with what people have done to its episode since it was read."""
         stored = self._alerts.get(alert.fingerprint)
         if stored is None or stored.episode != alert.episode:
             return alert

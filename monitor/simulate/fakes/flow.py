@@ -1,4 +1,4 @@
-"""Fakes that keep their promises: each passes the contract suite of the adapter it stands in for."""
+"""Fakes of the store, the language model and the budget, which pass the contract suites of the real ones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from typing_extensions import override
 
 from monitor.assess.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
+from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fenced
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Batch, Interaction, Tally
+from monitor.core.ports import Store
 
 T = TypeVar("T", bound=Form)
 
 
 @dataclass(slots=True)
-class MemoryStore:
+class MemoryStore(Store):
     """A `Store` in memory, for one thread. `failures` are raised first, one per write, which then stores nothing."""
 
     assessments: dict[tuple[str, str], Assessment] = field(default_factory=dict)
@@ -28,8 +31,8 @@ class MemoryStore:
     offsets: dict[tuple[str, int], int] = field(default_factory=dict)
     failures: list[Exception] = field(default_factory=list)
 
+    @override
     def write(self, batch: Batch) -> Tally:
-        """As the port says."""
         if self.failures:
             raise self.failures.pop(0)
         moved = dict(self.offsets)
@@ -62,18 +65,19 @@ class MemoryStore:
 
 
 @dataclass(slots=True, kw_only=True)
-class ScriptedLanguageModel:
-    """A `LanguageModel` that answers from `answers`: by the prompt's name, one text after the other, the last for ever.
+class ScriptedLanguageModel(LanguageModel):
+    """A `LanguageModel` that answers from `answers`, which has texts by the name of the prompt.
 
-    An answer that is an exception is raised. What does not have the prompt's form is `NoAnswer`: nothing is repaired.
+    It gives one text after another, and the last one for ever. An answer that is an exception is raised. What does not have the prompt's form is `NoAnswer`: nothing is repaired.
     """
 
     answers: Mapping[str, Sequence[str | Exception]]
     model: str = "scripted"
     asked: list[Request[Any]] = field(default_factory=list)
 
-    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:  # noqa: ARG002  it never waits
-        """As the port says; a call costs one token each way."""
+    @override
+    def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
+        """A call costs one token each way."""
         name = request.prompt.name
         turn = sum(earlier.prompt.name == name for earlier in self.asked)
         self.asked.append(request)
@@ -90,22 +94,24 @@ class ScriptedLanguageModel:
 
 
 @dataclass(slots=True, kw_only=True)
-class MemoryBudget:
-    """A `Budget` in memory, for any number of threads; `most_calls` are for all purposes together."""
+class MemoryBudget(Budget):
+    """A `Budget` in memory, for any number of threads; `most_calls` limits all purposes together."""
 
     most_calls: int | None = None
     taken: Counter[Purpose] = field(default_factory=Counter)
     counted: dict[Purpose, Spend] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:  # noqa: ARG002  it is one for all models
-        """As the port says; `retry_after` is a minute."""
+    @override
+    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
+        """`retry_after` is a minute."""
         with self._lock:
             if self.most_calls is not None and self.taken.total() + calls > self.most_calls:
                 raise BudgetSpent(f"the budget of {self.most_calls} calls is spent", retry_after=60.0)
             self.taken[purpose] += calls
 
-    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:  # noqa: ARG002  the same
-        """As the port says; what the spend says of calls is kept too, for tests to compare."""
+    @override
+    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
+        """What the spend says of calls is kept too, for tests to compare."""
         with self._lock:
             self.counted[purpose] = self.counted.get(purpose, Spend()) + spend

@@ -16,9 +16,13 @@ from monitor.store.tables.interactions import LEDGER
 def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts):
     known = {"received": 10, "assessed": 6, "duplicate": 1, "dead": 2, "pending": 1, "spanned": 10}
     return LedgerRow(
-        group=group, topic=topic, partition=partition, live=live, next_offset=10,
+        group=group,
+        topic=topic,
+        partition=partition,
+        live=live,
+        next_offset=10,
         counts={**dict.fromkeys(LEDGER, 0), **known, **counts},
-    )  # fmt: skip
+    )
 
 
 def a_recount(**over):

@@ -32,8 +32,11 @@ def test_a_name_without_app_or_id_is_none(name):
 
 
 def test_lines_of_a_file_may_name_the_person_and_the_note_themselves():
-    lines = ['{"app": "a", "id": "1", "label": "refusal", "by": "bob", "note": "no", "question": "?"}\n', "\n",
-             '{"app": "a/b", "id": "2", "label": "grounded"}\n']  # fmt: skip
+    lines = [
+        '{"app": "a", "id": "1", "label": "refusal", "by": "bob", "note": "no", "question": "?"}\n',
+        "\n",
+        '{"app": "a/b", "id": "2", "label": "grounded"}\n',
+    ]
     first, second = listed(lines, by="ann", note="all")
     assert (first.spellings, first.label, first.by, first.note) == ((("a", "1"),), Verdict.REFUSAL, "bob", "no")
     assert (second.spellings, second.by, second.note) == ((("a/b", "2"),), "ann", "all")

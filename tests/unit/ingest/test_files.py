@@ -164,7 +164,7 @@ def test_a_packed_file_cut_short_gives_its_lines_and_then_says_so(file, packing,
     whole = PACK[packing](content)
     reader = source(file(whole[: len(whole) // 2], f"x.{packing}"))
     messages = []
-    with pytest.raises(Fatal, match=rf"x\.{packing}: the compressed file is cut short") as caught:
+    with pytest.raises(Fatal, match=rf"x\.{packing}: the compressed file is truncated") as caught:
         everything(reader, into=messages, max_messages=max_messages)
     assert f"{len(messages):,} whole lines were read" in str(caught.value)
     assert 1000 < len(messages) < 20_000
@@ -177,7 +177,7 @@ def test_a_packed_file_cut_short_gives_its_lines_and_then_says_so(file, packing,
 @pytest.mark.parametrize("kept", [0, 1, 3, 8])
 def test_a_packed_file_that_lost_nearly_everything_is_no_empty_one(file, packing, kept):
     path = file(PACK[packing](b"a\nb\n")[:kept], f"x.{packing}")
-    with pytest.raises(Fatal, match="cut short"):
+    with pytest.raises(Fatal, match="truncated"):
         poll(source(path))
 
 
@@ -191,12 +191,12 @@ def test_a_damaged_packed_file_is_named_with_the_line_reached(file, packing):
     )
     whole[len(whole) // 2 : len(whole) // 2 + 64] = b"\xff" * 64
     reader = source(file(bytes(whole), f"x.{packing}"))
-    with pytest.raises(Fatal, match=rf"x\.{packing}: cannot be read on after line [\d,]+"):
+    with pytest.raises(Fatal, match=rf"x\.{packing}: cannot be read after line [\d,]+"):
         everything(reader)
 
 
 def test_rubbish_behind_a_packed_file_is_told(file):
-    with pytest.raises(Fatal, match="cannot be read on after line 1"):
+    with pytest.raises(Fatal, match="cannot be read after line 1"):
         everything(source(file(gzip.compress(b"a\n") + b"rubbish")))
 
 
@@ -288,7 +288,7 @@ def test_a_file_that_went_away_meanwhile_is_fatal(file):
     reader = source(one, two)
     two.unlink()
     assert lines(poll(reader)) == [(1, b"a")]
-    with pytest.raises(Fatal, match="two: cannot be read on after line 0"):
+    with pytest.raises(Fatal, match="two: cannot be read after line 0"):
         poll(reader)
 
 

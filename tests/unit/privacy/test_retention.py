@@ -106,8 +106,13 @@ def test_json_says_what_goes():
         "interactions": 3,
         "parts": [
             {
-                "app": "shop", "verdict": "grounded", "month": "2025-11", "before": NOON, "interactions": 3, "of": 3,
+                "app": "shop",
+                "verdict": "grounded",
+                "month": "2025-11",
+                "before": NOON,
+                "interactions": 3,
+                "of": 3,
                 "whole_month": False,
             }
         ],
-    }  # fmt: skip
+    }

@@ -52,7 +52,7 @@ def test_what_is_unknown_or_unassessed_is_named_and_nothing_is_stored(writer, ap
     wishes = [named(f"support-bot/{n}", G, by="ann", note=None) for n in (1, 2, 3)]
     with pytest.raises(WrongSettings) as error:
         label(application.reviews, wishes, now=application.now())
-    assert "support-bot/2: is stored and not assessed yet" in str(error.value)
+    assert "support-bot/2: is stored but not assessed yet" in str(error.value)
     assert "support-bot/3: no such interaction" in str(error.value)
     assert rows("SELECT count(*) FROM review") == [(0,)]
 
@@ -72,7 +72,7 @@ def test_slashes_in_a_name_are_understood_unless_two_are_called_so(writer, appli
     )
     assert rows("SELECT app, interaction_id FROM review ORDER BY 1") == [("a", "b/c"), ("x/y", "z")]
     write(writer, an_assessment(app="a/b", id="c"))
-    with pytest.raises(WrongSettings, match="several are called so"):
+    with pytest.raises(WrongSettings, match="is ambiguous"):
         label(application.reviews, [named("a/b/c", G, by="ann", note=None)], now=application.now())
 
 

@@ -26,7 +26,7 @@ def test_a_folder_is_refused(tmp_path):
 
 def test_a_pipe_is_refused(path):
     os.mkfifo(path)
-    with pytest.raises(WrongSettings, match="is no plain file"):
+    with pytest.raises(WrongSettings, match="is not a plain file"):
         Reader(path)
 
 

@@ -125,9 +125,7 @@ def supported(document, piece):
 
 def a_piece(document, text, **over):
     start = document.index(text)
-    return SupportingDocument(
-        **{"text": text, "document_id": "d", "start": start, "end": start + len(text), **over}
-    )  # fmt: skip
+    return SupportingDocument(**{"text": text, "document_id": "d", "start": start, "end": start + len(text), **over})
 
 
 DOCUMENT = f"Write to {MAIL} or call. Snapshots are kept for 30 days. Write to {MAIL} or call."
