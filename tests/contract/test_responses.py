@@ -194,7 +194,7 @@ def test_rules_are_listed_with_what_keeps_them(store, history):
         lambda r: r.silence(a_silence(), now=at(0)),
         lambda r: r.unsilence("s1", by="ada", now=at(0)),
     ],
-    ids=["told_of", "acknowledge", "silence", "unsilence"],
+    ids=["active_alerts", "acknowledge", "silence", "unsilence"],
 )
 def test_responses_out_of_reach_are_retriable(call):
     engine = connect("postgresql://127.0.0.1:1/nothing")

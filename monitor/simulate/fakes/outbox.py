@@ -81,7 +81,7 @@ class MemoryOutbox(Outbox):
         before = self._groups.get(key)
         stood = (None, 0) if before is None else (before.episode, before.number)
         if stood != ((None if group.number == 1 else group.episode), group.number - 1):
-            raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
+            raise Retriable(f"the group {group.key} of {group.receiver} was changed by another replica")
         if over:
             del self._groups[key]
         else:

@@ -68,7 +68,7 @@ class PostgresOutbox(Outbox):
     def enqueue(self, group: AlertGroup, notification: Notification, *, over: bool) -> None:
         with retriable(), self._engine.begin() as connection:
             if not _moved(connection, group, over=over):
-                raise Retriable(f"the group {group.key} of {group.receiver} was told by another replica")
+                raise Retriable(f"the group {group.key} of {group.receiver} was changed by another replica")
             _put(connection, notification)
 
     @override

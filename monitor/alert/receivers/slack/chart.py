@@ -50,7 +50,7 @@ class SlackCharts:
         except Refused as refused:
             self._off = isinstance(refused.named(), Fatal) and refused.word not in REFUSED_BLOCKS
             hint = "; give the app the bot scope files:write" if refused.word == "missing_scope" else ""
-            log.warning("slack: a message stays without its chart (%s)%s", refused, hint)
+            log.warning("slack: a message is shown without its chart (%s)%s", refused, hint)
         except Retriable as error:
             log.warning("slack: a message is shown without its chart (%s)", error)
         else:

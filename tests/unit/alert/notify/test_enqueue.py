@@ -260,5 +260,5 @@ def test_whatever_happens_everybody_hears_the_whole_story_once(seed):
 def assert_whole(story: Sequence[Notification]) -> None:
     assert [sent.number for sent in story] == list(range(len(story)))
     assert (story[0].news, story[-1].news) == ("firing", "resolved")
-    assert [sent.over for sent in story] == [told.news == "resolved" for told in story]
+    assert [sent.over for sent in story] == [sent.news == "resolved" for sent in story]
     assert [sent.at for sent in story] == sorted(sent.at for sent in story)
