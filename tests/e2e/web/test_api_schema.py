@@ -1,4 +1,4 @@
-"""The API against its own description: schemathesis asks the running program, with all of its checks."""
+"""The API against its own OpenAPI document: schemathesis requests the running program, with all its checks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ max-examples = {examples}
 
 @pytest.fixture
 def filled(writer, rows):
-    """Something of everything."""
+    """Rows of every kind that the API returns."""
     rows(PROFILE, A_PROFILE)
     offsets = (
         Offset(topic="rag", partition=0, expected=None, next=5, begin=0, received=2, skipped={Skip.TOMBSTONE: 3}),
@@ -64,7 +64,7 @@ def serving(
     engine,
     tmp_path,
 ):
-    """The program that serves, its address and a token of an administrator."""
+    """The running program, its address and an administrator's token."""
     _, token = Access(engine).make_token("schemathesis", Role.ADMIN, by="tests", now=NOON)
     installation = Installation(
         tmp_path, DATABASE_URL=database, STATE_DIR=str(tmp_path / "state"), EMBEDDING__PROVIDER="hash", WEB__PORT="0"

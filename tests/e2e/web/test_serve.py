@@ -1,4 +1,4 @@
-"""`monitor serve` as a process: what it says, where it listens, and that it ends when it is told to."""
+"""`monitor serve` as a process: its output, its address, and that it ends when asked to."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_other_machines_are_served_only_once_somebody_could_sign_in(installation
 
 
 def test_behind_a_proxy_on_this_machine_people_sign_in_too(installation):
-    """What a proxy sends looks like this machine's own user; the public address says that others come."""
+    """Requests through a proxy look like this machine's own user; the public address shows that others come too."""
     running, url = serving(installation, PUBLIC_URL="https://monitor.example.org")
     answer = httpx2.get(url, follow_redirects=False)
     assert answer.headers["location"].startswith("/signin")

@@ -1,4 +1,4 @@
-"""The dashboard over a real PostgreSQL, asked in this process, by whom a test wants."""
+"""The dashboard over a real PostgreSQL, in this process, with clients of any role."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS = count(1)  # so that no two tokens have one name
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.moment: datetime = NOON
@@ -36,7 +36,7 @@ class Clock:
 
 
 class Site:
-    """An application, and clients of it. Nothing that fails is raised: clients see what people would."""
+    """An application and its clients. Errors are not raised: clients get the responses that people get."""
 
     def __init__(self, application: Application, clock: Clock, **guard: Any) -> None:
         self.application = application
@@ -51,7 +51,7 @@ class Site:
         )  # fmt: skip
 
     def token(self, role: str, name: str = "", **over: Any) -> str:
-        """A new token's secret."""
+        """The secret of a new token."""
         name = name or f"{role}-{next(NUMBERS)}"
         return self.access.make_token(name, Role(role), by="tests", now=self.clock(), **over)[1]
 
@@ -59,7 +59,7 @@ class Site:
         return self.anonymous(at=at, authorization=f"Bearer {self.token(role)}")
 
     def signed_in(self, role: str, *, at: str = HERE) -> tuple[TestClient, str]:
-        """A browser with a session, and what its forms carry."""
+        """A browser with a session, and the CSRF token of its forms."""
         client = self.anonymous(at=at)
         answer = client.post("/signin", data={"token": self.token(role)})
         assert answer.status_code == 303, answer.text
@@ -67,7 +67,7 @@ class Site:
 
 
 def csrf_of(client: TestClient) -> str:
-    """As it stands in the footer of every page."""
+    """The CSRF token, from the footer of a page."""
     text = client.get("/api").text
     return re.search('action="/signout"><input type="hidden" name="csrf" value="([0-9a-f]{64})"', text)[1]
 
@@ -79,7 +79,7 @@ def moving() -> Clock:
 
 @pytest.fixture
 def make_site(database, monkeypatch, moving):
-    """Makes sites over the test's database; settings as keywords in their names in the environment."""
+    """Makes sites over the test's database; keywords are settings by their environment names."""
     monkeypatch.setenv("MONITOR_DATABASE_URL", database)
     monkeypatch.setenv("MONITOR_EMBEDDING__PROVIDER", "hash")
     made = []
@@ -119,5 +119,5 @@ def auditor(site):
 
 @pytest.fixture
 def looks(rows):
-    """Who has looked at what in clear."""
+    """The recorded looks at personal data."""
     return lambda: rows("SELECT app, subject, body ->> 'by' FROM audit_queue WHERE kind = 'look' ORDER BY seq")

@@ -1,4 +1,4 @@
-"""Who gets in, how they stay in, and what a page of somebody else can make their browser do: nothing."""
+"""Who gets in, how they stay signed in, and that a foreign page cannot use their session."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_next_never_leads_off_the_site(site, after):
 
 
 def test_who_has_to_sign_in_gets_where_they_wanted_to(site):
-    """The address stays as it was written: a slash in an id would be another path otherwise."""
+    """The address keeps its escapes: a decoded slash in an id would be another path."""
     client = site.anonymous()
     wanted = "/interactions/shop/a%2Fb?clear=no&x=1"
     answer = client.get(wanted)
@@ -223,7 +223,7 @@ def test_without_tokens_this_machine_s_user_is_in(open_site, host):
     "host", ["rebound.example.org:8080", "127.0.0.1.example.org", "192.168.0.7:8080", "127.0.0.2", "localhost.", "[::"]
 )
 def test_a_name_that_was_made_to_lead_here_opens_nothing(open_site, host):
-    """DNS rebinding: the page of another site asks under its own name."""
+    """DNS rebinding: the page of another site sends requests under its own host name."""
     for path in ("/", "/api/v1/ledger", "/metrics"):
         answer = open_site.anonymous(host=host).get(path)
         assert answer.status_code == 403

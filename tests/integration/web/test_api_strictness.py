@@ -1,4 +1,4 @@
-"""The JSON API refuses what it does not declare, and describes itself whole."""
+"""The JSON API refuses undeclared parameters and fields, and its OpenAPI document is complete."""
 
 from __future__ import annotations
 

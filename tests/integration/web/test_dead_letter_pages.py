@@ -16,7 +16,7 @@ HOSTILE = b"\x00<script>alert(1)</script>\xff ada@example.org \xe2\x80\xae"
 
 @pytest.fixture
 def letters(writer):
-    """Stores so many that are no JSON, then those that are given."""
+    """Stores `number` letters that are not JSON, then the given ones."""
 
     def letters(number=0, *others):
         dead = [a_dead_letter(b"no JSON", offset=n + 1, received_at=at(n)) for n in range(number)]

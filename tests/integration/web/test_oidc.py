@@ -50,7 +50,7 @@ def browser(site):
 
 
 def left(browser, after="/alerts"):
-    """Where the browser is sent to sign in."""
+    """The provider's address that the browser is redirected to."""
     answer = browser.get("/signin/oidc", params={"next": after})
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
@@ -61,7 +61,7 @@ def came_back(browser, provider, after="/alerts"):
 
 
 def refused(answer, status=403):
-    """It is a page to try again at, and no session."""
+    """Checks that the response is the sign-in page, without a session."""
     assert answer.status_code == status, answer.text
     assert "__Host-monitor=" not in answer.headers.get("set-cookie", "")
     assert 'action="/signin"' in answer.text
@@ -221,7 +221,7 @@ def by_public_key(header, claims):
 
 
 def critical(header, claims):
-    """Rightly signed, with a rule in its header that nobody here knows."""
+    """Correctly signed, with an unknown critical header."""
     key = first_key().private_key
     return by_hand(
         {**header, "crit": ["exp"], "exp": 1}, claims, lambda body: key.sign(body, padding.PKCS1v15(), hashes.SHA256())
@@ -284,7 +284,7 @@ def test_a_code_is_good_for_once(browser, provider):
 
 
 def test_a_code_of_somebody_else_signs_nobody_in(site, browser, provider):
-    """An attacker has begun, and has the victim's browser end it."""
+    """An attacker starts a sign-in, and has the victim's browser finish it."""
     attacker = site.anonymous(at=AT)
     back = provider.authorize(left(attacker))
     refused(browser.get(back))
@@ -293,7 +293,7 @@ def test_a_code_of_somebody_else_signs_nobody_in(site, browser, provider):
 
 
 def test_a_code_that_was_slipped_into_another_sign_in_is_of_no_use(site, browser, provider):
-    """PKCE: it does not fit the verifier, and the nonce would not either."""
+    """PKCE: the code does not match the verifier; the nonce would not match either."""
     stolen = parse_qs(urlsplit(provider.authorize(left(site.anonymous(at=AT)))).query)["code"][0]
     own = parse_qs(urlsplit(provider.authorize(left(browser))).query)
     refused(browser.get("/signin/oidc/callback", params={"code": stolen, "state": own["state"][0]}))

@@ -20,7 +20,7 @@ PATH = "/reports/weekly/shop%2F%3Ceu%3E/2025-W46"
 
 @pytest.fixture
 def answered(writer):
-    """Answers of last week: every third of each verdict."""
+    """Answers of last week, a third of each verdict."""
     verdicts = list(Verdict)
     writer.write(
         a_batch(
@@ -129,7 +129,7 @@ def test_pages_of_reports_follow_one_another(site, rows):
 
 
 def labelled(engine, number, *, drawn=Drawn.RANDOM):
-    """Every second of the answers is negative; the verdict is wrong on every tenth."""
+    """Labels every second answer as negative; every tenth verdict is wrong."""
     labels = [
         Label(
             standing=Standing(
@@ -157,7 +157,7 @@ def assessed(writer, number):
 
 @pytest.fixture
 def used(site):
-    """The profile in use is stored, and the assessments of the factories belong to it."""
+    """Stores the profile in use, under which the factories' assessments are made."""
     profile = site.application.profile
     site.application.queries.save_profile(profile, NOON)
     return profile

@@ -1,4 +1,4 @@
-"""The role matrix: every route that there is, asked by nobody and by each role. A new route has to be in here."""
+"""The role matrix: requests every route without a user and with each role. A new route must be added here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALLOWED = {200, 201, 202, 204, 303, 400, 404, 409, 422}  # whatever became of it
 
 
 def routes(site):
-    """Method, path and needs of every route, signing out the last; files are the only thing that is mounted."""
+    """Method, path and permissions of every route, sign-out last; only static files are mounted."""
     found = []
     for context in iter_route_contexts(site.app.routes):
         if isinstance(context.original_route, Mount):
@@ -43,7 +43,7 @@ def routes(site):
 
 
 def needs_of(context):
-    """The permissions that a route asks for, also by what it depends on."""
+    """The permissions that a route and its dependencies need."""
     left = [context.dependant] if isinstance(context.original_route, APIRoute) else []
     found = set()
     while left:
@@ -70,7 +70,7 @@ def test_the_matrix_is_what_roles_may():
 
 
 def asked(client, method, path):
-    """The answer to a request for an address of that form, with a body where it takes one."""
+    """The response to a request for a path of that form, with a body if the route takes one."""
     for name, place in re.findall(r"\{(\w+)(:path)?\}", path):
         path = path.replace(f"{{{name}{place}}}", NAVIGATION.get(name, "1"))
     body = {"json": {}} if path.startswith("/api/") and method not in {"GET", "DELETE"} else {}

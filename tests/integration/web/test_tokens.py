@@ -1,4 +1,4 @@
-"""`monitor tokens …` on a real store: a token that opens the door, is listed without its secret, and is taken back."""
+"""`monitor tokens …` on a real store: a token signs in, is listed without its secret, and is revoked."""
 
 from __future__ import annotations
 

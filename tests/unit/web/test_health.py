@@ -10,7 +10,7 @@ def test_it_is_ready_when_the_database_answers():
     Readiness(lambda: None).check()
 
 
-def test_a_database_that_is_away_is_said_without_a_word_of_its_own():
+def test_a_database_out_of_reach_is_reported_without_its_own_words():
     def away():
         raise Retriable("connection to 10.0.0.7 failed")
 
@@ -18,7 +18,7 @@ def test_a_database_that_is_away_is_said_without_a_word_of_its_own():
         Readiness(away).check()
 
 
-def test_a_database_that_hangs_holds_nobody_up_and_is_asked_once():
+def test_a_hanging_database_delays_nobody_and_is_asked_once():
     answers, asked = Event(), []
 
     def hangs():

@@ -34,7 +34,7 @@ def site(
     migrated_template: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Site]:
-    """A stocked installation that serves, open to this machine."""
+    """An installation with data that serves, open to this machine."""
     folder = tmp_path_factory.mktemp("site")
     database = new_database(migrated_template)
     installation = installed(encoder_cache, folder, DATABASE_URL=database)
@@ -59,7 +59,7 @@ def site(
 
 @pytest.fixture(scope="session")
 def places(site: Site) -> dict[str, str]:
-    """What the addresses of pages leave open."""
+    """The values to fill into the addresses of pages."""
     with psycopg.connect(site.database) as connection:
 
         def one(query: str) -> str:
@@ -88,7 +88,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
-    """Opens pages in a context of their own; at the end nothing was complained of and nobody else was asked."""
+    """Opens pages in contexts of their own; afterwards checks for console errors and requests to other hosts."""
     opened: list[tuple[BrowserContext, Visit]] = []
 
     def begin(size: tuple[int, int] = DESKTOP, **context: Any) -> Visit:

@@ -1,4 +1,4 @@
-"""Every page, large and small, light and dark: it is whole, it can be used by everybody, and it asks nobody else."""
+"""Every page at two sizes, light and dark: it renders, is accessible, and requests nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_a_chatbot_says_is_text(path, visit, places):
 
 
 def tab_to(its: Visit, selector: str) -> None:
-    """Presses Tab until what is wanted has the focus."""
+    """Presses Tab until the selected element has the focus."""
     for _ in range(150):
         its.page.keyboard.press("Tab")
         if its.page.evaluate("s => document.activeElement.matches(s)", selector):

@@ -11,7 +11,7 @@ from tests.factories.answers import NOON
 
 
 @pytest.mark.parametrize("name", ["q-1", "", "über/42?&", '"', "\u2028"])
-def test_a_place_comes_back_from_its_word(name):
+def test_a_place_comes_back_from_its_cursor(name):
     place = PagePosition(occurred_at=NOON, app="support", id=name)
     word = to_cursor(place)
     assert word.replace("-", "").replace("_", "").isalnum()
@@ -30,6 +30,6 @@ def test_a_place_comes_back_from_its_word(name):
         )
     ],
 )  # fmt: skip
-def test_any_other_word_is_refused(word):
+def test_any_other_cursor_is_refused(word):
     with pytest.raises(WrongSettings, match="not valid"):
         from_cursor(word)

@@ -18,7 +18,7 @@ from monitor.web.base.escape import decode_escapes, decode_head, escape_invisibl
         ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )
-def test_what_has_no_shape_is_written_out(text, seen):
+def test_invisible_characters_are_written_out(text, seen):
     assert escape_invisible(text) == seen
 
 
@@ -31,11 +31,11 @@ def test_what_has_no_shape_is_written_out(text, seen):
         (r"\u12 \n", r"\u12 \n"),
     ],
 )
-def test_what_json_escapes_is_read(text, plain):
+def test_json_escapes_are_decoded(text, plain):
     assert decode_escapes(text) == plain
 
 
-def test_bytes_that_are_no_utf_8_stand_as_escapes():
+def test_invalid_utf_8_is_shown_as_escapes():
     assert decode_head(b"a\xff\xfe\xc3\xa9", 100) == ("a\\xff\\xfeé", 0)
 
 

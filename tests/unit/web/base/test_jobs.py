@@ -7,7 +7,7 @@ from monitor.web.base.jobs import Jobs
 from tests.factories.answers import NOON, clock
 
 
-def test_one_of_a_name_is_at_work_at_a_time_and_says_how_far_it_is():
+def test_one_job_of_a_name_runs_at_a_time_and_reports_progress():
     jobs, go, reported = Jobs(clock), Event(), Event()
 
     def work(report, _):
@@ -29,7 +29,7 @@ def test_one_of_a_name_is_at_work_at_a_time_and_says_how_far_it_is():
     assert (done.status, done.running, done.failed, done.ended_at) == ("all of it", False, False, NOON)
 
 
-def test_what_fails_says_why_in_a_line_and_may_be_begun_again():
+def test_a_failed_job_says_why_and_may_be_started_again():
     jobs = Jobs(clock)
 
     def named(*_):
@@ -46,7 +46,7 @@ def test_what_fails_says_why_in_a_line_and_may_be_begun_again():
         assert "secret" not in jobs.latest("x").status
 
 
-def test_all_are_asked_to_stop():
+def test_all_jobs_are_asked_to_stop():
     jobs = Jobs(clock)
     jobs.start("x", lambda _, stop: f"stopped: {stop.wait()}", by="ada")
     jobs.stop()

@@ -55,7 +55,7 @@ def test_a_line_of_json_is_masked():
     )
 
 
-def test_it_says_where_it_ends_too_soon(monkeypatch):
+def test_an_export_that_ends_early_says_so(monkeypatch):
     monkeypatch.setattr(listing_export, "MAX_ROWS", 2)
     assert read(as_csv([a_row(), a_row()]))[-1]["app"].startswith("# ends here: the limit is 2 rows")
     assert "ends_here" in list(map(json.loads, as_json_lines([a_row(), a_row()])))[-1]

@@ -63,7 +63,7 @@ def test_groups_are_now_against_before_the_largest_first():
     assert total_counts(cells).total == 70
 
 
-def test_small_news_draw_the_same_picture():
+def test_small_changes_draw_the_same_chart():
     hour = timedelta(hours=1)
     few = chart_points([a_cell(NOON, grounded=95_000, refusal=5_000)], hour)
     assert few == chart_points([a_cell(NOON, grounded=95_100, refusal=5_005)], hour)

@@ -48,7 +48,7 @@ def test_documents_have_their_passages_marked():
     assert text_of(second.pieces) == ROW["retrieved_documents"][1]["text"]
 
 
-def test_what_is_personal_is_masked_unless_clear():
+def test_personal_data_is_masked_unless_clear():
     row = {**ROW, "answer": "Write to ada@example.org. Bye.", "evidence": {"alignment": [], "missing": []}}
     assert text_of(sentence_views(row, clear=False)[0].pieces) == "Write to [e-mail]."
     assert text_of(sentence_views(row, clear=True)[0].pieces) == "Write to ada@example.org."
@@ -93,11 +93,11 @@ def test_a_passage_or_support_that_is_cut_out_of_a_number_is_hidden():
     assert "1111" in support_views(row, clear=True)[0][0]
 
 
-def test_nothing_is_hidden_in_a_text():
+def test_invisible_characters_of_a_text_are_written_out():
     assert masker(clear=True)("left\u202eright") == "left⟨U+202E⟩right"
 
 
-def test_why_is_told_in_sentences():
+def test_reasons_are_sentences():
     assert reasons({**ROW, "reasons": [Reason.NO_DOCUMENTS.value], "refusal_kind": "none"}) == ["nothing was retrieved"]
     assert len(reasons({**ROW, "reasons": [], "refusal_kind": "none"})) == 1
 

@@ -12,7 +12,7 @@ QUERY = CandidateQuery(None, timedelta(days=7), second=False)
 
 
 class Stored:
-    """What `Reviews` answers, and how often it was asked for candidates."""
+    """A fake of `Reviews` that counts how often candidates are read."""
 
     def __init__(self, number):
         self.rows = [
@@ -33,7 +33,7 @@ class Stored:
         return {key: frozenset(self.labels[key]) for key in wanted if key in self.labels}
 
 
-def test_candidates_are_read_once_for_a_while_and_what_was_labelled_meanwhile_is_not_offered():
+def test_candidates_are_cached_for_a_while_and_labelled_ones_are_not_offered():
     stored = Stored(3)
     cache, seen = CandidateCache(stored), []
     while (offer := cache.next_offer(QUERY, by="ada", skipped=[], now=NOON)) is not None:
@@ -55,7 +55,7 @@ def test_teaching_and_random_offers_take_turns():
     assert drawn == [False, True, False, True]
 
 
-def test_what_is_skipped_is_passed_over_until_nothing_is_left():
+def test_skipped_answers_are_passed_over_until_nothing_is_left():
     cache, skipped = CandidateCache(Stored(5)), []
     while (offer := cache.next_offer(QUERY, by="ada", skipped=skipped, now=NOON)) is not None:
         name = skip_key(offer.candidate.app, offer.candidate.id)
@@ -64,7 +64,7 @@ def test_what_is_skipped_is_passed_over_until_nothing_is_left():
     assert len(skipped) == 5
 
 
-def test_second_opinions_are_of_what_others_have_labelled():
+def test_second_opinions_are_about_answers_that_others_have_labelled():
     stored = Stored(2)
     cache, second = CandidateCache(stored), CandidateQuery(None, timedelta(days=7), second=True)
     stored.rows = [Candidate(**{n: getattr(c, n) for n in Candidate.__slots__} | {"people": frozenset({"grace"}),
