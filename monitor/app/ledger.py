@@ -22,17 +22,17 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
             n = row.unread
             what = f"{n} offsets were neither read nor skipped" if n > 0 else f"{-n} messages were counted twice"
             yield f"{where}: the offsets and what was read of them differ by {n}: {what}"
-    for one in recounted:
-        where = f"{one.topic}/{one.partition}"
-        if difference := one.interactions + one.removed - one.assessed - one.pending:
-            waiting = f" and {one.pending} as pending" if one.pending else ""
-            removed = f" and {one.removed} removed by retention" if one.removed else ""
-            counts = (
-                f"{one.assessed} were counted as assessed{waiting}, {one.interactions} interactions are stored{removed}"
-            )
+    for recount in recounted:
+        where = f"{recount.topic}/{recount.partition}"
+        if difference := recount.interactions + recount.removed - recount.assessed - recount.pending:
+            waiting = f" and {recount.pending} as pending" if recount.pending else ""
+            removed = f" and {recount.removed} removed by retention" if recount.removed else ""
+            counts = f"{recount.assessed} were counted as assessed{waiting}, {recount.interactions} interactions are stored{removed}"
             yield f"{where}: {counts} ({difference:+})"
-        if difference := one.letters - one.dead:
-            counts = f"{one.dead} were counted as dead and not purged, {one.letters} open dead letters are stored"
+        if difference := recount.letters - recount.dead:
+            counts = (
+                f"{recount.dead} were counted as dead and not purged, {recount.letters} open dead letters are stored"
+            )
             yield f"{where}: {counts} ({difference:+})"
 
 
@@ -74,16 +74,16 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
     if recounted is not None:
         found["recount"] = [
             {
-                "topic": one.topic,
-                "partition": one.partition,
-                "balanced": one.balanced,
-                "assessed": one.assessed,
-                "pending": one.pending,
-                "interactions": one.interactions,
-                "removed": one.removed,
-                "dead": one.dead,
-                "open_dead_letters": one.letters,
+                "topic": recount.topic,
+                "partition": recount.partition,
+                "balanced": recount.balanced,
+                "assessed": recount.assessed,
+                "pending": recount.pending,
+                "interactions": recount.interactions,
+                "removed": recount.removed,
+                "dead": recount.dead,
+                "open_dead_letters": recount.letters,
             }
-            for one in recounted
+            for recount in recounted
         ]
     return found

@@ -187,7 +187,7 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
             faults.append(f"{wish.name}: is stored but not assessed yet; see `monitor pending`")
     _refuse(faults)
     stored = reviews.keep(labels, now)
-    at_random = sum(one.standing.drawn is Drawn.RANDOM for one in labels)
+    at_random = sum(given.standing.drawn is Drawn.RANDOM for given in labels)
     return Labelled(stored=stored, unchanged=len(labels) - stored, at_random=at_random)
 
 
@@ -200,13 +200,13 @@ def export(reviews: Reviews, out: TextIO, *, app: str | None, span: timedelta | 
     since = None if span is None else now - span
     decided = consensus(reviews.opinions(app=app, since=since))
     gone = 0
-    interactions = reviews.interactions([one.newest for one in decided])
+    interactions = reviews.interactions([opinion.newest for opinion in decided])
     for opinion, (_, interaction) in zip(decided, interactions, strict=True):
         if interaction is None:
             gone += 1
         else:
             out.write(encode(labelled_json(interaction, opinion)) + "\n")
-    return Exported(labelled=len(decided), disputed=sum(one.disputed for one in decided), gone=gone)
+    return Exported(labelled=len(decided), disputed=sum(opinion.disputed for opinion in decided), gone=gone)
 
 
 def agreement_report(reviews: Reviews, *, app: str | None, weeks: int, now: datetime) -> Report:
@@ -214,7 +214,7 @@ def agreement_report(reviews: Reviews, *, app: str | None, weeks: int, now: date
     since = first_day(weeks, now)
     opinions = reviews.opinions(app=app, since=since)
     decided = consensus(opinions)
-    at_random = [one for one in decided if one.newest.drawn is Drawn.RANDOM]
+    at_random = [opinion for opinion in decided if opinion.newest.drawn is Drawn.RANDOM]
     unlabelled = Counter(map(week_of, reviews.unlabelled(app=app, since=since)))
     return Report(
         weeks=weekly(at_random, unlabelled),

@@ -106,7 +106,6 @@ class FollowSource(Source):
 
     @override
     def progress(self) -> tuple[Progress, ...]:
-        """One entry per path, whichever files it named."""
         return self._reading.progress()
 
     @override
@@ -178,7 +177,6 @@ class _Tail:
         self._file, self._replaced = None, []
 
     def _is_replaced(self, file: _File) -> bool:
-        """Whether the path names another file by now."""
         try:
             return not os.path.samestat(file.stat(), self._path.stat())
         except FileNotFoundError:
@@ -187,7 +185,6 @@ class _Tail:
             raise Fatal(f"{_storable(self._path)}: cannot be read: {error.strerror}") from None
 
     def _open(self) -> _File | None:
-        """The file at the path, None if there is none yet."""
         try:
             real, raw = self._path.resolve(), self._path.open("rb", buffering=0)
         except FileNotFoundError:
@@ -218,7 +215,6 @@ class _File:
         self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
 
     def stat(self) -> os.stat_result:
-        """The status of the open file, not of its path."""
         return os.fstat(self._raw.fileno())
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ _DAY = 86_400.0
 def due(retention: Retention, policy: Policy, now: datetime) -> list[DueRows]:
     """The rows that are due for removal now, by month, app and verdict."""
     cut_offs = policy.cut_offs(retention.apps(), now)
-    return [one for month in retention.parts(cut_offs) for one in _gone(retention.due(month, cut_offs))]
+    return [part for month in retention.parts(cut_offs) for part in _gone(retention.due(month, cut_offs))]
 
 
 def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[DueRows]:
@@ -80,14 +80,14 @@ def scheduled_retention(application: Application) -> Iterator[None]:
 def whole_months(parts: Sequence[DueRows]) -> set[date]:
     """The months that are removed entirely; `parts` covers every month that loses anything."""
     kept: Mapping[date | None, int] = Counter()
-    for one in parts:
-        kept[one.month] += one.stored - one.due  # type: ignore[index]
+    for part in parts:
+        kept[part.month] += part.stored - part.due  # type: ignore[index]
     return {month for month, number in kept.items() if month is not None and not number}
 
 
 def _gone(found: Sequence[DueRows]) -> list[DueRows]:
     """All counts if any of them has rows to remove, else none."""
-    return list(found) if any(one.due for one in found) else []
+    return list(found) if any(part.due for part in found) else []
 
 
 def _of_part(
@@ -106,9 +106,9 @@ def _of_part(
         removed, after = again(lambda after=after: retention.remove(month, cut_offs, after, by=by, now=now))  # type: ignore[misc]
         if not removed:
             break
-        for one in removed:
-            numbers[one.app, one.verdict] += one.due
-    return [replace(one, due=numbers[one.app, one.verdict]) for one in found]
+        for part in removed:
+            numbers[part.app, part.verdict] += part.due
+    return [replace(part, due=numbers[part.app, part.verdict]) for part in found]
 
 
 FOREVER = "forever"

@@ -126,17 +126,17 @@ class Alerting:
         """Evaluation and delivery under `rules`; by default the configured file, read again when it changes."""
         from monitor.store.audit.acts import RulesRecorder
 
-        told = self.receivers if receivers is None else receivers
-        watched = rules or WatchedRules(self._settings.rules, receivers=tuple(told)).current
+        notified = self.receivers if receivers is None else receivers
+        watched = rules or WatchedRules(self._settings.rules, receivers=tuple(notified)).current
         return AlertLoop(
             rules=watched,
             store=self.store,
             outbox=self.outbox,
-            receivers=told,
+            receivers=notified,
             describe=self._describer,
             link=self.link,
             noted=RulesRecorder(self._engine).record,
-            patience=self.patience(told),
+            patience=self.patience(notified),
         )
 
     def patience(self, receivers: Mapping[str, Receiver]) -> Patience:
@@ -167,9 +167,9 @@ class Alerting:
             link=self.answer_link,
         )
 
-    def link(self, told: NotifiedAlert) -> str | None:
+    def link(self, alert: NotifiedAlert) -> str | None:
         """The page of an alert, if the URL of this installation is set."""
-        return self._address("alerts", told.fingerprint)
+        return self._address("alerts", alert.fingerprint)
 
     def answer_link(self, app: str, interaction_id: str) -> str | None:
         """The page of an answer, if the URL of this installation is set."""

@@ -1,6 +1,6 @@
-"""What a consumer knows of its partitions: which it reads, how far, and what of them is on its way to the store.
+"""Tracks a consumer's partitions: which it reads, how far, and which offsets are in flight to the store.
 
-No Kafka here: this is the part that decides what may be stored, so it can be tested without a broker.
+This part decides what may be stored. It uses no Kafka, so it can be tested without a broker.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from monitor.core.message import Offset, Partition, Skip
 
 @dataclass(slots=True, kw_only=True)
 class _Place:
-    """One partition that is read. The counts are those since the last `advance`."""
+    """A partition that is read. The counts are since the last `advance`."""
 
-    expected: int | None  # what the store holds, once what was given before is stored
-    begin: int  # where reading began since the last `advance`
+    expected: int | None  # the stored offset, once the batches in flight are stored
+    begin: int  # where reading started after the last `advance`
     next: int
-    end: int | None  # where reading is over
-    pinned: bool  # whether the store has an offset, or will have
+    end: int | None  # where reading ends
+    pinned: bool  # whether the store has an offset, or soon will
     topic_id: str
     received: int = 0
     skipped: Counter[Skip] = field(default_factory=Counter)
-    arrived: datetime | None = None  # the latest of the messages
+    arrived: datetime | None = None  # of the latest message
 
     @property
     def moved(self) -> bool:
@@ -34,38 +34,38 @@ class _Place:
 
 
 class Places:
-    """Threads may share it: one reads, one stores, and a third tells of partitions that come and go.
+    """The partitions of a consumer. Threads may share it: one reads, one stores, one assigns and revokes.
 
-    A partition that is assigned waits until it is placed, and it is not placed while something of it is on its way to
-    the store: only then does the stored offset say where to go on.
+    An assigned partition waits until it is placed at an offset. It is not placed while offsets of it are in flight to
+    the store, since the stored offset says where to continue only afterwards.
     """
 
     def __init__(self) -> None:
         self._places: dict[Partition, _Place | None] = {}
         self._flying: Counter[Partition] = Counter()
-        self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, not handed on yet
+        self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, not handed over yet
         self._landed: dict[Partition, int] = {}
         self._condition = Condition()
 
     def assign(self, partitions: Iterable[Partition]) -> None:
-        """These are ours now, and wait to be placed."""
+        """The partitions are ours now, and wait to be placed."""
         with self._condition:
             self._places.update(dict.fromkeys(partitions))
 
     def revoke(self, partitions: Iterable[Partition]) -> None:
-        """These are not ours any more; what was read of them and not given out yet is forgotten."""
+        """The partitions are not ours any more; drops what was read of them since the last `advance`."""
         with self._condition:
             for partition in partitions:
                 self._places.pop(partition, None)
                 self._landed.pop(partition, None)
 
     def replace(self, partitions: Iterable[Partition]) -> None:
-        """These wait to be placed anew: what was read of them last did not go on from what is stored."""
+        """The partitions wait to be placed again: the last messages did not follow the stored offset."""
         with self._condition:
             self._places.update(dict.fromkeys(self._places.keys() & set(partitions)))
 
     def of_other_topics(self, topic_id: Callable[[str], str]) -> list[Partition]:
-        """Those whose topic has another id by now: it was deleted and made anew."""
+        """Partitions whose topic has another id by now, since it was deleted and created again."""
         with self._condition:
             return [
                 partition
@@ -74,7 +74,7 @@ class Places:
             ]
 
     def waiting(self) -> list[Partition]:
-        """Those that can be placed now, in order."""
+        """The partitions that can be placed now, in order."""
         with self._condition:
             return sorted(p for p, place in self._places.items() if place is None and not self._flying[p])
 
@@ -91,7 +91,7 @@ class Places:
     ) -> None:
         """Reads `partition` from `at` on, up to `end` if given.
 
-        `begin` is where counting starts: `at`, or as many offsets before it as `expired` there.
+        `begin` is where counting starts: `at`, minus the number of `expired` offsets.
         """
         with self._condition:
             if partition in self._places:
@@ -106,13 +106,13 @@ class Places:
                 )
 
     def reading(self) -> list[Partition]:
-        """Those that are placed and not at their end."""
+        """The partitions that are placed and not at their end."""
         with self._condition:
             return [p for p, place in self._places.items() if place is not None and place.next != place.end]
 
     @property
     def finished(self) -> bool:
-        """Whether every partition has an end and is there, with all of it given out."""
+        """Whether every partition has reached its end, and all of it was handed over."""
         with self._condition:
             return all(
                 place is not None and place.end is not None and place.next >= place.end and not place.moved
@@ -120,7 +120,7 @@ class Places:
             )
 
     def take(self, partition: Partition, offset: int, *, tombstone: bool = False) -> bool:
-        """Notes a message; False where it is not for us: not placed, read before, or past the end."""
+        """Records a message; False if it is not for us: not placed, read before, or past the end."""
         with self._condition:
             place = self._places.get(partition)
             if place is None or offset < place.next:
@@ -137,7 +137,7 @@ class Places:
             return not tombstone
 
     def arrived(self, messages: Iterable[tuple[Partition, datetime]]) -> None:
-        """Notes when messages that were taken last had arrived."""
+        """Records when the messages taken last arrived."""
         with self._condition:
             for partition, at in messages:
                 place = self._places.get(partition)
@@ -145,7 +145,7 @@ class Places:
                     place.arrived = at if place.arrived is None else max(place.arrived, at)
 
     def reach(self, positions: Mapping[Partition, int]) -> None:
-        """Notes where the client will read on: what lies before that gave no message."""
+        """Records where the client will continue: the offsets before that gave no message."""
         with self._condition:
             for partition, position in positions.items():
                 place = self._places.get(partition)
@@ -158,9 +158,9 @@ class Places:
             place.next = offset
 
     def advance(self) -> tuple[tuple[Offset, ...], frozenset[Partition]]:
-        """The offsets of what was read since the last call, which from now on is on its way; and what is placed.
+        """The offsets read since the last call, which are in flight from now on, and the placed partitions.
 
-        A message of a partition that is not among the latter must not go on: the store will not know its offset.
+        A message of a partition that is not placed must be dropped: the store would not know its offset.
         """
         with self._condition:
             offsets = []
@@ -188,12 +188,12 @@ class Places:
             return self._in_hand, frozenset(p for p, place in self._places.items() if place is not None)
 
     def handed_on(self) -> None:
-        """What the last `advance` gave is in other hands now."""
+        """The offsets of the last `advance` were handed over."""
         with self._condition:
             self._in_hand = ()
 
     def stored(self, offsets: Iterable[Offset]) -> None:
-        """These are in the store."""
+        """The offsets are stored."""
         with self._condition:
             for o in offsets:
                 self._land(o)
@@ -202,7 +202,7 @@ class Places:
             self._condition.notify_all()
 
     def fenced(self, offsets: Sequence[Offset]) -> None:
-        """These never will be: others have read on, so where to go on is to be asked again."""
+        """The offsets were rejected, since another process reads the partitions; they are placed again."""
         with self._condition:
             for o in offsets:
                 self._land(o)
@@ -214,13 +214,13 @@ class Places:
         self._in_hand = tuple(other for other in self._in_hand if other is not o)
 
     def landed(self) -> dict[Partition, int]:
-        """How far partitions that are still ours were stored, since the last call."""
+        """The offsets stored since the last call, for partitions that are still ours."""
         with self._condition:
             landed, self._landed = self._landed, {}
             return landed
 
     def wait_landed(self, partitions: Collection[Partition], seconds: float) -> bool:
-        """Waits until nothing of `partitions` is on its way, but for what the caller itself still has in hand."""
+        """Waits until nothing of `partitions` is in flight, except what the caller itself has not handed over."""
 
         def none_left() -> bool:
             in_hand = Counter((o.topic, o.partition) for o in self._in_hand)

@@ -1,4 +1,4 @@
-"""How Kafka is reached: the client's options from our settings, tokens, and what its errors and records mean."""
+"""Options of the Kafka client from our settings, OAuth tokens, and the meaning of its errors and records."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from typing import Any
 from kafka import KafkaConsumer, errors
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.net.sasl.oauth import AbstractTokenProvider
+from typing_extensions import override
 
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.message import Message, Position
@@ -37,13 +38,13 @@ _CONSUMER = (
 )
 _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 _SECRETS = ("ssl_password", "sasl_plain_password")
-_TOKEN_MARGIN = 30.0  # seconds before its end at which a token is not used any more
-_AHEAD = 3600.0  # seconds that a producer's clock may be before ours
+_TOKEN_MARGIN = 30.0  # seconds before it expires that a token is renewed
+_AHEAD = 3600.0  # seconds that a producer's clock may be ahead of ours
 _KAFKA_BEGAN = datetime(2011, 1, 1, tzinfo=UTC).timestamp()
 _RECONNECT_MS = 2_000  # the client's own half minute would outlast most restarts of a broker
 _BOOTSTRAP_MS = 15_000  # at most, for the first answer of any broker
 _ASK_AGAIN = 0.2  # seconds
-# What waiting does not mend. Messages of the client name what was refused; none holds a password or a message.
+# Errors that waiting does not mend. The client's messages name what was refused, never a password.
 _FATAL = (
     errors.AuthorizationError,
     errors.FencedInstanceIdError,
@@ -59,33 +60,33 @@ _FATAL = (
     errors.UnsupportedVersionError,
 )
 _HINTS = {
-    errors.FencedInstanceIdError: "another process has this MONITOR_KAFKA__GROUP_INSTANCE_ID; give each its own",
+    errors.FencedInstanceIdError: "another process uses this MONITOR_KAFKA__GROUP_INSTANCE_ID; give each its own",
     errors.InconsistentGroupProtocolError: "other members of the group do not use the cooperative-sticky assignor; "
     "set MONITOR_KAFKA__GROUP_ID to a group of monitor's own",
-    errors.AuthorizationError: "the broker's ACLs do not let this user; it needs Read and Describe on the topics, Read "
+    errors.AuthorizationError: "the broker's ACLs refuse this user; it needs Read and Describe on the topics, Read "
     "on the group, and Write on the dead-letter topic",
-    errors.InvalidSessionTimeoutError: "the broker bounds MONITOR_KAFKA__SESSION_TIMEOUT_MS",
+    errors.InvalidSessionTimeoutError: "MONITOR_KAFKA__SESSION_TIMEOUT_MS is outside the broker's limits",
 }
 
 
 _ATTEMPT = re.compile(r"Bootstrap connection to \S+ failed: (?P<problem>.+) \(backoff .*")
 _SIGNS = {
-    "SaslAuthenticationFailed": "see MONITOR_KAFKA__SASL_…: the broker does not take these credentials",
-    "UnsupportedSaslMechanism": "see MONITOR_KAFKA__SASL_MECHANISM: the broker does not offer it",
-    "CERTIFICATE_VERIFY_FAILED": "MONITOR_KAFKA__SSL_CAFILE has to name the authority that signed the broker's "
-    "certificate, and MONITOR_KAFKA__BOOTSTRAP_SERVERS the host that it is for",
+    "SaslAuthenticationFailed": "check MONITOR_KAFKA__SASL_…: the broker refuses these credentials",
+    "UnsupportedSaslMechanism": "check MONITOR_KAFKA__SASL_MECHANISM: the broker does not offer it",
+    "CERTIFICATE_VERIFY_FAILED": "MONITOR_KAFKA__SSL_CAFILE must hold the authority that signed the broker's "
+    "certificate, and MONITOR_KAFKA__BOOTSTRAP_SERVERS must use the host name in it",
     "_ALERT_": "the broker asks for a client certificate that it knows: MONITOR_KAFKA__SSL_CERTFILE and …_SSL_KEYFILE",
-    "Invalid frame length": "this is no plain listener: see MONITOR_KAFKA__SECURITY_PROTOCOL",
-    "PEM lib": "MONITOR_KAFKA__SSL_CERTFILE and …_SSL_KEYFILE have to be PEM, and …_SSL_PASSWORD has to open the key",
-    "WRONG_VERSION_NUMBER": "this is no TLS listener: see MONITOR_KAFKA__SECURITY_PROTOCOL",
+    "Invalid frame length": "this is not a plain listener: check MONITOR_KAFKA__SECURITY_PROTOCOL",
+    "PEM lib": "MONITOR_KAFKA__SSL_CERTFILE and …_SSL_KEYFILE must be PEM, and …_SSL_PASSWORD must open the key",
+    "WRONG_VERSION_NUMBER": "this is not a TLS listener: check MONITOR_KAFKA__SECURITY_PROTOCOL",
 }
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
-    """What every client of kafka-python is given: servers, names, TLS and SASL.
+    """The options of every kafka-python client: servers, names, TLS and SASL.
 
     Raises:
-        WrongSettings: no server is named, a file cannot be read, or settings contradict each other.
+        WrongSettings: no server is set, a file cannot be read, or settings contradict each other.
     """
     if not kafka.bootstrap_servers:
         raise WrongSettings("no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092")
@@ -99,7 +100,9 @@ def client_options(kafka: KafkaSettings) -> dict[str, Any]:
     if kafka.sasl_mechanism == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = _Tokens(kafka)
     timeout = min(_BOOTSTRAP_MS, kafka.request_timeout_ms)
-    options = {name: value for name, value in options.items() if value is not None}  # not every client knows each
+    options = {
+        name: value for name, value in options.items() if value is not None
+    }  # not every client accepts each option
     return options | {"bootstrap_servers": list(kafka.bootstrap_servers), "bootstrap_timeout_ms": timeout}
 
 
@@ -124,16 +127,16 @@ def _check_sasl(kafka: KafkaSettings) -> None:
                 "OAUTHBEARER needs either MONITOR_KAFKA__SASL_OAUTHBEARER_TOKEN_PATH or …_TOKEN_ENDPOINT_URL"
             )
         if kafka.sasl_oauthbearer_token_endpoint_url is not None and kafka.sasl_oauthbearer_client_id is None:
-            raise WrongSettings("a token endpoint wants MONITOR_KAFKA__SASL_OAUTHBEARER_CLIENT_ID and …_CLIENT_SECRET")
+            raise WrongSettings("a token endpoint needs MONITOR_KAFKA__SASL_OAUTHBEARER_CLIENT_ID and …_CLIENT_SECRET")
     elif sasl and (kafka.sasl_plain_username is None or kafka.sasl_plain_password is None):
         raise WrongSettings("MONITOR_KAFKA__SASL_PLAIN_USERNAME and …_SASL_PLAIN_PASSWORD are both needed")
 
 
 def connected(kafka: KafkaSettings) -> KafkaConsumer:
-    """A consumer that reads nothing yet, and never goes by offsets that Kafka keeps.
+    """A consumer without partitions, which never uses offsets committed to Kafka.
 
     Raises:
-        Retriable: no broker can be reached for now.
+        Retriable: no broker is reachable for now.
         WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
     """
     with kafka_errors(), _explained():
@@ -151,44 +154,47 @@ def connected(kafka: KafkaSettings) -> KafkaConsumer:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Adds why no broker would have us: the client says that in its log only, and raises that it took too long."""
-    heard = _Heard()
-    told = logging.getLogger("kafka.net")
-    told.addHandler(heard)
-    propagated, told.propagate = told.propagate, False
+    """Adds why no broker accepts us: the client writes that to its log only, and raises a timeout."""
+    attempts = _FailedAttempts()
+    logger = logging.getLogger("kafka.net")
+    logger.addHandler(attempts)
+    propagated, logger.propagate = logger.propagate, False
     try:
         yield
     except errors.KafkaTimeoutError as error:
         for sign, hint in _SIGNS.items():
-            if problem := next((said for said in heard.said if sign in said), None):
+            if problem := next((problem for problem in attempts.problems if sign in problem), None):
                 raise WrongSettings(f"kafka: {problem}\n{hint}") from error
-        closed = any("socket disconnected" in said for said in heard.said)
+        closed = any("socket disconnected" in problem for problem in attempts.problems)
         hint = (
-            "\nBrokers hang up like this on wrong credentials, and where TLS is expected: "
-            "see MONITOR_KAFKA__SECURITY_PROTOCOL and …_SASL_…"
+            "\nBrokers hang up like this on wrong credentials, or if they expect TLS: "
+            "check MONITOR_KAFKA__SECURITY_PROTOCOL and …_SASL_…"
         )
-        raise Retriable(f"kafka: {heard.said[-1] if heard.said else error}{hint if closed else ''}") from error
+        raise Retriable(
+            f"kafka: {attempts.problems[-1] if attempts.problems else error}{hint if closed else ''}"
+        ) from error
     finally:
-        told.propagate = propagated
-        told.removeHandler(heard)
+        logger.propagate = propagated
+        logger.removeHandler(attempts)
 
 
-class _Heard(logging.Handler):
-    """Keeps what became of each attempt."""
+class _FailedAttempts(logging.Handler):
+    """Collects the problem of each failed attempt to connect."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.said: list[str] = []
+        self.problems: list[str] = []
 
+    @override
     def emit(self, record: logging.LogRecord) -> None:
         found = _ATTEMPT.fullmatch(record.getMessage())
         if found:
-            self.said.append(found["problem"])
+            self.problems.append(found["problem"])
 
 
 @contextmanager
 def kafka_errors() -> Iterator[None]:
-    """Turns what waiting may mend into `Retriable`, and what it will not into `Fatal`."""
+    """Turns errors that waiting may mend into `Retriable`, and all others into `Fatal`."""
     try:
         yield
     except _FATAL as error:
@@ -196,15 +202,15 @@ def kafka_errors() -> Iterator[None]:
         raise Fatal(f"kafka: {error}" + (f"\n{hint}" if hint else "")) from error
     except errors.KafkaError as error:
         raise Retriable(f"kafka: {error}") from error
-    except ssl.SSLError as error:  # while certificates are loaded; one that a server refuses comes as a KafkaError
+    except ssl.SSLError as error:  # from loading certificates; a server's refusal is a KafkaError
         raise WrongSettings(f"kafka: the certificates of MONITOR_KAFKA__SSL_… cannot be used: {error}") from None
 
 
 def topics_seen(consumer: KafkaConsumer) -> set[str]:
-    """The topics that we may see. Asked again for a while: the first broker that is asked may be the one that is gone.
+    """The topics that we may see. Tries for a while, since the first broker asked may be down.
 
     Raises:
-        Retriable, Fatal: as `kafka_errors` has it.
+        Retriable, Fatal: see `kafka_errors`.
     """
     until = time.monotonic() + _BOOTSTRAP_MS / 1000
     while True:
@@ -231,13 +237,13 @@ def message_of(record: Any, now: datetime) -> Message:
 
 
 def _received(milliseconds: int | None, now: datetime) -> datetime:
-    """When Kafka got it, by its record, unless that is plainly no time."""
+    """The record's timestamp, or `now` if that is not plausible."""
     if milliseconds is None or not _KAFKA_BEGAN <= milliseconds / 1000 <= now.timestamp() + _AHEAD:
         return now
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-class _Tokens(AbstractTokenProvider):  # type: ignore[misc]  # the client has no types
+class _Tokens(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python ships no types
     """A token for OAUTHBEARER, from a file or by the client credentials grant of RFC 6749 §4.4."""
 
     def __init__(self, kafka: KafkaSettings) -> None:
@@ -247,11 +253,12 @@ class _Tokens(AbstractTokenProvider):  # type: ignore[misc]  # the client has no
         self._good_until = 0.0
         self._lock = Lock()
 
+    @override
     def token(self) -> str:
-        """One that is good now; kept until shortly before it ends.
+        """A valid token, cached until shortly before it expires.
 
         Raises:
-            KafkaError: there is none to be had, for now.
+            KafkaError: no token is available for now.
         """
         path = self._kafka.sasl_oauthbearer_token_path
         if path is not None:

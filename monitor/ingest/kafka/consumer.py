@@ -1,7 +1,7 @@
-"""A consumer group's share of some topics, or a span of them, as a `Source`.
+"""Reads a consumer group's share of some topics, or a span of them.
 
-Where to read is asked of the store and never of Kafka: on assignment, and whenever a batch turns out to be somebody
-else's. What Kafka is told of our offsets is for tools that show the lag.
+The store, never Kafka, says where to read: on assignment, and after a batch that belonged to another process. Offsets
+are committed to Kafka for lag tools only.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
-from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition, errors
+from kafka import KafkaConsumer, TopicPartition, errors
 from kafka.structs import MemberState
+from typing_extensions import override
 
 from monitor.core.errors import Fenced, Retriable
 from monitor.core.message import Message, Offset, Partition, Progress
-from monitor.core.ports import GroupOffsets
+from monitor.core.ports import GroupOffsets, Source
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.assignment import Places
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen
+from monitor.ingest.kafka.partition import log_commit, named, offsets_to_commit, topic_partition
 from monitor.ingest.kafka.rebalance import Listener
 from monitor.ingest.kafka.start_offset import Refused, start_of
 from monitor.ingest.kafka.unreadable import Unreadable
@@ -30,20 +32,20 @@ from monitor.ingest.progress import Reading
 
 log = logging.getLogger(__name__)
 
-_DRAIN = 3.0  # seconds that a partition which moves away may still take to be stored; later the fence holds it off
+_DRAIN = 3.0  # seconds for a revoked partition to be stored; later the fence rejects it
 _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
-_TELL_ALL, _PLACE_AGAIN = 5.0, 2.0  # seconds
+_COMMIT_ALL, _PLACE_AGAIN = 5.0, 2.0  # seconds
 _LOOK = 2.0  # seconds between two looks at the ends of the logs
 _CLOSE_MS = 3_000
-_FIRST_MESSAGES = 64  # of the first poll, when it is not known yet how large messages are
+_FIRST_MESSAGES = 64  # of the first poll, while the size of messages is unknown
 
 
-class KafkaSource:
-    """Reads what `consumer` is assigned, each partition from the offset that `group` has for it.
+class KafkaSource(Source):
+    """Reads the partitions assigned to `consumer`, each from the offset that `group` has for it.
 
-    A partition without one begins at the `auto_offset_reset` of the settings, but one of a topic that is known already
-    begins at its beginning: it is new. `bounds` are first offsets and ends of partitions instead; then nothing is
-    subscribed, and the input ends where every partition is at its end.
+    A partition without an offset starts at `auto_offset_reset` of the settings; a new partition of a known topic starts
+    at its first offset. With `bounds`, first offsets and ends of partitions, nothing is subscribed, and the input ends
+    when every partition is at its end.
     """
 
     def __init__(
@@ -67,8 +69,8 @@ class KafkaSource:
         self._logs = Logs(consumer)
         self._place_at = self._look_at = 0.0
         self._offsets: tuple[Offset, ...] = ()
-        self._told: dict[Partition, int] = {}
-        self._tell_all = monotonic() + _TELL_ALL
+        self._committed_last: dict[Partition, int] = {}
+        self._commit_all_at = monotonic() + _COMMIT_ALL
         self._mean_size = 0
         self._later: Exception | None = None
         self._closing = False
@@ -80,10 +82,11 @@ class KafkaSource:
         else:
             consumer.subscribe(topics=kafka.topics, listener=Listener(self))
             if missing := set(kafka.topics) - topics_seen(consumer):
-                log.warning("%s: not there yet, so it is waited for", ", ".join(sorted(missing)))
+                log.warning("%s: does not exist yet; waiting for it", ", ".join(sorted(missing)))
 
+    @override
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """As the port says; the last messages may go beyond `max_bytes` by a few."""
+        """The next messages; they may exceed `max_bytes` by a few."""
         if self._later is not None:
             error, self._later = self._later, None
             raise error
@@ -100,7 +103,7 @@ class KafkaSource:
             except Exception as error:
                 if not messages:
                     raise
-                self._later = error  # what was given before goes on first
+                self._later = error  # earlier messages go first
                 break
             messages += given
             size += sum(message.size for _, message in given)
@@ -114,63 +117,69 @@ class KafkaSource:
         self._offsets, placed = self._places.advance()
         return [message for partition, message in messages if partition in placed]
 
+    @override
     def offsets(self) -> tuple[Offset, ...]:
-        """Those of the last poll."""
         offsets, self._offsets = self._offsets, ()
         return offsets
 
+    @override
     def hold(self) -> None:
         """Stays in the group, with every partition paused."""
         self._consumer.pause(*self._consumer.assignment())
         with suppress(Retriable):
-            self._places.replace(self._polled(_SHORTEST, 1))  # nothing comes; if it did, it would have to be read again
+            self._places.replace(
+                self._polled(_SHORTEST, 1)
+            )  # nothing comes while paused; anything that did would be read again
             self._commit()
 
+    @override
     def stored(self, offsets: Sequence[Offset]) -> None:
-        """They are told to Kafka with the next poll."""
+        """The next poll commits the offsets to Kafka."""
         self._places.stored(offsets)
         self._reading.stored(offsets)
 
+    @override
     def progress(self) -> tuple[Progress, ...]:
-        """As the port says; a span has none."""
         return () if self._bounds is not None else self._reading.progress()
 
+    @override
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
-        """Reads on where the store says, once all that is on its way has come through.
+        """Continues from the stored offsets, once nothing is in flight.
 
         Raises:
-            Fenced: a span is read by one process alone.
+            Fenced: only one process may read a span.
         """
         if self._bounds is not None:
             raise Fenced(f"{error}; a group reads a span in one process: stop the other one") from error
-        log.warning("%s; it is read again from where the store is", error)
+        log.warning("%s; reading again from the stored offset", error)
         self._places.fenced(offsets)
 
+    @override
     def close(self) -> None:
-        """Tells Kafka the last offsets and leaves the group; a static member stays in it until its session ends."""
+        """Commits the last offsets and leaves the group; a static member stays in it until its session expires."""
         self._closing = True
         with suppress(errors.KafkaError):
             if self._bounds is None and (landed := self._places.landed()):
-                self._consumer.commit(_committed(landed), timeout_ms=_CLOSE_MS)
+                self._consumer.commit(offsets_to_commit(landed), timeout_ms=_CLOSE_MS)
         with suppress(errors.KafkaError):
             self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
 
-    # The rebalance listener calls these while the polling thread waits for the client, on that of the heartbeats.
+    # The rebalance listener calls the next two on the heartbeat thread, while the polling thread waits for the client.
 
     def assigned(self, partitions: Iterable[Partition]) -> None:
-        """New ones are not fetched before they are placed; any position at all keeps the client from asking Kafka."""
-        given = [_partition(p) for p in partitions]
+        """Pauses new partitions until they are placed; any position keeps the client from asking Kafka for one."""
+        given = [topic_partition(p) for p in partitions]
         self._consumer.pause(*given)
-        for one in given:
-            self._consumer.seek(one, 0)
+        for partition in given:
+            self._consumer.seek(partition, 0)
         self._places.assign(given)
-        log.info("given to read: %s", _named(given))
+        log.info("assigned: %s", named(given))
 
     def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
-        """Waits a little for what is on its way, so that the next owner goes on behind it and nothing is done twice."""
+        """Waits briefly for batches in flight, so that the next owner starts after them and repeats nothing."""
         self._places.revoke(partitions)
         self._reading.forget(partitions)
-        log.info("%s: %s", "taken away" if lost else "given up", _named(partitions))
+        log.info("%s: %s", "lost" if lost else "revoked", named(partitions))
         if not lost and not self._closing:
             self._places.wait_landed(partitions, _DRAIN)
 
@@ -178,13 +187,13 @@ class KafkaSource:
         self._commit()
         if (waiting := self._places.waiting()) and monotonic() >= self._place_at:
             try:
-                done = self._place([_partition(p) for p in waiting])
-            except Retriable as error:  # the others are read meanwhile, and the group is kept
-                log.warning("%s; asking again where to read in %.0f s", error, _PLACE_AGAIN)
+                done = self._place([topic_partition(p) for p in waiting])
+            except Retriable as error:  # other partitions are read meanwhile, and membership is kept
+                log.warning("%s; looking up offsets again in %.0f s", error, _PLACE_AGAIN)
                 done = False
             self._place_at = 0.0 if done else monotonic() + _PLACE_AGAIN
         ours = self._consumer.assignment()
-        reading = ours & set(map(_partition, self._places.reading()))
+        reading = ours & set(map(topic_partition, self._places.reading()))
         self._consumer.pause(*(ours - reading))
         self._consumer.resume(*reading)
         if self._bounds is None and reading and monotonic() >= self._look_at:
@@ -192,32 +201,35 @@ class KafkaSource:
             self._look_at = monotonic() + _LOOK
 
     def _commit(self) -> None:
-        """Tells Kafka what is stored, now and then all of it: only so does a member learn that another replaced it."""
+        """Commits stored offsets to Kafka, sometimes all: only so does a member learn that another replaced it."""
         if self._bounds is not None:
             return
         landed, ours = self._places.landed(), self._consumer.assignment()
-        self._told = {p: reached for p, reached in {**self._told, **landed}.items() if p in ours}
-        if monotonic() >= self._tell_all:
-            self._tell_all, landed = monotonic() + _TELL_ALL, self._told
+        self._committed_last = {p: reached for p, reached in {**self._committed_last, **landed}.items() if p in ours}
+        if monotonic() >= self._commit_all_at:
+            self._commit_all_at, landed = monotonic() + _COMMIT_ALL, self._committed_last
             self._places.replace(self._places.of_other_topics(self._logs.topic_id))
         if landed:
-            with kafka_errors(), suppress(errors.RetriableError, errors.CommitFailedError):  # the next one will do
-                self._consumer.commit_async(_committed(landed), callback=_note_commit)
+            with (
+                kafka_errors(),
+                suppress(errors.RetriableError, errors.CommitFailedError),
+            ):  # the next commit makes up for it
+                self._consumer.commit_async(offsets_to_commit(landed), callback=log_commit)
 
     def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
-        """What the client gives within `seconds`."""
+        """The records that the client returns within `seconds`."""
         if self._bounds is None and (state := self._consumer.group_metadata().state) != MemberState.STABLE:
             seconds = max(seconds, _REBALANCE)
             if state == MemberState.REBALANCING:
-                # The client forgets a rebalance that is completed between two polls, and would wait in it for ever.
+                # The client misses a rebalance that completes between two polls, and would wait for ever.
                 self._consumer._coordinator.request_rejoin()  # noqa: SLF001
         polled: dict[Partition, list[Any]] = {}
         with kafka_errors(), self._restarting():
             polled = self._consumer.poll(int(seconds * 1000), max_records=most)
-        return polled  # noqa: RET504  the block may end before it returns anything
+        return polled  # noqa: RET504  the block may swallow an exception
 
     def _fetched(self, seconds: float, most: int) -> list[tuple[Partition, Message]]:
-        """The messages among that: no tombstones, and none that is not for us."""
+        """Polled messages, without tombstones and messages that are not for us."""
         try:
             polled = self._polled(seconds, most)
         except Exception as error:
@@ -236,14 +248,14 @@ class KafkaSource:
         return messages
 
     def _reach(self) -> None:
-        """Where nothing comes, there may still be markers of transactions between us and the end."""
+        """Moves past transaction markers, which are no messages, between our offset and the end."""
         with suppress(Retriable), kafka_errors(), self._restarting():
-            positions = {p: self._consumer.position(_partition(p), timeout_ms=0) for p in self._places.reading()}
+            positions = {p: self._consumer.position(topic_partition(p), timeout_ms=0) for p in self._places.reading()}
             self._places.reach({p: position for p, position in positions.items() if position is not None})
 
     @contextmanager
     def _restarting(self) -> Iterator[None]:
-        """Has partitions placed anew whose log does not go on where we are; the client says so once."""
+        """Places partitions again whose log does not continue at our offset; the client reports that once."""
         try:
             yield
         except errors.OffsetOutOfRangeError as error:
@@ -255,21 +267,21 @@ class KafkaSource:
             self._places.replace(error.divergent_offsets)
 
     def _place(self, waiting: Sequence[TopicPartition]) -> bool:
-        """Places those whose leader answers; whether these are all.
+        """Places the waiting partitions whose leader answers; returns whether those are all.
 
         Raises:
             Retriable: the store is out of reach for now.
         """
         stored = self._group.stored()
         if self._from_end and (new := {p.topic for p in waiting} - {topic for topic, _ in stored}):
-            self._group.pin(self._logs.ends(new))  # so that all members begin there, whichever comes first
+            self._group.pin(self._logs.ends(new))  # so that all members start there, whichever comes first
             stored = self._group.stored()
         for partition in waiting:
             found = self._logs.of(partition)
             if found is None:
                 continue
             start = start_of(
-                _named([partition]),
+                named([partition]),
                 found,
                 stored.get(partition),
                 refused=self._refused.pop(partition, None),
@@ -288,20 +300,3 @@ class KafkaSource:
             )
             self._reading.placed(partition, start.at)
         return not self._places.waiting()
-
-
-def _partition(partition: Partition) -> TopicPartition:
-    return TopicPartition(*partition)
-
-
-def _named(partitions: Iterable[Partition]) -> str:
-    return ", ".join(f"{topic}/{number}" for topic, number in sorted(partitions))
-
-
-def _committed(landed: Mapping[Partition, int]) -> dict[TopicPartition, OffsetAndMetadata]:
-    return {_partition(p): OffsetAndMetadata(reached, "", -1) for p, reached in landed.items()}
-
-
-def _note_commit(_: object, answer: object) -> None:
-    if isinstance(answer, Exception):
-        log.debug("Kafka was not told our offsets, which only lag tools ask for: %s", answer)

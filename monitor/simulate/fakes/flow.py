@@ -68,7 +68,8 @@ class MemoryStore(Store):
 class ScriptedLanguageModel(LanguageModel):
     """A `LanguageModel` that answers from `answers`, which has texts by the name of the prompt.
 
-    It gives one text after another, and the last one for ever. An answer that is an exception is raised. What does not have the prompt's form is `NoAnswer`: nothing is repaired.
+    It gives one text after another, and the last one for ever. An answer that is an exception is raised; an answer
+    without the prompt's form is `NoAnswer`, since nothing is repaired.
     """
 
     answers: Mapping[str, Sequence[str | Exception]]
