@@ -55,8 +55,8 @@ _REFUSAL_ADVICE = {
 _ADVICE = {
     Reason.EMPTY_ANSWER: "the generator: it returned nothing; check its errors and its token limit",
     Reason.NO_DOCUMENTS: "the retriever: check its index and filters, then whether the knowledge base covers this",
-    Reason.RETRIEVAL_OFF_QUESTION: "the retriever, and at the knowledge base if it has nothing better; if the documents do "
-    "answer the question, at the generator",
+    Reason.RETRIEVAL_OFF_QUESTION: "the retriever and the knowledge base; if the documents do answer the question, "
+    "look at the generator",
     Reason.CONTRADICTS_DOCUMENTS: "the generator and its prompt; check too that no document is out of date",
     Reason.NO_SUPPORT: "the generator and its prompt: it did not use the retrieved documents",
 }

@@ -37,7 +37,7 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     with opened() as application:
         now = application.now()
         counts = PendingQueue(application.engine).counts(now)
-        used = [dict(row._mapping) for row in usage_since(application.engine, now.replace(hour=0))]  # noqa: SLF001
+        used = [row._asdict() for row in usage_since(application.engine, now.replace(hour=0))]
     if as_json:
         print_json({"pending": [asdict(count) for count in counts], "used_today": used})
         return

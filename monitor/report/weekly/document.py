@@ -106,14 +106,18 @@ def _trend(days: Sequence[Item]) -> Iterator[Chart]:
     since = date.fromisoformat(days[-7]["day"])
     yield Chart(
         caption="Shares of refusals and of self-generated answers by day, with intervals; the report's week is shaded.",
-        svg=partial(_shares_svg, days, since),
+        svg=partial(_trend_svg, days, since, counts=False),
     )
-    yield Chart(caption="Answers by day.", svg=partial(_answers_svg, days, since))
+    yield Chart(caption="Answers by day.", svg=partial(_trend_svg, days, since, counts=True))
 
 
-def _shares_svg(days: Sequence[Item], since: date) -> str:
-    from monitor.report.charts.trend import DayShare, shares_chart  # noqa: PLC0415  altair takes time to import
+def _trend_svg(days: Sequence[Item], since: date, *, counts: bool) -> str:
+    """The number of answers by day if `counts`, otherwise the shares of both kinds of negatives."""
+    from monitor.report.charts.trend import DayShare, answers_chart, shares_chart  # noqa: PLC0415  altair takes time
 
+    if counts:
+        answers = [(date.fromisoformat(day["day"]), day["answers"]) for day in days]
+        return answers_chart(answers, since=since, description="Answers by day")
     series = {
         SIDES[side].lower(): [
             DayShare(
@@ -127,13 +131,6 @@ def _shares_svg(days: Sequence[Item], since: date) -> str:
         for side in ("refusal", "self_generated")
     }
     return shares_chart(series, since=since, description="Shares of refusals and self-generated answers by day")
-
-
-def _answers_svg(days: Sequence[Item], since: date) -> str:
-    from monitor.report.charts.trend import answers_chart  # noqa: PLC0415  altair takes time to import
-
-    counts = [(date.fromisoformat(day["day"]), day["answers"]) for day in days]
-    return answers_chart(counts, since=since, description="Answers by day")
 
 
 def _refusals(refusals: Item) -> Section:
