@@ -91,7 +91,7 @@ def test_a_profile_is_not_written_over_and_not_taken_for_another_model(offline, 
     [
         (["labels.jsonl", "--out", "mine.toml", "--objective", "accuracy"], "--objective must be f1, f2 or recall@P"),
         (["labels.jsonl", "--out", "nowhere/mine.toml"], "folder nowhere does not exist"),
-        (["few.jsonl", "--out", "mine.toml"], "20 answers of either kind at the least"),
+        (["few.jsonl", "--out", "mine.toml"], "20 usable answers of either kind"),
         (["missing.jsonl", "--out", "mine.toml"], "missing.jsonl"),
     ],
 )

@@ -124,9 +124,9 @@ def test_rows_of_one_label_are_no_error(offline):
     ("arguments", "text", "said"),
     [
         (["nowhere.jsonl"], "", "nowhere.jsonl: cannot be read"),
-        (["-"], "", "-: holds no line"),
+        (["-"], "", "-: there is no line to read"),
         (["-"], lines(3) + '{"id": "x"}\n', "-:4: question: is missing"),
-        (["-"], lines(3, label="fine"), "3 lines are no labelled event"),
+        (["-"], lines(3, label="fine"), "3 lines are not labelled events"),
         (["-", "--positive", "unanswerable"], lines(3, answerable=None), "no row says whether it is answerable"),
         (["-", "--profile", "nothing"], lines(3), "nothing"),
         (["-", "--output", "table.csv"], lines(3), "table.csv: give a folder"),
