@@ -1,4 +1,4 @@
-"""The parts that report pages are made of. All texts are plain; whoever renders them escapes them."""
+"""The parts that report pages are made of. All texts are plain; the renderer escapes them."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behind:
-    """Up to when a source had been read at the last note of it, and how many messages were left."""
+    """How far a source had been read when this was last recorded, and how many messages were left."""
 
     source: str
     through: datetime

@@ -39,16 +39,16 @@ def compared(groups: Mapping[str, TwoWeeks]) -> list[Compared]:
     p = [two_sided(_negative(groups[value].this), _negative(groups[value].before)) for value in enough]
     q = dict(zip(enough, adjusted(p).tolist(), strict=True)) if enough else {}
     found = [Compared(value=value, both=both, q=q.get(value)) for value, both in groups.items()]
-    return sorted(found, key=lambda one: (-one.both.this.total, -one.both.before.total, one.value))
+    return sorted(found, key=lambda group: (-group.both.this.total, -group.both.before.total, group.value))
 
 
 def group_json(groups: Mapping[str, TwoWeeks]) -> Json:
     """`{compared, left_out, values}`; each value has its shares of negative answers, their change and q."""
     values = compared(groups)
     return {
-        "compared": sum(one.q is not None for one in values),
+        "compared": sum(group.q is not None for group in values),
         "left_out": max(0, len(values) - MOST_GROUPS),
-        "values": [_compared_json(one) for one in values[:MOST_GROUPS]],
+        "values": [_compared_json(group) for group in values[:MOST_GROUPS]],
     }
 
 
@@ -56,17 +56,17 @@ def topics_json(groups: Mapping[str, TwoWeeks]) -> Json:
     """The topics that got clearly worse or better, the largest change first, and how many were compared."""
     known = {topic: both for topic, both in groups.items() if topic}
     values = compared(known)
-    clear = [one for one in values if one.q is not None and one.q <= FALSE_DISCOVERIES]
-    worse = sorted((one for one in clear if one.rise > 0), key=lambda one: (-one.rise, one.value))
-    better = sorted((one for one in clear if one.rise < 0), key=lambda one: (one.rise, one.value))
+    clear = [group for group in values if group.q is not None and group.q <= FALSE_DISCOVERIES]
+    worse = sorted((group for group in clear if group.rise > 0), key=lambda group: (-group.rise, group.value))
+    better = sorted((group for group in clear if group.rise < 0), key=lambda group: (group.rise, group.value))
     without_topic = groups.get("", TwoWeeks()).this.total
     return {
         "topics": len(known),
-        "compared": sum(one.q is not None for one in values),
+        "compared": sum(group.q is not None for group in values),
         "answers_without_topic": without_topic,
-        "worse": [_compared_json(one) for one in worse[:MOST_NAMED]],
-        "better": [_compared_json(one) for one in better[:MOST_NAMED]],
-        "largest": [_compared_json(one) for one in values[:MOST_NAMED]],
+        "worse": [_compared_json(group) for group in worse[:MOST_NAMED]],
+        "better": [_compared_json(group) for group in better[:MOST_NAMED]],
+        "largest": [_compared_json(group) for group in values[:MOST_NAMED]],
     }
 
 
@@ -96,7 +96,7 @@ def _suspects(read: ReadAnswers) -> Json:
     p = [greater(part := _with(d), whole - part) for d in looked_at]
     q: Sequence[float] = adjusted(p).tolist() if p else ()
     clear = [(d, q[i], p[i]) for i, d in enumerate(looked_at) if q[i] <= FALSE_DISCOVERIES]
-    clear.sort(key=lambda one: (one[2], -one[0].answers, one[0].id))
+    clear.sort(key=lambda entry: (entry[2], -entry[0].answers, entry[0].id))
     return {
         "compared": len(looked_at),
         "found": len(clear),
@@ -120,14 +120,14 @@ def _with(document: DocumentUse) -> Share:
     return Share(matching=document.self_generated, total=document.answers)
 
 
-def _compared_json(one: Compared) -> Json:
-    now, before = _negative(one.both.this), _negative(one.both.before)
+def _compared_json(group: Compared) -> Json:
+    now, before = _negative(group.both.this), _negative(group.both.before)
     return {
-        "value": name_json(one.value),
+        "value": name_json(group.value),
         "this": share(now.matching, now.total),
         "before": share(before.matching, before.total),
         "change": changed(now, before),
-        "q": None if one.q is None else significant(one.q),
+        "q": None if group.q is None else significant(group.q),
     }
 
 

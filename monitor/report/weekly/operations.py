@@ -34,41 +34,45 @@ def name_json(name: str | None) -> str | None:
 def alerts_json(facts: Facts) -> Json:
     """Alerts of the app, and of no app, that were firing in the week; and the silences."""
     start, end = facts.week.start, facts.week.end
-    acknowledged = [_seconds(one.acknowledged_at - one.fired_at) for one in facts.episodes if one.acknowledged_at]
-    resolved = [_seconds(one.resolved_at - one.fired_at) for one in facts.episodes if one.resolved_at]
-    quiet = [one for one in facts.silences if _may_hold(one, facts.app)]
+    acknowledged = [
+        _seconds(episode.acknowledged_at - episode.fired_at) for episode in facts.episodes if episode.acknowledged_at
+    ]
+    resolved = [_seconds(episode.resolved_at - episode.fired_at) for episode in facts.episodes if episode.resolved_at]
+    quiet = [silence for silence in facts.silences if _may_hold(silence, facts.app)]
     return {
-        "fired": sum(one.fired_at >= start for one in facts.episodes),
-        "fired_before": sum(one.fired_at < start for one in facts.episodes),
+        "fired": sum(episode.fired_at >= start for episode in facts.episodes),
+        "fired_before": sum(episode.fired_at < start for episode in facts.episodes),
         "to_acknowledge": _lengths(acknowledged, len(facts.episodes)),
         "to_resolve": _lengths(resolved, len(facts.episodes)),
-        "episodes": [_episode(one) for one in facts.episodes],
+        "episodes": [_episode(episode) for episode in facts.episodes],
         "silences": [
             {
-                "matchers": [name_json(matcher) for matcher in one.matchers],
-                "starts_at": moment(one.starts_at),
-                "ends_at": moment(min(one.ends_at, end)),
-                "until_after_the_week": one.ends_at > end,
-                "by": name_json(one.by),
-                "comment": shortened(redact(one.comment), _NOTE) if one.comment else "",
+                "matchers": [name_json(matcher) for matcher in silence.matchers],
+                "starts_at": moment(silence.starts_at),
+                "ends_at": moment(min(silence.ends_at, end)),
+                "until_after_the_week": silence.ends_at > end,
+                "by": name_json(silence.by),
+                "comment": shortened(redact(silence.comment), _NOTE) if silence.comment else "",
             }
-            for one in quiet
+            for silence in quiet
         ],
     }
 
 
-def _episode(one: Episode) -> Json:
+def _episode(episode: Episode) -> Json:
     return {
-        "episode": one.episode,
-        "rule": name_json(one.rule),
-        "severity": one.severity,
-        "labels": {str(name_json(name)): name_json(value) for name, value in sorted(one.labels.items()) if value},
-        "fired_at": moment(one.fired_at),
-        "acknowledged_at": moment(one.acknowledged_at) if one.acknowledged_at else None,
-        "acknowledged_by": name_json(one.acknowledged_by),
-        "seconds_to_acknowledge": _seconds(one.acknowledged_at - one.fired_at) if one.acknowledged_at else None,
-        "resolved_at": moment(one.resolved_at) if one.resolved_at else None,
-        "seconds_to_resolve": _seconds(one.resolved_at - one.fired_at) if one.resolved_at else None,
+        "episode": episode.episode,
+        "rule": name_json(episode.rule),
+        "severity": episode.severity,
+        "labels": {str(name_json(name)): name_json(value) for name, value in sorted(episode.labels.items()) if value},
+        "fired_at": moment(episode.fired_at),
+        "acknowledged_at": moment(episode.acknowledged_at) if episode.acknowledged_at else None,
+        "acknowledged_by": name_json(episode.acknowledged_by),
+        "seconds_to_acknowledge": _seconds(episode.acknowledged_at - episode.fired_at)
+        if episode.acknowledged_at
+        else None,
+        "resolved_at": moment(episode.resolved_at) if episode.resolved_at else None,
+        "seconds_to_resolve": _seconds(episode.resolved_at - episode.fired_at) if episode.resolved_at else None,
     }
 
 
@@ -100,13 +104,13 @@ def _may_hold(quiet: WeekSilence, app: str) -> bool:
 def coverage_json(facts: Facts, answers: int) -> Json:
     """How many of the app's answers are assessed, and what arrived in the week for all apps."""
     c = facts.coverage
-    received, dead = sum(one.received for one in c.arrivals), sum(one.dead for one in c.arrivals)
+    received, dead = sum(source.received for source in c.arrivals), sum(source.dead for source in c.arrivals)
     return {
         "assessed": share(answers, answers + c.pending),
         "pending": c.pending,
         "received": received,
         "dead": share(dead, received),
-        "sources": [{**asdict(one), "source": name_json(one.source)} for one in c.arrivals],
+        "sources": [{**asdict(source), "source": name_json(source.source)} for source in c.arrivals],
         "dead_letters": [{"problem": name_json(problem), "letters": number} for problem, number in c.problems],
     }
 
@@ -119,43 +123,46 @@ def ledger_json(c: Coverage) -> Json:
         "partitions": c.partitions,
         "unbalanced_partitions": c.unbalanced,
         "reading": [
-            {"source": name_json(one.source), "through": moment(one.through), "unread": one.unread} for one in c.behind
+            {"source": name_json(source.source), "through": moment(source.through), "unread": source.unread}
+            for source in c.behind
         ],
     }
 
 
 def judge_json(facts: Facts, answers: int) -> Json:
     """Means of the judged metrics with their intervals and costs."""
-    before = {(one.metric, one.model): one for one in facts.judged_before}
+    before = {(metric.metric, metric.model): metric for metric in facts.judged_before}
     return {
         "sampled": share(facts.judged_answers, answers),
-        "cost": rounded(sum(one.cost for one in facts.judged)),
+        "cost": rounded(sum(metric.cost for metric in facts.judged)),
         "metrics": [
             {
-                "metric": one.metric,
-                "model": name_json(one.model),
-                "this": _mean(one),
-                "before": _mean(before.get((one.metric, one.model), JudgedMetric(metric=one.metric, model=one.model))),
-                "calls": one.calls,
-                "input_tokens": one.input_tokens,
-                "output_tokens": one.output_tokens,
-                "cost": rounded(one.cost),
+                "metric": metric.metric,
+                "model": name_json(metric.model),
+                "this": _mean(metric),
+                "before": _mean(
+                    before.get((metric.metric, metric.model), JudgedMetric(metric=metric.metric, model=metric.model))
+                ),
+                "calls": metric.calls,
+                "input_tokens": metric.input_tokens,
+                "output_tokens": metric.output_tokens,
+                "cost": rounded(metric.cost),
             }
-            for one in facts.judged
+            for metric in facts.judged
         ],
         "usage_of_all_apps": [
-            {**asdict(one), "model": name_json(one.model), "cost": rounded(one.cost)} for one in facts.usage
+            {**asdict(usage), "model": name_json(usage.model), "cost": rounded(usage.cost)} for usage in facts.usage
         ],
     }
 
 
-def _mean(one: JudgedMetric) -> Json:
+def _mean(metric: JudgedMetric) -> Json:
     """`{judged, scored, mean, lower, upper}`: the interval is normal at 95 %, cut to [0, 1]; it needs two scores."""
-    count = Count(total=one.scored, sum=one.sum, squares=one.squares)
-    lower, upper = interval(count, share=False) if one.scored > 1 else (None, None)
+    count = Count(total=metric.scored, sum=metric.sum, squares=metric.squares)
+    lower, upper = interval(count, share=False) if metric.scored > 1 else (None, None)
     return {
-        "judged": one.judged,
-        "scored": one.scored,
+        "judged": metric.judged,
+        "scored": metric.scored,
         "mean": rounded(count.mean),
         "lower": None if lower is None else rounded(max(0.0, lower)),
         "upper": None if upper is None else rounded(min(1.0, upper)),
@@ -165,7 +172,7 @@ def _mean(one: JudgedMetric) -> Json:
 def agreement_json(facts: Facts, answers: int) -> Json:
     """How often verdicts agree with people, on answers drawn at random, and how many were labelled at all."""
     decided = consensus(facts.opinions)
-    week = summary(facts.week.name, [one for one in decided if one.newest.drawn is Drawn.RANDOM], facts.unlabelled)
+    week = summary(facts.week.name, [c for c in decided if c.newest.drawn is Drawn.RANDOM], facts.unlabelled)
     return {
         "reviewed": share(len(decided), answers),
         "labels": week.verdict.total,
@@ -175,7 +182,7 @@ def agreement_json(facts: Facts, answers: int) -> Json:
         "rule": _agreement(week.rule),
         "disputed": week.disputed,
         "not_labelled": week.unlabelled,
-        "people": len({one.by for one in facts.opinions}),
+        "people": len({opinion.by for opinion in facts.opinions}),
     }
 
 

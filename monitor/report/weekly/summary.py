@@ -70,7 +70,7 @@ def _topics(content: Item) -> Iterator[str]:
     for name, word in (("worse", "Worse"), ("better", "Better")):
         topics = content["topics"][name]
         if topics:
-            named = [f"{one['value']} {points(one['change']['difference'])}" for one in topics[:_NAMED]]
+            named = [f"{topic['value']} {points(topic['change']['difference'])}" for topic in topics[:_NAMED]]
             more = len(topics) - len(named)
             yield f"{word}: {', '.join(named)}{f' and {more} more' if more else ''}."
 
@@ -78,7 +78,7 @@ def _topics(content: Item) -> Iterator[str]:
 def _documents(content: Item) -> Iterator[str]:
     suspects = content["documents"]["self_generated"]
     if suspects["found"]:
-        named = ", ".join(one["document"] for one in suspects["documents"][:_NAMED])
+        named = ", ".join(document["document"] for document in suspects["documents"][:_NAMED])
         yield f"{plural(suspects['found'], 'document')} behind self-generated answers: {named}."
 
 

@@ -71,9 +71,9 @@ def cost(value: float) -> str:
     return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
 
 
-def plural(count: int, one: str, several: str | None = None) -> str:
+def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
     """`1 answer`, `2,000 answers`."""
-    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+    return f"{count:,} {noun if count == 1 else plural_noun or f'{noun}s'}"
 
 
 def text(name: str) -> Callable[[Item], str]:
