@@ -27,7 +27,8 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
         if difference := recount.interactions + recount.removed - recount.assessed - recount.pending:
             waiting = f" and {recount.pending} as pending" if recount.pending else ""
             removed = f" and {recount.removed} removed by retention" if recount.removed else ""
-            counts = f"{recount.assessed} were counted as assessed{waiting}, {recount.interactions} interactions are stored{removed}"
+            counted = f"{recount.assessed} were counted as assessed{waiting}"
+            counts = f"{counted}, {recount.interactions} interactions are stored{removed}"
             yield f"{where}: {counts} ({difference:+})"
         if difference := recount.letters - recount.dead:
             counts = (
