@@ -13,7 +13,6 @@ from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.openai import OpenAIEmbedder
 from monitor.assess.ports import Embedder
-from tests.factories.embed import published_weights
 from tests.servers.llm import KEY, MODEL, llm_server
 
 MIB = 2**20
@@ -54,9 +53,8 @@ LONG = {
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory) -> MiniLMEmbedder:
-    published_weights()
-    return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"))
+def minilm(encoder_cache) -> MiniLMEmbedder:
+    return MiniLMEmbedder(cache_dir=encoder_cache)
 
 
 @pytest.fixture(

@@ -12,7 +12,6 @@ from monitor.assess.embed.tokens import token_type
 from monitor.assess.ports import TokenEncoder
 from tests.contract.test_embedder import LONG
 from tests.contract.test_embedder import ODDITIES as EMBEDDED_ODDITIES
-from tests.factories.embed import published_weights
 
 MIB = 2**20
 
@@ -27,9 +26,8 @@ ODDITIES = [*EMBEDDED_ODDITIES, "\x1c\u2028", "ข้อมูลที่ถู
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory) -> MiniLMEmbedder:
-    published_weights()
-    return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"))
+def minilm(encoder_cache) -> MiniLMEmbedder:
+    return MiniLMEmbedder(cache_dir=encoder_cache)
 
 
 @pytest.fixture(

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.rig.commands import ROOT, run
 from tests.rig.waiting import until
 
-ROOT = Path(__file__).parents[2]
 RULES = """
 grouping: {wait: 0s, interval: 0s}
 rules:
@@ -73,10 +73,8 @@ class Installation:
         self, *arguments: object, stdin: bytes = b"", columns: int = 200, **settings: str
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end, as on a terminal of so many columns."""
-        command = [sys.executable, "-m", "monitor", *map(str, arguments)]
         environment = {**self.environment(settings), "COLUMNS": str(columns)}
-        ended = subprocess.run(command, env=environment, cwd=self.folder, input=stdin, capture_output=True, check=False)
-        return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+        return run([str(argument) for argument in arguments], environment=environment, folder=self.folder, stdin=stdin)
 
     def json(self, *arguments: object, stdin: bytes = b"", code: int = 0, **settings: str) -> Any:
         """What a command with `--json` prints."""

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from monitor.assess.embed import minilm
 from monitor.assess.embed.minilm import MiniLMEmbedder
-from tests.factories.embed import published_weights
 
 # From sentence-transformers, which cuts texts off at 256 tokens. The longest of these has 242, so none was cut there
 # and none is windowed here: `tokens` is compared below.
@@ -20,9 +19,8 @@ SENTENCE = "The quick brown fox jumps over the lazy dog. "  # ten tokens
 
 
 @pytest.fixture(scope="module")
-def embedder(tmp_path_factory):
-    published_weights()
-    return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"), threads=1)
+def embedder(encoder_cache):
+    return MiniLMEmbedder(cache_dir=encoder_cache, threads=1)
 
 
 @pytest.fixture

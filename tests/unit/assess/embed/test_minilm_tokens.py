@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 from monitor.assess.embed import minilm
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.tokens import surface_vectors
-from tests.factories.embed import published_weights
 
 SENTENCE = "The quick brown fox jumps over the lazy dog. "  # ten tokens
 UNKNOWN = "🙂", "🦊"
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    published_weights()
-    return MiniLMEmbedder(cache_dir=tmp_path_factory.mktemp("encoder"), threads=1)
+def encoder(encoder_cache):
+    return MiniLMEmbedder(cache_dir=encoder_cache, threads=1)
 
 
 def pieces(encoder, text):
