@@ -46,9 +46,7 @@ class Site:
         self.app = create_app(application, self.guard)
 
     def anonymous(self, *, at: str = HERE, **headers: str) -> TestClient:
-        return TestClient(
-            self.app, base_url=at, headers=headers, raise_server_exceptions=False, follow_redirects=False
-        )  # fmt: skip
+        return TestClient(self.app, base_url=at, headers=headers, raise_server_exceptions=False, follow_redirects=False)
 
     def token(self, role: str, name: str = "", **over: Any) -> str:
         """The secret of a new token."""

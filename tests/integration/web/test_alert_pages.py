@@ -52,13 +52,22 @@ def save(engine):
 
 FIRING = an_alert(rule_digest=DIGEST, fingerprint="f" * 32, labels={"app": "shop"})
 OVER = an_alert(
-    rule_digest=DIGEST, fingerprint="a" * 32, episode="e2", state=State.RESOLVED, resolved_at=at(-60),
-    active_since=at(-90), labels={"app": "help"},
-)  # fmt: skip
+    rule_digest=DIGEST,
+    fingerprint="a" * 32,
+    episode="e2",
+    state=State.RESOLVED,
+    resolved_at=at(-60),
+    active_since=at(-90),
+    labels={"app": "help"},
+)
 OLD = an_alert(
-    rule_digest=DIGEST, fingerprint="b" * 32, episode="e3", state=State.RESOLVED, resolved_at=at(-60 * 24 * 8),
+    rule_digest=DIGEST,
+    fingerprint="b" * 32,
+    episode="e3",
+    state=State.RESOLVED,
+    resolved_at=at(-60 * 24 * 8),
     labels={"app": "forgotten"},
-)  # fmt: skip
+)
 
 
 def test_nothing_yet_says_how_to_begin(site):
@@ -115,9 +124,14 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
 def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, engine):
     save(FIRING)
     its = ExampleAnswer(
-        id="a/b", app="shop", question=HOSTILE, answer=HOSTILE, verdict="refusal", reasons=("refusal_wording",),
+        id="a/b",
+        app="shop",
+        question=HOSTILE,
+        answer=HOSTILE,
+        verdict="refusal",
+        reasons=("refusal_wording",),
         probability=0.9,
-    )  # fmt: skip
+    )
     explanation = Explanation(
         signal="negative", answers=9, matching=3, before_answers=90, before_matching=3, looked_at=1, telling=(its,)
     )
@@ -229,9 +243,21 @@ def test_a_silence_that_cannot_be_says_why(site, rows, matchers, said):
 
 def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     bare = an_alert(
-        rule="gone", signal="lag", unit="seconds", method="threshold", labels={}, annotations={}, value=None, samples=0,
-        lower=float("-inf"), upper=float("inf"), bound=300, window=timedelta(), state=State.ERROR, detail="no <table>",
-    )  # fmt: skip
+        rule="gone",
+        signal="lag",
+        unit="seconds",
+        method="threshold",
+        labels={},
+        annotations={},
+        value=None,
+        samples=0,
+        lower=float("-inf"),
+        upper=float("inf"),
+        bound=300,
+        window=timedelta(),
+        state=State.ERROR,
+        detail="no <table>",
+    )
     save(bare)
     client = site.by_token("operator")
     assert "gone" in client.get("/alerts").text

@@ -117,8 +117,12 @@ def test_one_has_everything_that_is_known_of_it(viewer, writer):
     assert one["probabilities"] == {"grounded": 0.75, "refusal": 0.125, "self_generated": 0.125}
     assert one["metrics"] == {"sdq": 0.75, "sdrd": 0.875, "sda": 0.5, "qrd": 0.625, "qa": 0.25}
     assert one["support"]["documents"][0] == {
-        "document_id": "d-1", "start": 0, "end": 26, "text": "Deleted snapshots are kept", "match": None,
-    }  # fmt: skip
+        "document_id": "d-1",
+        "start": 0,
+        "end": 26,
+        "text": "Deleted snapshots are kept",
+        "match": None,
+    }
     assert one["alignment"][0]["score"] == 0.875
     assert one["profile"] == {"name": "hash", "hash": "0123456789abcdef"}
     assert found["other_assessments"] == found["judgements"] == found["labels"] == []

@@ -19,8 +19,15 @@ def stored(writer):
     writer.write(
         a_batch(
             an_assessment(
-                id=ID, app=APP, conversation_id="c-1", turn=2, verdict=Verdict.SELF_GENERATED, model="large",
-                reasons=(Reason.NOT_IN_DOCUMENTS,), rule_verdict=Verdict.GROUNDED, trace_id="t-1",
+                id=ID,
+                app=APP,
+                conversation_id="c-1",
+                turn=2,
+                verdict=Verdict.SELF_GENERATED,
+                model="large",
+                reasons=(Reason.NOT_IN_DOCUMENTS,),
+                rule_verdict=Verdict.GROUNDED,
+                trace_id="t-1",
                 tags={"topic": "<i>"},
                 answer="Deleted snapshots are kept for 30 days. Write to ada@example.org <script>alert(1)</script>.",
                 retrieved_documents=(
@@ -32,7 +39,7 @@ def stored(writer):
             pending=(an_interaction(id="waits", app=APP),),
             received=4,
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.usefixtures("stored")

@@ -22,14 +22,19 @@ def stored(writer):
         a_batch(
             *(
                 an_assessment(
-                    id=f"q/{n:03}", app="shop & co", occurred_at=at(-n - 1), verdict=VERDICTS[n % 3], model="large",
-                    question=f"=Question {n} <b>", answer="Write to ada@example.org <script>alert(1)</script>",
+                    id=f"q/{n:03}",
+                    app="shop & co",
+                    occurred_at=at(-n - 1),
+                    verdict=VERDICTS[n % 3],
+                    model="large",
+                    question=f"=Question {n} <b>",
+                    answer="Write to ada@example.org <script>alert(1)</script>",
                     reasons=(Reason.MISSING_FACT, Reason.NOT_IN_DOCUMENTS) if n % 3 == 2 else (),
                 )
                 for n in range(120)
             )
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

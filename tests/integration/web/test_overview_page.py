@@ -25,7 +25,10 @@ def stored(writer):
         a_batch(
             *(
                 an_assessment(
-                    id=f"{app}-{day}-{n}", app=app, model="large", verdict=verdict,
+                    id=f"{app}-{day}-{n}",
+                    app=app,
+                    model="large",
+                    verdict=verdict,
                     occurred_at=at(-10 - n - day * 1440),
                     position=Position(topic="answers", partition=0, offset=day * 100 + n + len(app) * 1000),
                 )
@@ -34,7 +37,7 @@ def stored(writer):
                 for n, verdict in enumerate(verdicts)
             )
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.usefixtures("stored")

@@ -26,13 +26,16 @@ def answered(writer):
         a_batch(
             *(
                 an_assessment(
-                    id=f"q-{n}", app=APP, occurred_at=LAST_WEEK + timedelta(minutes=n), verdict=verdicts[n % 3],
+                    id=f"q-{n}",
+                    app=APP,
+                    occurred_at=LAST_WEEK + timedelta(minutes=n),
+                    verdict=verdicts[n % 3],
                     answer="<script>alert(1)</script>",
                 )
                 for n in range(90)
             )
         )
-    )  # fmt: skip
+    )
 
 
 def made(site):
@@ -133,14 +136,20 @@ def labelled(engine, number, *, drawn=Drawn.RANDOM):
     labels = [
         Label(
             standing=Standing(
-                app="shop", id=f"p-{n}", occurred_at=at(-n), verdict=Verdict.GROUNDED, rule_verdict=Verdict.GROUNDED,
-                probabilities=PROBABLE[Verdict.GROUNDED], profile_hash="0123456789abcdef", drawn=drawn,
+                app="shop",
+                id=f"p-{n}",
+                occurred_at=at(-n),
+                verdict=Verdict.GROUNDED,
+                rule_verdict=Verdict.GROUNDED,
+                probabilities=PROBABLE[Verdict.GROUNDED],
+                profile_hash="0123456789abcdef",
+                drawn=drawn,
             ),
             label=Verdict.SELF_GENERATED if n % 2 else Verdict.GROUNDED,
             by="ada",
         )
         for n in range(number)
-    ]  # fmt: skip
+    ]
     Reviews(engine).keep(labels, NOON)
 
 

@@ -18,13 +18,16 @@ def stored(writer):
         a_batch(
             *(
                 an_assessment(
-                    id=f"q/{n}", app="shop & co", occurred_at=at(-n - 1), verdict=VERDICTS[n % 3],
+                    id=f"q/{n}",
+                    app="shop & co",
+                    occurred_at=at(-n - 1),
+                    verdict=VERDICTS[n % 3],
                     answer=f"Write to ada@example.org, <b>{n}</b>",
                 )
                 for n in range(8)
             )
         )
-    )  # fmt: skip
+    )
 
 
 def offered(text):

@@ -14,9 +14,14 @@ from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 # For everybody: what is needed before signing in, and what says nothing of what is stored.
 OPEN = {
-    ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/signin"), ("POST", "/signin"), ("GET", "/signin/oidc"),
-    ("GET", "/signin/oidc/callback"), ("GET", "/api/v1/openapi.json"),
-}  # fmt: skip
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/signin"),
+    ("POST", "/signin"),
+    ("GET", "/signin/oidc"),
+    ("GET", "/signin/oidc/callback"),
+    ("GET", "/api/v1/openapi.json"),
+}
 MATRIX = {
     Permission.VIEW: {Role.VIEWER, Role.OPERATOR, Role.AUDITOR, Role.ADMIN},
     Permission.UNMASK: {Role.OPERATOR, Role.AUDITOR, Role.ADMIN},

@@ -65,8 +65,11 @@ def test_the_answers_that_it_is_about(signal, asked):
     path = urlsplit(alert_view.interactions_path(its))
     assert path.path == "/interactions"
     assert parse_qs(path.query) == {
-        "app": ["a&b=ü"], "since": ["2025-11-21T11:53Z"], "until": ["2025-11-21T12:11Z"], **asked,
-    }  # fmt: skip
+        "app": ["a&b=ü"],
+        "since": ["2025-11-21T11:53Z"],
+        "until": ["2025-11-21T12:11Z"],
+        **asked,
+    }
 
 
 def test_what_is_not_over_has_no_end():
@@ -77,9 +80,14 @@ def test_history_is_newest_first_and_names_what_failed():
     event = {"at": at(0), "from_state": "pending", "to_state": "no_data", "samples": 1200, "note": "quiet"}
     action = {"at": at(2), "action": "acknowledge", "by": "ada", "comment": "on it"}
     told = {
-        "made_at": at(1), "receiver": "slack", "news": "firing", "delivered_at": None, "given_up": True,
-        "attempts": 3, "last_error": "channel_not_found",
-    }  # fmt: skip
+        "made_at": at(1),
+        "receiver": "slack",
+        "news": "firing",
+        "delivered_at": None,
+        "given_up": True,
+        "attempts": 3,
+        "last_error": "channel_not_found",
+    }
     acknowledged, lost, fired = alert_view.history([event], [action], [told])
     assert (acknowledged.what, acknowledged.more) == ("acknowledged by ada", "on it")
     assert (lost.what, lost.more, lost.bad) == ("notified slack: firing", "lost: channel_not_found", True)

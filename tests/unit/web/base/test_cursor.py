@@ -24,12 +24,18 @@ def test_a_place_comes_back_from_its_cursor(name):
     + [
         urlsafe_b64encode(text.encode()).decode()
         for text in (
-            "{}", "[]", '["2025-01-01T00:00:00Z", "a"]', '["2025-01-01", "a", "b"]', '["2025-01-01T00:00:00Z", 1, 2]',
-            '["2025-01-01T00:00:00Z", "a", "\\u0000"]', '["2025-01-01T00:00:00Z", "a", "\\ud800"]',
-            "1" * 5_000, "[" * 2_900,
+            "{}",
+            "[]",
+            '["2025-01-01T00:00:00Z", "a"]',
+            '["2025-01-01", "a", "b"]',
+            '["2025-01-01T00:00:00Z", 1, 2]',
+            '["2025-01-01T00:00:00Z", "a", "\\u0000"]',
+            '["2025-01-01T00:00:00Z", "a", "\\ud800"]',
+            "1" * 5_000,
+            "[" * 2_900,
         )
     ],
-)  # fmt: skip
+)
 def test_any_other_cursor_is_refused(word):
     with pytest.raises(WrongSettings, match="not valid"):
         from_cursor(word)

@@ -16,13 +16,32 @@ from tests.factories.answers import NOON
 
 def a_row(**over):
     known = {
-        "app": "shop", "id": "q-1", "occurred_at": NOON, "environment": "production", "model": "large", "topic": None,
-        "conversation_id": "c-1", "question": "Write to ada@example.org?", "answer": "Yes.",
-        "verdict": Verdict.REFUSAL, "rule_verdict": Verdict.GROUNDED,
-        "reasons": (Reason.REFUSAL_WORDING, Reason.MISSING_FACT), "refusal_kind": "full", "refusal_correct": None,
-        "p_grounded": 0.1, "p_refusal": 0.8, "p_self_generated": 0.1, "uncalibrated": True, "sdq": -0.25, "sdrd": None,
-        "sda": 0.30000001192, "qrd": 0.5, "qa": 0.5, "profile_name": "minilm", "profile_hash": "0123",
-    }  # fmt: skip
+        "app": "shop",
+        "id": "q-1",
+        "occurred_at": NOON,
+        "environment": "production",
+        "model": "large",
+        "topic": None,
+        "conversation_id": "c-1",
+        "question": "Write to ada@example.org?",
+        "answer": "Yes.",
+        "verdict": Verdict.REFUSAL,
+        "rule_verdict": Verdict.GROUNDED,
+        "reasons": (Reason.REFUSAL_WORDING, Reason.MISSING_FACT),
+        "refusal_kind": "full",
+        "refusal_correct": None,
+        "p_grounded": 0.1,
+        "p_refusal": 0.8,
+        "p_self_generated": 0.1,
+        "uncalibrated": True,
+        "sdq": -0.25,
+        "sdrd": None,
+        "sda": 0.30000001192,
+        "qrd": 0.5,
+        "qa": 0.5,
+        "profile_name": "minilm",
+        "profile_hash": "0123",
+    }
     return ListedInteraction(**{**known, **over})
 
 

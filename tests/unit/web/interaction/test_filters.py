@@ -51,9 +51,21 @@ def test_times_are_read_as_utc_and_take_the_place_of_the_span():
 
 @pytest.mark.parametrize(
     "query",
-    ["verdict=good", "reason=none", "refusal=x", "labelled=x", "metric=auc", "span=1y", "since=yesterday",
-     "until=0001-01-01", "metric=sdq&low=much", "metric=sdq&high=nan", "metric=sdq&low=7", "low=0.5"],
-)  # fmt: skip
+    [
+        "verdict=good",
+        "reason=none",
+        "refusal=x",
+        "labelled=x",
+        "metric=auc",
+        "span=1y",
+        "since=yesterday",
+        "until=0001-01-01",
+        "metric=sdq&low=much",
+        "metric=sdq&high=nan",
+        "metric=sdq&low=7",
+        "low=0.5",
+    ],
+)
 def test_what_cannot_be_read_is_named_and_left_out(query):
     its = ask(query)
     assert len(its.faults) == 1

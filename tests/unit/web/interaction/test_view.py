@@ -79,14 +79,23 @@ def test_a_passage_or_support_that_is_cut_out_of_a_number_is_hidden():
     end = document.index(" 1111 1111 is") + 5
     answer = "It is the card that you know of."
     pair = {
-        "answer_start": 0, "answer_end": len(answer), "document": 0, "document_id": "d0", "start": 0, "end": end,
-        "score": 0.9, "contradicts": False,
-    }  # fmt: skip
+        "answer_start": 0,
+        "answer_end": len(answer),
+        "document": 0,
+        "document_id": "d0",
+        "start": 0,
+        "end": end,
+        "score": 0.9,
+        "contradicts": False,
+    }
     piece = {"document_id": "d0", "start": 0, "end": end, "text": document[:end]}
     row = {
-        **ROW, "answer": answer, "retrieved_documents": [{"id": "d0", "text": document}],
-        "evidence": {"alignment": [pair], "missing": []}, "support": {"origin": "extractive", "documents": [piece]},
-    }  # fmt: skip
+        **ROW,
+        "answer": answer,
+        "retrieved_documents": [{"id": "d0", "text": document}],
+        "evidence": {"alignment": [pair], "missing": []},
+        "support": {"origin": "extractive", "documents": [piece]},
+    }
     told = [sentence_views(row, clear=False)[0].passage, support_views(row, clear=False)[0][0]]
     told.append(text_of(document_views(row, clear=False)[0].pieces))
     assert not any("4111" in text or "1111" in text for text in told)

@@ -17,11 +17,15 @@ class Stored:
     def __init__(self, number):
         self.rows = [
             Candidate(
-                app="a", id=f"q-{n}", occurred_at=NOON, verdict=Verdict.GROUNDED, rule_verdict=Verdict.GROUNDED,
+                app="a",
+                id=f"q-{n}",
+                occurred_at=NOON,
+                verdict=Verdict.GROUNDED,
+                rule_verdict=Verdict.GROUNDED,
                 probabilities=PROBABLE[Verdict.GROUNDED],
             )
             for n in range(number)
-        ]  # fmt: skip
+        ]
         self.labels = {}
         self.asked = 0
 
@@ -67,8 +71,12 @@ def test_skipped_answers_are_passed_over_until_nothing_is_left():
 def test_second_opinions_are_about_answers_that_others_have_labelled():
     stored = Stored(2)
     cache, second = CandidateCache(stored), CandidateQuery(None, timedelta(days=7), second=True)
-    stored.rows = [Candidate(**{n: getattr(c, n) for n in Candidate.__slots__} | {"people": frozenset({"grace"}),
-                   "drawn": Drawn.MARGIN}) for c in stored.rows]  # fmt: skip
+    stored.rows = [
+        Candidate(
+            **{n: getattr(c, n) for n in Candidate.__slots__} | {"people": frozenset({"grace"}), "drawn": Drawn.MARGIN}
+        )
+        for c in stored.rows
+    ]
     stored.labels = {("a", "q-0"): {"grace"}, ("a", "q-1"): {"grace", "ada"}}
     cache.next_offer(second, by="x", skipped=[], now=NOON)
     assert cache.next_offer(second, by="ada", skipped=[], now=NOON).candidate.id == "q-0"
