@@ -30,17 +30,21 @@ SOURCE = "rules: []"
 RULES = {"source": SOURCE, "digest": sha256(SOURCE.encode()).hexdigest(), "rules": {}}
 ACTS = [
     act_record(
-        kind="profile", app="", subject="0123456789abcdef",
+        kind="profile",
+        app="",
+        subject="0123456789abcdef",
         body={"by": "monitor", "definition": sha256(canonical(DEFINITION)).hexdigest()},
     ),
     act_record(kind="rules", app="", subject="rules", body={"by": "monitor", **RULES}),
-]  # fmt: skip
-LOG = Log([
-    *ACTS,
-    *(interaction_record(row, SECRET) for row in INTERACTIONS),
-    *(assessment_record(row, SECRET) for row in ASSESSMENTS),
-    interaction_record(an_interaction_row(app="other-bot"), SECRET),
-])  # fmt: skip
+]
+LOG = Log(
+    [
+        *ACTS,
+        *(interaction_record(row, SECRET) for row in INTERACTIONS),
+        *(assessment_record(row, SECRET) for row in ASSESSMENTS),
+        interaction_record(an_interaction_row(app="other-bot"), SECRET),
+    ]
+)
 SIZES = (4, 7, len(LOG.leaves))
 ABOUT = ExportAbout(
     app="support-bot", start=NOON, end=at(60), made_at=at(90), made_by="ann", verifier_key=SIGNER.verifier_key

@@ -61,10 +61,19 @@ def some_rows() -> list[tuple[Labelled, Assessment]]:
         (S, S, G, (None, None, None, None, 0.6), (0.4, 0.05, 0.55), "g", "small", None),
     ]
     return [
-        a_row(label, verdict, number=number, rule=rule, metrics=metrics, probabilities=probabilities, group=group,
-              model=model, answerable=answerable)
+        a_row(
+            label,
+            verdict,
+            number=number,
+            rule=rule,
+            metrics=metrics,
+            probabilities=probabilities,
+            group=group,
+            model=model,
+            answerable=answerable,
+        )
         for number, (label, verdict, rule, metrics, probabilities, group, model, answerable) in enumerate(specification)
-    ]  # fmt: skip
+    ]
 
 
 def measured(pairs: list[tuple[Labelled, Assessment]]) -> Measured:

@@ -14,17 +14,27 @@ TOLD = a_notified_alert(
 def a_group(**over) -> AlertGroup:
     """One that its first notification is told of."""
     known = {
-        "key": "g1", "receiver": "slack", "labels": {"app": "shop"}, "episode": "e1", "number": 1, "told_at": at(1),
-        "paged_at": at(1), "said": {"f" * 32: TOLD},
-    }  # fmt: skip
+        "key": "g1",
+        "receiver": "slack",
+        "labels": {"app": "shop"},
+        "episode": "e1",
+        "number": 1,
+        "told_at": at(1),
+        "paged_at": at(1),
+        "said": {"f" * 32: TOLD},
+    }
     return AlertGroup(**known | over)
 
 
 def tell(outbox, group: AlertGroup, *, over=False, **changes) -> Notification:
     known = {
-        "receiver": group.receiver, "group": group.key, "episode": group.episode, "number": group.number - 1,
-        "news": "resolved" if over else "changed", "at": group.told_at,
-    }  # fmt: skip
+        "receiver": group.receiver,
+        "group": group.key,
+        "episode": group.episode,
+        "number": group.number - 1,
+        "news": "resolved" if over else "changed",
+        "at": group.told_at,
+    }
     notification = a_notification(**known | changes)
     outbox.enqueue(group, notification, over=over)
     return notification

@@ -29,8 +29,12 @@ def some(number, verdict=Verdict.GROUNDED, **over):
 
 some.made = 0
 PENDING = an_alert(
-    state=State.PENDING, fired_at=None, receivers=(), active_since=at(0), labels={"app": "a", "team": 'Søren’s "A"'},
-)  # fmt: skip
+    state=State.PENDING,
+    fired_at=None,
+    receivers=(),
+    active_since=at(0),
+    labels={"app": "a", "team": 'Søren’s "A"'},
+)
 FIRING = replace(PENDING, state=State.FIRING, fired_at=at(2), receivers=("console", "slack"), value=0.5, samples=80)
 DIGEST = PENDING.rule_digest
 

@@ -117,21 +117,32 @@ def _evidence(random: Random, names: list[str], own: int, *, carried: bool) -> E
         features=dict.fromkeys(FEATURES),
         alignment=(
             AlignedSentence(
-                answer_start=0, answer_end=20, document=own, document_id=names[own], start=0, end=10,
+                answer_start=0,
+                answer_end=20,
+                document=own,
+                document_id=names[own],
+                start=0,
+                end=10,
                 score=random.uniform(0.6, 0.95) if carried else random.uniform(0.1, 0.59),
                 contradicts=random.random() < 0.05,
             ),
             # the idle document's passage contradicts, whatever its score
             *(
                 AlignedSentence(
-                    answer_start=20, answer_end=30, document=place, document_id=name, start=0, end=10, score=0.9,
+                    answer_start=20,
+                    answer_end=30,
+                    document=place,
+                    document_id=name,
+                    start=0,
+                    end=10,
+                    score=0.9,
                     contradicts=True,
                 )
                 for place, name in enumerate(names)
                 if name == IDLE
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def batches(its: list[Assessment], *, dead: int = 3) -> Iterator[Batch]:
@@ -167,15 +178,21 @@ def watch(connection: psycopg.Connection) -> None:
     ):
         connection.execute(_ALERT, (fingerprint, rule, Jsonb(labels)))
     events = (
-        ("f1", "e0", at(days=-2), "inactive", "firing"), ("f1", "e0", at(days=-1), "firing", "resolved"),
-        ("f1", "e1", at(hours=-2), "inactive", "pending"), ("f1", "e1", at(hours=-1), "pending", "firing"),
+        ("f1", "e0", at(days=-2), "inactive", "firing"),
+        ("f1", "e0", at(days=-1), "firing", "resolved"),
+        ("f1", "e1", at(hours=-2), "inactive", "pending"),
+        ("f1", "e1", at(hours=-1), "pending", "firing"),
         ("f1", "e1", at(hours=4), "firing", "resolved"),
-        ("f1", "e2", at(days=2), "pending", "firing"), ("f1", "e2", at(days=2, hours=1), "firing", "no_data"),
+        ("f1", "e2", at(days=2), "pending", "firing"),
+        ("f1", "e2", at(days=2, hours=1), "firing", "no_data"),
         ("f1", "e2", at(days=2, hours=3), "no_data", "resolved"),
-        ("f1", "e3", at(days=3), "inactive", "pending"), ("f1", "e3", at(days=3, hours=1), "pending", "inactive"),
-        ("f2", "e4", at(days=6, hours=20), "pending", "firing"), ("f2", "e4", at(days=8), "firing", "resolved"),
-        ("f3", "e5", at(days=1), "pending", "firing"), ("f1", "e6", at(days=7, hours=1), "pending", "firing"),
-    )  # fmt: skip
+        ("f1", "e3", at(days=3), "inactive", "pending"),
+        ("f1", "e3", at(days=3, hours=1), "pending", "inactive"),
+        ("f2", "e4", at(days=6, hours=20), "pending", "firing"),
+        ("f2", "e4", at(days=8), "firing", "resolved"),
+        ("f3", "e5", at(days=1), "pending", "firing"),
+        ("f1", "e6", at(days=7, hours=1), "pending", "firing"),
+    )
     for event in events:
         connection.execute(_EVENT, event)
     acts = (

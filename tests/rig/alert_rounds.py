@@ -131,9 +131,14 @@ def slack_bot(slack: str) -> SlackBot:
     """One that nobody waits for."""
     clock = Stepping()
     return SlackBot(
-        token=TOKEN, channel=CHANNEL, api_url=slack, draw=lambda _: PICTURE, buttons=True, clock=clock,
+        token=TOKEN,
+        channel=CHANNEL,
+        api_url=slack,
+        draw=lambda _: PICTURE,
+        buttons=True,
+        clock=clock,
         sleep=clock.sleep,
-    )  # fmt: skip
+    )
 
 
 def alert_loop(
@@ -151,9 +156,13 @@ def alert_loop(
 
     def describer(rules: Any) -> Any:
         describe = Describer(
-            rules=rules, signals=store, answers=ExplanationRows(engine), explanations=Explanations(engine), embed=None,
+            rules=rules,
+            signals=store,
+            answers=ExplanationRows(engine),
+            explanations=Explanations(engine),
+            embed=None,
             link=lambda _app, _id: None,
-        )  # fmt: skip
+        )
 
         def described(alert: Any, now: datetime) -> Any:
             description = describe(alert, now)
@@ -164,9 +173,15 @@ def alert_loop(
         return described
 
     return AlertLoop(
-        rules=lambda: rules, store=store, outbox=outbox, receivers=receivers, describe=describer, link=lambda _: None,
-        random=Random(7), **over,
-    )  # fmt: skip
+        rules=lambda: rules,
+        store=store,
+        outbox=outbox,
+        receivers=receivers,
+        describe=describer,
+        link=lambda _: None,
+        random=Random(7),
+        **over,
+    )
 
 
 def acknowledge(engine: Any, minutes: float) -> None:
@@ -203,9 +218,12 @@ class Processes:
         self._known = {"database": database, "slack": slack}
         self._forks = subprocess.Popen(
             [sys.executable, "-m", "tests.rig.alert_rounds"],
-            cwd=ROOT, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=ROOT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def start(self, rounds: Sequence[tuple[str, float]], *, die: str | None = None) -> None:
         self._forks.stdin.write(json.dumps({**self._known, "rounds": rounds, "die": die}) + "\n")

@@ -39,15 +39,18 @@ HOSTILE = (
     f"<script>{RAN}</script>",
     f"<img src=x onerror='{RAN}'>",
     f"<svg onload='{RAN}'><animate onbegin='{RAN}' attributeName=x dur=1s></svg>",
-    f"</td></table></div><iframe srcdoc=\"<script>parent.{RAN.removeprefix('window.')}</script>\"></iframe>",
+    f'</td></table></div><iframe srcdoc="<script>parent.{RAN.removeprefix("window.")}</script>"></iframe>',
     f"\"'><body onfocus='{RAN}' autofocus><input autofocus onfocus='{RAN}'>",
     "<style>body { display: none !important } * { background: url(http://192.0.2.7/seen) }</style>",
     "<link rel=stylesheet href=http://192.0.2.7/seen.css><base href=http://192.0.2.7/>",
     f"[here](javascript:{RAN}) javascript:{RAN} <a href='javascript:{RAN}'>here</a>",
     "{{ 7 * 7 }} {% raw %} ${7*7} <%= 7*7 %>",
     "\u202egnitirw thgir-ot-tfel\u202c \u0000 \ud83d\ude00 " + "long" * 500,
-    "<!--", "]]>", "<template><p>", "<form action=http://192.0.2.7/><button>Sign in</button></form>",
-)  # fmt: skip
+    "<!--",
+    "]]>",
+    "<template><p>",
+    "<form action=http://192.0.2.7/><button>Sign in</button></form>",
+)
 # Each copy lies a little further back in the 60 days before; ids say which they are a copy of.
 _COPY = """
     WITH numbered AS (
@@ -84,12 +87,23 @@ def events(now: datetime) -> Iterator[str]:
     for number in range(160, 220):
         yield _line(bot.answer(number, now - timedelta(minutes=(220 - number) * 0.9), bad).interaction)
     for number, text in enumerate(HOSTILE):
-        yield json.dumps({
-            "id": f"hostile/{number}?<b>&#", "app": APP, "occurred_at": (now - timedelta(minutes=1)).isoformat(),
-            "question": f"Why? {text}", "answer": f"It is so. {text}", "conversation_id": f"c-{text[:20]}",
-            "model": f"m{text[:30]}", "tags": {"topic": f"t{text[:30]}"}, "prompt_version": text[:30],
-            "retrieved_documents": [{"id": f"d{text[:30]}", "text": f"It is so. {text}", "source": text[:60]}],
-        }) + "\n"  # fmt: skip
+        yield (
+            json.dumps(
+                {
+                    "id": f"hostile/{number}?<b>&#",
+                    "app": APP,
+                    "occurred_at": (now - timedelta(minutes=1)).isoformat(),
+                    "question": f"Why? {text}",
+                    "answer": f"It is so. {text}",
+                    "conversation_id": f"c-{text[:20]}",
+                    "model": f"m{text[:30]}",
+                    "tags": {"topic": f"t{text[:30]}"},
+                    "prompt_version": text[:30],
+                    "retrieved_documents": [{"id": f"d{text[:30]}", "text": f"It is so. {text}", "source": text[:60]}],
+                }
+            )
+            + "\n"
+        )
     for text in HOSTILE[:3]:
         yield json.dumps({"id": text, "app": APP, "question": 7, "answer": text}) + "\n"
     yield "<script>window.ran = 1</script>\n"
@@ -102,11 +116,12 @@ def multiply(url: str) -> None:
         copies = INTERACTIONS // stored
         for table in ("interaction", "assessment"):
             columns = [
-                name for (name,) in connection.execute(
+                name
+                for (name,) in connection.execute(
                     "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0",
                     [table],
                 )
-            ]  # fmt: skip
+            ]
             earlier = (
                 "occurred_at - interval '2 days' - copy * interval '58 days' / %(copies)s - place * interval '1 s'"
             )

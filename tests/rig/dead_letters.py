@@ -35,13 +35,19 @@ def consume(writer, log, *, first=0, expected=None, partition=0, decoder=STRICT)
     """
     messages = [
         a_message(value, position=Position(topic=TOPIC, partition=partition, offset=n), headers=(("h", b"\xff"),))
-        for n, value in enumerate(log, first) if isinstance(value, bytes)
-    ]  # fmt: skip
+        for n, value in enumerate(log, first)
+        if isinstance(value, bytes)
+    ]
     interactions, dead = decoder.decode_batch(messages)
     offset = Offset(
-        topic=TOPIC, partition=partition, expected=expected, begin=first, next=first + len(log),
-        received=len(messages), skipped=Counter(entry for entry in log if isinstance(entry, Skip)),
-    )  # fmt: skip
+        topic=TOPIC,
+        partition=partition,
+        expected=expected,
+        begin=first,
+        next=first + len(log),
+        received=len(messages),
+        skipped=Counter(entry for entry in log if isinstance(entry, Skip)),
+    )
     writer.write(a_batch(*assessed(interactions), dead_letters=tuple(dead), offsets=(offset,)))
     return offset.next
 

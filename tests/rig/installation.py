@@ -89,9 +89,13 @@ class Installation:
         with out.open("w") as out_file, err.open("w") as err_file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "monitor", *map(str, arguments)],
-                env=self.environment(settings), cwd=self.folder, text=True,
-                stdin=subprocess.PIPE, stdout=out_file, stderr=err_file,
-            )  # fmt: skip
+                env=self.environment(settings),
+                cwd=self.folder,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=out_file,
+                stderr=err_file,
+            )
         self._started.append(Running(process, out, err))
         return self._started[-1]
 

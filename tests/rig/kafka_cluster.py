@@ -209,8 +209,9 @@ def kcat_produce(
     sent = subprocess.run(
         [kcat, "-P", "-b", bootstrap, "-t", topic, *options],
         input=b"".join(before + (value or b"") + end.encode() for value in values),
-        capture_output=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        check=False,
+    )
     assert sent.returncode == 0, sent.stderr.decode()
 
 

@@ -59,9 +59,13 @@ class Reader:
 
     def offset(self, first, number):
         return Offset(
-            topic=self.topic, partition=self.partition, expected=first or None, begin=first, next=first + number,
+            topic=self.topic,
+            partition=self.partition,
+            expected=first or None,
+            begin=first,
+            next=first + number,
             received=number,
-        )  # fmt: skip
+        )
 
 
 def set_aside(writer, *ids, **over):

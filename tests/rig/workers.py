@@ -48,9 +48,13 @@ class Partition:
 
     def offsets(self) -> list[Offset]:
         found = Offset(
-            topic=TOPIC, partition=0, expected=self.told or None, begin=self.told, next=self.reached,
+            topic=TOPIC,
+            partition=0,
+            expected=self.told or None,
+            begin=self.told,
+            next=self.reached,
             received=self.reached - self.told,
-        )  # fmt: skip
+        )
         self.told = self.reached
         return [found] if found.received else []
 

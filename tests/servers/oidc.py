@@ -90,9 +90,11 @@ class OidcProvider:
 
     def _document(self) -> dict[str, Any]:
         return {
-            "issuer": self.issuer, "authorization_endpoint": f"{self.issuer}/authorize",
-            "token_endpoint": f"{self.issuer}/token", "jwks_uri": f"{self.issuer}/keys",
-        }  # fmt: skip
+            "issuer": self.issuer,
+            "authorization_endpoint": f"{self.issuer}/authorize",
+            "token_endpoint": f"{self.issuer}/token",
+            "jwks_uri": f"{self.issuer}/keys",
+        }
 
     def _token(self, request: Request) -> Answer:
         form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}

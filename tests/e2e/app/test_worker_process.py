@@ -24,10 +24,14 @@ def server():
 def watched(monitor, server):
     """An installation that asks the scripted server, and judges everything."""
     monitor.settings |= {
-        "EMBEDDING__PROVIDER": "hash", "LLM__BASE_URL": server.base_url, "LLM__API_KEY": KEY,
-        "LLM__MODEL": CHAT_MODEL, "JUDGE__MODE": "combined", "JUDGE__SAMPLE": '{"rest": 1}',
+        "EMBEDDING__PROVIDER": "hash",
+        "LLM__BASE_URL": server.base_url,
+        "LLM__API_KEY": KEY,
+        "LLM__MODEL": CHAT_MODEL,
+        "JUDGE__MODE": "combined",
+        "JUDGE__SAMPLE": '{"rest": 1}',
         "AUDIT__ENABLED": "0",  # whose process would be another child
-    }  # fmt: skip
+    }
     return monitor
 
 

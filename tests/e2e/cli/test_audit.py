@@ -121,8 +121,9 @@ def test_a_run_seals_by_the_clock_and_once_more_at_its_end(monitor, log, event, 
     assert "Traceback" not in running.err
     assert rows("SELECT count(*) FROM audit_leaf WHERE subject IN ('a', 'b')") == [(4,)]
     assert rows("SELECT kind FROM audit_leaf WHERE kind IN ('profile', 'rules') ORDER BY kind") == [
-        ("profile",), ("rules",),
-    ]  # fmt: skip
+        ("profile",),
+        ("rules",),
+    ]
     assert len(checkpoints(monitor)) == rows("SELECT count(*) FROM audit_checkpoint")[0][0]
     assert monitor.json("audit", "verify", **HASH)["findings"] == []
 

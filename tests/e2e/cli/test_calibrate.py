@@ -52,9 +52,12 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
 
     evaluated = offline.json("evaluate", "labels.jsonl", "--profile", "mine.toml")
     assert evaluated["profile"] == {
-        "name": "mine", "hash": made["hash"], "embedding_model": "hash/64", "calibrated": True,
+        "name": "mine",
+        "hash": made["hash"],
+        "embedding_model": "hash/64",
+        "calibrated": True,
         "on_its_own_labels": True,
-    }  # fmt: skip
+    }
     assert any("fitted to these very labels" in note for note in evaluated["notes"])
     assert evaluated["all"]["confusion"]["verdict"]["grounded"]["grounded"] >= 35
 

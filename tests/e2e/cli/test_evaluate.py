@@ -26,8 +26,11 @@ def offline(tmp_path):
 def lines(number=24, **over):
     def one(i):
         answer, label = (
-            (HOLDS[0], "grounded"), (REFUSAL, "refusal"), (INVENTED, "self_generated"), (HOLDS[1], "grounded")
-        )[i % 4]  # fmt: skip
+            (HOLDS[0], "grounded"),
+            (REFUSAL, "refusal"),
+            (INVENTED, "self_generated"),
+            (HOLDS[1], "grounded"),
+        )[i % 4]
         known = {
             "id": f"q-{i}",
             "question": f"Question {i // 2}: how long are deleted snapshots kept?",

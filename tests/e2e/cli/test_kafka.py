@@ -24,9 +24,12 @@ def topic(kafka):
 @pytest.fixture
 def settings(kafka, topic):
     return {
-        **HASH, "KAFKA__BOOTSTRAP_SERVERS": kafka, "KAFKA__TOPICS": topic, "KAFKA__GROUP_ID": f"group-{topic}",
+        **HASH,
+        "KAFKA__BOOTSTRAP_SERVERS": kafka,
+        "KAFKA__TOPICS": topic,
+        "KAFKA__GROUP_ID": f"group-{topic}",
         "KAFKA__METADATA_MAX_AGE_MS": "500",
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -41,9 +44,13 @@ def test_kafka_is_run_with_alerts_and_stopped_in_order(monitor, kafka, topic, se
     (tmp_path / "rules.yaml").write_text(RULES)
     with slack_server() as slack:
         running = monitor.start(
-            "run", **{**settings, "EMBEDDING__PROVIDER": "minilm"}, RULES=str(tmp_path / "rules.yaml"),
-            SLACK__BOT_TOKEN=TOKEN, SLACK__CHANNEL=CHANNEL, SLACK__API_URL=slack.url,
-        )  # fmt: skip
+            "run",
+            **{**settings, "EMBEDDING__PROVIDER": "minilm"},
+            RULES=str(tmp_path / "rules.yaml"),
+            SLACK__BOT_TOKEN=TOKEN,
+            SLACK__CHANNEL=CHANNEL,
+            SLACK__API_URL=slack.url,
+        )
         kcat_produce(kafka, topic, [event(f"r-{n}", answer=REFUSAL).encode() for n in range(6)])
         stored(6)
 

@@ -72,8 +72,10 @@ def test_a_dead_letter_from_its_discovery_to_its_end(monitor, read):
     assert "3 tried = 1 assessed + 0 duplicate + 2 still dead" in mended.stdout
     assert counts(monitor, "--recount") == {"received": 6, "assessed": 3, "duplicate": 1, "dead": 2, "purged": 0}
     assert {row["id"]: row["outcome"] for row in dead(monitor, "--all")} == {
-        first: "assessed", second: None, third: None,
-    }  # fmt: skip
+        first: "assessed",
+        second: None,
+        third: None,
+    }
     assert "open" in monitor.run("deadletters", "list", "--all").stdout
     assert "assessed by a retry" in monitor.run("deadletters", "show", first).stdout
     vain = monitor.json("deadletters", "retry", second, third, code=1)
@@ -99,8 +101,11 @@ def test_a_message_is_shown_and_given_back_as_it_came(monitor, read):
     assert "is not UTF-8" in shown.stdout
     raw = subprocess.run(
         [sys.executable, "-m", "monitor", "deadletters", "show", str(second), "--raw"],
-        env=monitor.environment({}), cwd=read.parent, capture_output=True, check=True,
-    )  # fmt: skip
+        env=monitor.environment({}),
+        cwd=read.parent,
+        capture_output=True,
+        check=True,
+    )
     assert raw.stdout == b"\xff\x1b[2J no JSON"
     assert json.loads(monitor.json("deadletters", "show", first)["value"]) == SAMPLE
     found = monitor.json("deadletters", "show", second)
@@ -123,13 +128,25 @@ def test_a_long_message_is_cut_on_a_terminal_with_a_note(monitor, event):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["retry"], ["purge"], ["retry", "7"], ["purge", "7", "--yes"], ["show", "7"], ["show", "x"], ["show", "0"],
-        ["retry", "1", "--all"], ["purge", "1", "--topic", "t"], ["purge", "--topic", "t", "--yes"],
-        ["purge", "--older-than", "soon", "--yes"], ["list", "--since", "yesterday"], ["show", "1", "--raw", "--json"],
-        ["retry", "--all", "--dialect", "x"], ["list", "--most", "0"], ["show", str(2**63)],
+        ["retry"],
+        ["purge"],
+        ["retry", "7"],
+        ["purge", "7", "--yes"],
+        ["show", "7"],
+        ["show", "x"],
+        ["show", "0"],
+        ["retry", "1", "--all"],
+        ["purge", "1", "--topic", "t"],
+        ["purge", "--topic", "t", "--yes"],
+        ["purge", "--older-than", "soon", "--yes"],
+        ["list", "--since", "yesterday"],
+        ["show", "1", "--raw", "--json"],
+        ["retry", "--all", "--dialect", "x"],
+        ["list", "--most", "0"],
+        ["show", str(2**63)],
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_wrong_use_is_two_and_says_why(monitor, arguments):
     ended = monitor.run("deadletters", *arguments, **COMMANDS)
     assert ended.returncode == 2
@@ -144,8 +161,13 @@ def test_on_a_terminal_a_purge_asks_first(monitor, read, answer, left):
     os.write(ours, answer)
     ended = subprocess.run(
         [sys.executable, "-m", "monitor", "deadletters", "purge", "--all"],
-        env=monitor.environment({}), cwd=read.parent, stdin=theirs, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=monitor.environment({}),
+        cwd=read.parent,
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     os.close(ours)
     os.close(theirs)
     assert "Delete 3 dead letters for good, 3 of them open?" in ended.stderr

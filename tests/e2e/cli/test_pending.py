@@ -36,10 +36,14 @@ def filled(hashing, database, rows):
     writer = Writer(
         database, clock, follow_ups=lambda a: [Work.SIDECAR] if a.support.stands_in is not None else [Work.JUDGE]
     )
-    writer.write(a_batch(
-        an_assessment(id="s [1]", support=A_STAND_IN), an_assessment(id="j"),
-        pending=(an_interaction(id="a"), an_interaction(id="hopeless")), received=4,
-    ))  # fmt: skip
+    writer.write(
+        a_batch(
+            an_assessment(id="s [1]", support=A_STAND_IN),
+            an_assessment(id="j"),
+            pending=(an_interaction(id="a"), an_interaction(id="hopeless")),
+            received=4,
+        )
+    )
     writer.close()
     rows(
         "UPDATE pending SET given_up = true, attempts = 100, last_error = '[red]\x1b[2J is away'"
@@ -59,7 +63,10 @@ def test_at_first_nothing_is_pending(hashing, empty_database):
     assert hashing.json("pending") == {"pending": [], "used_today": []}
     assert hashing.json("pending", "list") == []
     worked = hashing.run("pending", "work")
-    assert (worked.returncode, worked.stderr.splitlines()[-1]) == (0, "0 items processed; `monitor pending` shows what is left")
+    assert (worked.returncode, worked.stderr.splitlines()[-1]) == (
+        0,
+        "0 items processed; `monitor pending` shows what is left",
+    )
     revived = hashing.run("pending", "retry")
     assert (revived.returncode, revived.stderr) == (0, "0 items due now\n")
 
@@ -68,8 +75,10 @@ def test_what_is_pending_is_counted_and_listed(filled):
     shown = filled.run("pending")
     assert shown.returncode == 0
     assert [line.split()[:6] for line in shown.stdout.splitlines()[1:]] == [
-        ["assess", "1", "1", "0", "0", "1"], ["sidecar", "1", "1", "0", "0", "0"], ["judge", "1", "1", "0", "0", "0"],
-    ]  # fmt: skip
+        ["assess", "1", "1", "0", "0", "1"],
+        ["sidecar", "1", "1", "0", "0", "0"],
+        ["judge", "1", "1", "0", "0", "0"],
+    ]
     assert "[red]\ufffd[2J is away" in shown.stdout
     found = filled.json("pending")
     assert [count["kind"] for count in found["pending"]] == ["assess", "sidecar", "judge"]
@@ -92,8 +101,14 @@ def test_pending_work_is_done_and_what_was_given_up_is_retried(filled, server, l
     assert rows("SELECT interaction_id FROM pending ORDER BY 1") == [("hopeless",), ("j",), ("s [1]",)]
     assert filled.run("pending", "retry", "--kind", "judge").stderr.endswith("0 items due now\n")
     assert filled.run("pending", "retry", "--kind", "assess").stderr.endswith("1 item due now\n")
-    over = {**llm, "SIDECAR__MODE": "explain", "JUDGE__MODE": "combined", "JUDGE__SAMPLE__LOW_MARGIN": "0",
-            "JUDGE__SAMPLE__REST": "0", "JUDGE__SAMPLE__NEGATIVES": "0"}  # fmt: skip
+    over = {
+        **llm,
+        "SIDECAR__MODE": "explain",
+        "JUDGE__MODE": "combined",
+        "JUDGE__SAMPLE__LOW_MARGIN": "0",
+        "JUDGE__SAMPLE__REST": "0",
+        "JUDGE__SAMPLE__NEGATIVES": "0",
+    }
     rows("UPDATE assessment SET profile_hash = (SELECT profile_hash FROM assessment WHERE id = 'a')")
     worked = filled.run("pending", "work", **over)
     assert worked.returncode == 0, worked.stderr
@@ -102,8 +117,9 @@ def test_pending_work_is_done_and_what_was_given_up_is_retried(filled, server, l
     assert rows("SELECT support ->> 'origin' FROM assessment WHERE id = 's [1]'") == [("sidecar",)]
     assert rows("SELECT count(*), max(id), sum(calls) FROM judgement") == [(3, "j", 1)]
     assert {(row["purpose"], row["calls"]) for row in filled.json("pending")["used_today"]} == {
-        ("judge", 1), ("sidecar", 2)
-    }  # fmt: skip
+        ("judge", 1),
+        ("sidecar", 2),
+    }
     assert len(server.chats) == 3
 
 
@@ -121,8 +137,10 @@ def test_a_replay_asks_the_sidecar_and_stores_what_it_says(hashing, server, llm,
     assert supports["3"]["origin"] == "extractive"
     assert len(server.chats) == 1
     assert dict(rows("SELECT id, support ->> 'origin' FROM assessment")) == {
-        "1": "sidecar", "2": "logged", "3": "extractive",
-    }  # fmt: skip
+        "1": "sidecar",
+        "2": "logged",
+        "3": "extractive",
+    }
     assert KEY not in ended.stderr
 
 

@@ -22,9 +22,23 @@ else:
 
 # as others rely on them: design.md §10
 KEYS = {
-    "id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons", "support",
-    "alignment", "profile", "embedding_model", "rule_verdict", "features", "missing",
-}  # fmt: skip
+    "id",
+    "app",
+    "occurred_at",
+    "verdict",
+    "probabilities",
+    "uncalibrated",
+    "refusal",
+    "metrics",
+    "reasons",
+    "support",
+    "alignment",
+    "profile",
+    "embedding_model",
+    "rule_verdict",
+    "features",
+    "missing",
+}
 METRICS = {"sdq", "sdrd", "sda", "qrd", "qa"}
 
 
@@ -106,8 +120,15 @@ def test_the_output_has_one_assessment_for_each_interaction_in_order(monitor, tm
             assert set(piece) == {"document_id", "start", "end", "text"}
         for pair in row["alignment"]:
             assert set(pair) == {
-                "answer_start", "answer_end", "document", "document_id", "start", "end", "score", "contradicts",
-            }  # fmt: skip
+                "answer_start",
+                "answer_end",
+                "document",
+                "document_id",
+                "start",
+                "end",
+                "score",
+                "contradicts",
+            }
         assert set(row["features"]) == set(FEATURES)
         assert set(row["profile"]) == {"name", "hash"}
         assert row["profile"]["name"] == "minilm"
@@ -139,11 +160,15 @@ def test_a_strict_replay_fails_when_a_line_was_rejected(monitor, written, event)
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nowhere.jsonl"], ["."], ["-", "-"], ["answers.jsonl", "-o", "no/such/folder"],
-        ["answers.jsonl", "--dialect", "x"], [],
+        ["nowhere.jsonl"],
+        ["."],
+        ["-", "-"],
+        ["answers.jsonl", "-o", "no/such/folder"],
+        ["answers.jsonl", "--dialect", "x"],
+        [],
     ],
     ids=["missing", "a folder", "standard input twice", "no place for the output", "unknown dialect", "no file"],
-)  # fmt: skip
+)
 def test_wrong_use_is_two_and_says_why_in_a_line_or_two(monitor, written, arguments):
     ended = monitor.run("replay", *arguments)
     assert ended.returncode == 2
@@ -167,8 +192,12 @@ def test_an_output_that_nobody_reads_on_is_no_traceback(monitor, tmp_path, event
     ended = subprocess.run(
         [sys.executable, "-m", "monitor", "replay", "many.jsonl", "-o", "-"],
         env=monitor.environment({"EMBEDDING__PROVIDER": "hash"}),
-        cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     os.close(writing)
     assert "Traceback" not in ended.stderr
 

@@ -231,9 +231,13 @@ def test_a_message_is_acknowledged_only_after_its_commit():
     stages(source, _Wrapped(store, write), written=written).run()
     none, half, whole = [], numbers(10), numbers(20)
     assert events == [
-        ("committing", none), ("committed", none), ("told", half),
-        ("committing", half), ("committed", half), ("told", whole),
-    ]  # fmt: skip
+        ("committing", none),
+        ("committed", none),
+        ("told", half),
+        ("committing", half),
+        ("committed", half),
+        ("told", whole),
+    ]
 
 
 def test_stopping_finishes_what_was_fetched():

@@ -28,16 +28,26 @@ def data(tmp_path, monkeypatch) -> Path:
     """Enough questions for short runs; the other half of those on a place cannot be answered."""
     contexts = [f"The {PLACES[n % 6]} of town {n} opens at {n % 12 + 1}. It was built of stone." for n in range(60)]
     squad = [
-        {"id": f"{n}-{i}", "question": f"When does the {PLACES[n % 6]} of town {n} open in case {i}?",
-         "context": context, "answerable": i % 2 == 0, "group": str(n)}
-        for n, context in enumerate(contexts) for i in range(6)
-    ]  # fmt: skip
+        {
+            "id": f"{n}-{i}",
+            "question": f"When does the {PLACES[n % 6]} of town {n} open in case {i}?",
+            "context": context,
+            "answerable": i % 2 == 0,
+            "group": str(n),
+        }
+        for n, context in enumerate(contexts)
+        for i in range(6)
+    ]
     platforms = ["aws"] * 60 + ["gcp"] * 40 + ["ibm"] * 40
     faq = [
-        {"id": str(n), "question": f"what does service {n} of {platform} cost?", "answer": f"service {n} costs {n}",
-         "platform": platform}
+        {
+            "id": str(n),
+            "question": f"what does service {n} of {platform} cost?",
+            "answer": f"service {n} costs {n}",
+            "platform": platform,
+        }
         for n, platform in enumerate(platforms)
-    ]  # fmt: skip
+    ]
     folder = tmp_path / "data"
     write(folder / "questions" / "squad2.jsonl.gz", squad)
     write(folder / "questions" / "cloud_faq.jsonl.gz", faq)
@@ -50,8 +60,12 @@ def data(tmp_path, monkeypatch) -> Path:
 def study(script: str, figures: Path, *options: str) -> dict[str, object]:
     ended = subprocess.run(
         [sys.executable, f"benchmarks/study/{script}.py", "--short", "--json", str(figures), *options],
-        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return json.loads(figures.read_text())
 
@@ -124,8 +138,12 @@ def test_answers_in_no_form_are_left_out_and_counted(tmp_path):
 def test_a_server_out_of_reach_is_said_in_a_line():
     ended = subprocess.run(
         [sys.executable, "benchmarks/study/squad.py", "--short", "--llm", "http://127.0.0.1:1/v1"],
-        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
 
     assert ended.returncode == 1
     assert "no OpenAI-compatible server answers there" in ended.stderr
@@ -136,8 +154,12 @@ def test_without_the_data_it_says_so_and_does_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("MONITOR_DATA_DIR", str(tmp_path / "nowhere"))
     ended = subprocess.run(
         [sys.executable, "benchmarks/study/squad.py", "--short"],
-        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
 
     assert ended.returncode == 0
     assert "set MONITOR_DATA_DIR" in ended.stdout

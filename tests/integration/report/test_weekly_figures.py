@@ -155,10 +155,14 @@ def test_groups_and_topics(report, now, before):
     same(
         report["topics"],
         {
-            "topics": 4, "compared": len(enough), "answers_without_topic": len(untold[0]), "worse": worse,
-            "better": better, "largest": found,
+            "topics": 4,
+            "compared": len(enough),
+            "answers_without_topic": len(untold[0]),
+            "worse": worse,
+            "better": better,
+            "largest": found,
         },
-    )  # fmt: skip
+    )
 
 
 def test_examples(report, now):

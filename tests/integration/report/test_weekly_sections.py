@@ -47,28 +47,40 @@ def test_alerts_and_silences(report, rows):
         at, by = acknowledged.get(name, (None, None))
         episodes.append(
             {
-                "episode": name, "rule": "lag" if name == "e4" else "negative-rate", "severity": "critical",
-                "labels": {} if name == "e4" else {"app": APP}, "fired_at": text(fired[name]),
-                "acknowledged_at": text(at), "acknowledged_by": by, "seconds_to_acknowledge": seconds(name, at),
-                "resolved_at": text(gone.get(name)), "seconds_to_resolve": seconds(name, gone.get(name)),
+                "episode": name,
+                "rule": "lag" if name == "e4" else "negative-rate",
+                "severity": "critical",
+                "labels": {} if name == "e4" else {"app": APP},
+                "fired_at": text(fired[name]),
+                "acknowledged_at": text(at),
+                "acknowledged_by": by,
+                "seconds_to_acknowledge": seconds(name, at),
+                "resolved_at": text(gone.get(name)),
+                "seconds_to_resolve": seconds(name, gone.get(name)),
             }
-        )  # fmt: skip
+        )
     silences = [
         {
-            "matchers": matchers, "starts_at": text(start), "ends_at": text(min(end, WEEK.end)),
-            "until_after_the_week": end > WEEK.end, "by": by, "comment": comment,
+            "matchers": matchers,
+            "starts_at": text(start),
+            "ends_at": text(min(end, WEEK.end)),
+            "until_after_the_week": end > WEEK.end,
+            "by": by,
+            "comment": comment,
         }
         for matchers, start, end, by, comment in rows(
             "SELECT matchers, starts_at, ends_at, created_by, comment FROM silence WHERE id IN ('s1', 's3') "
             "ORDER BY id DESC"
         )
-    ]  # fmt: skip
+    ]
     expected = {
-        "fired": 2, "fired_before": 1,
+        "fired": 2,
+        "fired_before": 1,
         "to_acknowledge": {"count": 2, "of": 3, "median_seconds": (2400 + 540) // 2, "longest_seconds": 2400},
         "to_resolve": {"count": 2, "of": 3, "median_seconds": 4 * 3600, "longest_seconds": 5 * 3600},
-        "episodes": episodes, "silences": silences,
-    }  # fmt: skip
+        "episodes": episodes,
+        "silences": silences,
+    }
     same(report["alerts"], expected)
 
 
@@ -105,10 +117,16 @@ def test_coverage_and_the_ledger(report, rows, now):
         "SELECT (SELECT count(*) FROM interaction WHERE source_topic = 'rag'), (SELECT count(*) FROM dead_letter)"
     )
     ledger = {
-        "received": stored + open_ + 1, "assessed": stored, "duplicate": 1, "dead": open_, "pending": 0,
-        "balanced": True, "partitions": 1, "unbalanced_partitions": 0,
+        "received": stored + open_ + 1,
+        "assessed": stored,
+        "duplicate": 1,
+        "dead": open_,
+        "pending": 0,
+        "balanced": True,
+        "partitions": 1,
+        "unbalanced_partitions": 0,
         "reading": [{"source": "rag", "through": "2025-11-17T04:00:00Z", "unread": 5}],
-    }  # fmt: skip
+    }
     same(report["ledger"], ledger)
 
 
@@ -129,19 +147,28 @@ def test_judgements_and_labels(report, rows, now):
         average = sum(known) / len(known)
         half = Z * sqrt(sum((x - average) ** 2 for x in known) / (len(known) - 1) / len(known))
         return {
-            "judged": len(judged), "scored": len(known), "mean": average, "lower": average - half,
+            "judged": len(judged),
+            "scored": len(known),
+            "mean": average,
+            "lower": average - half,
             "upper": average + half,
-        }  # fmt: skip
+        }
 
     this, earlier = scores(WEEK.start, WEEK.end), scores(WEEK.before.start, WEEK.start)
     judged = len(this["faithfulness"])
     metrics = [
         {
-            "metric": metric, "model": "gpt-test", "this": mean(this[metric]), "before": mean(earlier[metric]),
-            "calls": 2 * judged, "input_tokens": 100 * judged, "output_tokens": 10 * judged, "cost": 0.0025 * judged,
+            "metric": metric,
+            "model": "gpt-test",
+            "this": mean(this[metric]),
+            "before": mean(earlier[metric]),
+            "calls": 2 * judged,
+            "input_tokens": 100 * judged,
+            "output_tokens": 10 * judged,
+            "cost": 0.0025 * judged,
         }
         for metric in ("answer_relevance", "faithfulness")
-    ]  # fmt: skip
+    ]
     used = rows(
         "SELECT purpose, model, sum(calls)::int, sum(input_tokens)::int, sum(output_tokens)::int, sum(cost) "
         "FROM llm_usage WHERE hour >= %s AND hour < %s GROUP BY 1, 2 ORDER BY 1",
@@ -150,14 +177,18 @@ def test_judgements_and_labels(report, rows, now):
     )
     names = ("purpose", "model", "calls", "input_tokens", "output_tokens", "cost")
     expected = {
-        "sampled": share(judged, len(now)), "cost": 0.005 * judged, "metrics": metrics,
+        "sampled": share(judged, len(now)),
+        "cost": 0.005 * judged,
+        "metrics": metrics,
         "usage_of_all_apps": [dict(zip(names, row, strict=True)) for row in used],
-    }  # fmt: skip
+    }
     same(report["judge"], expected)
 
-    offered = {id_: drawn for id_, drawn, at in rows(
-        "SELECT interaction_id, drawn, occurred_at FROM review_offer WHERE app = %s", APP
-    ) if WEEK.start <= at < WEEK.end}  # fmt: skip
+    offered = {
+        id_: drawn
+        for id_, drawn, at in rows("SELECT interaction_id, drawn, occurred_at FROM review_offer WHERE app = %s", APP)
+        if WEEK.start <= at < WEEK.end
+    }
     said = defaultdict(list)
     for id_, label, by, verdict, rule, at in rows(
         "SELECT interaction_id, label, labelled_by, verdict, rule_verdict, occurred_at FROM review WHERE app = %s "

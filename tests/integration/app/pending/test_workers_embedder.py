@@ -50,12 +50,22 @@ def tries(server) -> list[int]:
 def test_what_cannot_be_assessed_is_set_aside_and_assessed_once_the_embedder_is_back(embedding, control, engine, rows):
     away = too_many_requests(0)  # is tried again after a quarter of a second
     values = [
-        event(0), b"no JSON", event(0),
-        event(1), b"no JSON either", event(0),
-        event(2), b"[]", event(1),
-        event(3), b"{}", event(0),
-        event(4), b"", event(3),
-    ]  # fmt: skip
+        event(0),
+        b"no JSON",
+        event(0),
+        event(1),
+        b"no JSON either",
+        event(0),
+        event(2),
+        b"[]",
+        event(1),
+        event(3),
+        b"{}",
+        event(0),
+        event(4),
+        b"",
+        event(3),
+    ]
     with llm_server() as server:
         settings = embedding(server)
         expected = control(settings, values)

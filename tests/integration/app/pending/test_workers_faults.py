@@ -115,9 +115,7 @@ class Assessing:
     def assess(self, interactions):
         if self._error and any(it.id in self._bad for it in interactions):
             raise self._error
-        return [
-            an_assessment(interaction=it, **(self._made if it.id in self._bad else {})) for it in interactions
-        ]  # fmt: skip
+        return [an_assessment(interaction=it, **(self._made if it.id in self._bad else {})) for it in interactions]
 
 
 @pytest.mark.parametrize(

@@ -86,17 +86,32 @@ def test_a_consumer_that_is_killed_while_it_judges_loses_nothing_and_doubles_not
     with llm_server() as server:
         server.chat_script.extend([*[None] * 5, *[hang(FOR_EVER)] * 100])
         named = {
-            "DATABASE_URL": database, "STATE_DIR": str(tmp_path), "EMBEDDING__PROVIDER": "hash",
-            "KAFKA__BOOTSTRAP_SERVERS": kafka, "KAFKA__TOPICS": topic, "INGEST__BATCH_MS": "50",
-            "JUDGE__MODE": "separate", "JUDGE__METRICS": '["answer_relevance"]', "JUDGE__SAMPLE__REST": "1",
+            "DATABASE_URL": database,
+            "STATE_DIR": str(tmp_path),
+            "EMBEDDING__PROVIDER": "hash",
+            "KAFKA__BOOTSTRAP_SERVERS": kafka,
+            "KAFKA__TOPICS": topic,
+            "INGEST__BATCH_MS": "50",
+            "JUDGE__MODE": "separate",
+            "JUDGE__METRICS": '["answer_relevance"]',
+            "JUDGE__SAMPLE__REST": "1",
             "JUDGE__CONCURRENCY": "1",
-            "LLM__BASE_URL": server.base_url, "LLM__API_KEY": KEY, "LLM__MODEL": CHAT_MODEL,
-        }  # fmt: skip
+            "LLM__BASE_URL": server.base_url,
+            "LLM__API_KEY": KEY,
+            "LLM__MODEL": CHAT_MODEL,
+        }
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **{f"MONITOR_{n}": v for n, v in named.items()}}
-        with (tmp_path / "said").open("w") as log, subprocess.Popen(
-            [sys.executable, "-m", "monitor", "consume"], env=environment, cwd=tmp_path, stdout=log, stderr=log,
-            start_new_session=True,
-        ) as process:  # fmt: skip
+        with (
+            (tmp_path / "said").open("w") as log,
+            subprocess.Popen(
+                [sys.executable, "-m", "monitor", "consume"],
+                env=environment,
+                cwd=tmp_path,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            ) as process,
+        ):
             try:
                 until("all are stored", lambda: rows("SELECT count(*) FROM assessment") == [(20,)])
                 until("some are judged", lambda: judged(rows) == [(5, 5)])

@@ -51,13 +51,18 @@ def test_the_order_of_chance_is_the_same_for_every_process_and_whatever_came_fir
 def test_a_beginning_of_it_is_a_simple_random_sample(writer, reviews):
     """Of verdicts, hours and apps that have each a share of their own; four standard errors either way."""
     number, sample = 1_500, 300
-    write(writer, *(
-        an_assessment(
-            id=f"q-{n:04}", app="small" if n % 10 == 0 else "large", verdict=S if n % 4 == 0 else G,
-            occurred_at=NOON - timedelta(minutes=n * (n % 3)),
-        )
-        for n in range(number)
-    ))  # fmt: skip
+    write(
+        writer,
+        *(
+            an_assessment(
+                id=f"q-{n:04}",
+                app="small" if n % 10 == 0 else "large",
+                verdict=S if n % 4 == 0 else G,
+                occurred_at=NOON - timedelta(minutes=n * (n % 3)),
+            )
+            for n in range(number)
+        ),
+    )
     taken = candidates(reviews)[:sample]
     middle = NOON - timedelta(minutes=500)
     for share, counted in (

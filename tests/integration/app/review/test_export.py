@@ -26,8 +26,9 @@ def test_labelled_interactions_are_exported_with_the_label_of_the_majority(write
     done, lines = exported(application)
     assert (done.labelled, done.disputed, done.gone) == (2, 2, 0)
     assert [(line["id"], line["label"], line["labelled_by"]) for line in lines] == [
-        ("0", "refusal", ["bob"]), ("1", "self_generated", ["bob", "cat"]),
-    ]  # fmt: skip
+        ("0", "refusal", ["bob"]),
+        ("1", "self_generated", ["bob", "cat"]),
+    ]
     assert lines[0]["group"] == lines[1]["group"]  # the same question
 
 

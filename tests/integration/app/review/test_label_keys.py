@@ -51,8 +51,10 @@ def test_each_key_labels_and_the_next_one_comes(writer, sitting, rows):
     ended = sitting("g", "x", "R", "n", "s", "q", "g")
     assert ended.exit_code == 0
     assert rows("SELECT label, labelled_by FROM review ORDER BY id") == [
-        ("grounded", "ann"), ("refusal", "ann"), ("self_generated", "ann"),
-    ]  # fmt: skip
+        ("grounded", "ann"),
+        ("refusal", "ann"),
+        ("self_generated", "ann"),
+    ]
     assert rows("SELECT count(DISTINCT interaction_id) FROM review_offer") == [(5,)]  # the sixth was not shown
     assert "3 labelled by ann" in ended.output
 

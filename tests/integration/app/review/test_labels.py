@@ -18,10 +18,23 @@ def test_a_label_is_stored_with_what_stood_then(writer, application, rows):
     assert rows("""
         SELECT app, interaction_id, occurred_at, label, labelled_by, labelled_at, note, verdict, rule_verdict,
             profile_hash, p_grounded, p_refusal, p_self_generated FROM review
-    """) == [(
-        "support-bot", "1", NOON, "grounded", "ann", NOON, "it does say so", "self_generated", "refusal",
-        "0123456789abcdef", 0.125, 0.125, 0.75,
-    )]  # fmt: skip
+    """) == [
+        (
+            "support-bot",
+            "1",
+            NOON,
+            "grounded",
+            "ann",
+            NOON,
+            "it does say so",
+            "self_generated",
+            "refusal",
+            "0123456789abcdef",
+            0.125,
+            0.125,
+            0.75,
+        )
+    ]
 
 
 def test_a_correction_is_a_new_row_and_the_newest_of_each_person_counts(writer, application, reviews, rows):

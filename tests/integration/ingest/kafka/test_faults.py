@@ -56,11 +56,18 @@ def held(monkeypatch):
 def process(tmp_path, kafka, database, topic, **over):
     """A consumer that can be killed and halted."""
     settings = {
-        "STATE_DIR": str(tmp_path), "DATABASE_URL": database, "EMBEDDING__PROVIDER": "hash",
-        "INGEST__BATCH_EVENTS": "20", "KAFKA__BOOTSTRAP_SERVERS": kafka, "KAFKA__TOPICS": topic,
-        "KAFKA__GROUP_ID": f"group-{topic}", "KAFKA__SESSION_TIMEOUT_MS": "2000",
-        "KAFKA__HEARTBEAT_INTERVAL_MS": "300", "KAFKA__METADATA_MAX_AGE_MS": "500", **over,
-    }  # fmt: skip
+        "STATE_DIR": str(tmp_path),
+        "DATABASE_URL": database,
+        "EMBEDDING__PROVIDER": "hash",
+        "INGEST__BATCH_EVENTS": "20",
+        "KAFKA__BOOTSTRAP_SERVERS": kafka,
+        "KAFKA__TOPICS": topic,
+        "KAFKA__GROUP_ID": f"group-{topic}",
+        "KAFKA__SESSION_TIMEOUT_MS": "2000",
+        "KAFKA__HEARTBEAT_INTERVAL_MS": "300",
+        "KAFKA__METADATA_MAX_AGE_MS": "500",
+        **over,
+    }
     environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
     return subprocess.Popen([sys.executable, "-m", "monitor", "consume"], cwd=ROOT, env=environment)
 
@@ -167,8 +174,11 @@ def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path):
     figures = tmp_path / "figures.json"
     ended = subprocess.run(
         [sys.executable, "benchmarks/faults/run.py", "--short", "--json", str(figures)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     found = json.loads(figures.read_text())
     assert [found[name] for name in ("lost", "doubled", "ledger_difference", "unwanted")] == [0, 0, 0, 0]

@@ -74,18 +74,22 @@ def ways(cluster, tmp_path):
     plain = {"security_protocol": "SASL_PLAINTEXT", "bootstrap_servers": cluster.listener("SASL_PLAINTEXT")}
     secured = tls(cluster, security_protocol="SASL_SSL", bootstrap_servers=cluster.listener("SASL_SSL"))
     mutual = tls(
-        cluster, security_protocol="SSL", bootstrap_servers=cluster.listener("SSL"),
+        cluster,
+        security_protocol="SSL",
+        bootstrap_servers=cluster.listener("SSL"),
         ssl_certfile=cluster.folder / "client.pem",
-    )  # fmt: skip
+    )
     return {
         "PLAIN": {**plain, **CREDENTIALS, "sasl_mechanism": "PLAIN"},
         **{mechanism: {**secured, **CREDENTIALS, "sasl_mechanism": mechanism} for mechanism in SCRAM},
         "OAUTHBEARER": {**secured, "sasl_mechanism": "OAUTHBEARER", "sasl_oauthbearer_token_path": token},
         "mTLS": {**mutual, "ssl_keyfile": cluster.folder / "client.key"},
         "mTLS, key with a password": {
-            **mutual, "ssl_keyfile": cluster.folder / "client-encrypted.key", "ssl_password": KEY_PASSWORD,
+            **mutual,
+            "ssl_keyfile": cluster.folder / "client-encrypted.key",
+            "ssl_password": KEY_PASSWORD,
         },
-    }  # fmt: skip
+    }
 
 
 WAYS = ("PLAIN", *SCRAM, "OAUTHBEARER", "mTLS", "mTLS, key with a password")
@@ -106,10 +110,14 @@ def test_messages_are_read_by_every_way_in(secured_kafka, database, rows, tmp_pa
 def test_client_credentials_are_exchanged_for_a_token_once(secured_kafka, token_server):
     url, asked = token_server
     settings = KafkaSettings(
-        bootstrap_servers=secured_kafka.listener("SASL_PLAINTEXT"), security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="OAUTHBEARER", sasl_oauthbearer_token_endpoint_url=url, sasl_oauthbearer_client_id="monitor",
-        sasl_oauthbearer_client_secret="s3cret", sasl_oauthbearer_scope="kafka",
-    )  # fmt: skip
+        bootstrap_servers=secured_kafka.listener("SASL_PLAINTEXT"),
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="OAUTHBEARER",
+        sasl_oauthbearer_token_endpoint_url=url,
+        sasl_oauthbearer_client_id="monitor",
+        sasl_oauthbearer_client_secret="s3cret",
+        sasl_oauthbearer_scope="kafka",
+    )
     consumer = connected(settings)
     assert isinstance(consumer.topics(), set)
     consumer.close()
@@ -121,11 +129,13 @@ def test_client_credentials_are_exchanged_for_a_token_once(secured_kafka, token_
 WRONG = {
     "authority": ("SCRAM-SHA-256", {"ssl_cafile": "other-ca.pem"}, "MONITOR_KAFKA__SSL_CAFILE"),
     "client of another authority": (
-        "mTLS", {"ssl_certfile": "other-client.pem", "ssl_keyfile": "other-client.key"}, "client certificate",
+        "mTLS",
+        {"ssl_certfile": "other-client.pem", "ssl_keyfile": "other-client.key"},
+        "client certificate",
     ),
     "no client certificate": ("mTLS", {"ssl_certfile": None, "ssl_keyfile": None}, "client certificate"),
     "key's password": ("mTLS, key with a password", {"ssl_password": "wrong-one"}, "SSL_PASSWORD"),
-}  # fmt: skip
+}
 # Here the broker may just hang up, or tell why later than the client waits.
 HINTED = {
     "password": ("SCRAM-SHA-256", {"sasl_plain_password": "wrong-one"}),

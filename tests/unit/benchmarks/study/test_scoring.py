@@ -8,14 +8,16 @@ from benchmarks.study.questions import Question
 from benchmarks.study.scoring import UNDEFINED, scored
 from tests.factories.assess import TableEmbedder
 
-EMBEDDER = TableEmbedder({
-    "Where?": (1, 0, 0),
-    "Here. There.": (0, 1, 0),
-    "Here.": (1, 1, 0),
-    "There.": (0, 0, 1),
-    "I do not know.": (0, 0, 1),
-    "Elsewhere.": (0, 1, 1),
-})  # fmt: skip
+EMBEDDER = TableEmbedder(
+    {
+        "Where?": (1, 0, 0),
+        "Here. There.": (0, 1, 0),
+        "Here.": (1, 1, 0),
+        "There.": (0, 0, 1),
+        "I do not know.": (0, 0, 1),
+        "Elsewhere.": (0, 1, 1),
+    }
+)
 QUESTION = Question(id="1", text="Where?", documents=("Here. There.",), answerable=False, group="g")
 
 
