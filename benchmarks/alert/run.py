@@ -221,7 +221,7 @@ def best_thresholds(size: Size, volume: int, rng: np.random.Generator) -> dict[s
         line = ", ".join(f"{name} {shown(value)}" for name, value in ours.items())
         for confident in (False, True):
             of_kind = [method for method in kept if method.confident is confident]
-            timed = [(median(run, trials.threshold(method)) or inf, told(method)) for method in of_kind]
+            timed = [(median(run, trials.threshold(method)) or inf, threshold_text(method)) for method in of_kind]
             minutes, setting = min(timed, default=(inf, "none"))
             kind = "confident" if confident else "plain"
             found[kind] = {"minutes": None if minutes == inf else minutes, "setting": setting}
@@ -235,7 +235,7 @@ def median(run: Run, way: Way) -> float | None:
     return trials.quantile(trials.delays(run, way(run), LASTS // MINUTE)[0], 0.5)
 
 
-def told(method: Threshold) -> str:
+def threshold_text(method: Threshold) -> str:
     return f"{format_duration(method.window)} above {method.target}, at least {method.min_samples}"
 
 

@@ -80,7 +80,7 @@ DELAYS = """
 """
 
 
-def alone(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
+def in_fresh_process(work: Callable[..., Any], *arguments: object, **named: object) -> Any:
     """Runs `work` in a fresh process."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments, **named).result()
@@ -90,7 +90,7 @@ def stages_alone(
     subject: Rig, application: Application, topic: str, count: int, values: Sequence[bytes]
 ) -> dict[str, float]:
     """Events/s of each stage by itself; the clients read `count` messages of `topic`."""
-    found = {name: alone(poll, subject.servers, topic, count) for name, poll in POLLS.items()}
+    found = {name: in_fresh_process(poll, subject.servers, topic, count) for name, poll in POLLS.items()}
     now, decode = application.now(), application.decoder().decode_batch
     messages = [
         Message(
@@ -211,7 +211,7 @@ def measure(sizes: dict[str, int], folder: Path, *, profile: bool) -> tuple[dict
         emptied(application)
         with subject.topic("watched") as topic:
             send_all(subject.servers, topic, values)
-            stages, lines = alone(watched, subject.servers, subject.url, topic, len(values), sample=profile)
+            stages, lines = in_fresh_process(watched, subject.servers, subject.url, topic, len(values), sample=profile)
         size = memory(subject, application, answers, sizes)
     rate_of = "events_per_second"
     return {

@@ -111,7 +111,7 @@ class Trial:
                     admin.create_partitions({TOPIC: NewPartitions(there + 1)})
                 return True
 
-        until(lambda: _tried(grow) is True, 60, "the topic has another partition")
+        until(lambda: _answer_of(grow) is True, 60, "the topic has another partition")
 
     def suffer(self, name: str, messages: int) -> None:
         """Causes one fault while messages are sent; returns the seconds until a message is stored again."""
@@ -135,7 +135,7 @@ class Trial:
                 return consumer.end_offsets([TopicPartition(TOPIC, n) for n in consumer.partitions_for_topic(TOPIC)])
 
         read = {(TOPIC, int(str(n))): int(str(o)) for n, o in self.postgres.rows(READ, GROUP, TOPIC)}
-        found = _tried(ends)
+        found = _answer_of(ends)
         return found is not None and all(read.get(partition) == end for partition, end in found.items())
 
 
@@ -205,7 +205,7 @@ def trial(folder: Path, events: int, faults: int, seed: int, brokers: int, *, ve
             producer.close()
 
 
-def _tried(ask: Callable[[], T]) -> T | None:
+def _answer_of(ask: Callable[[], T]) -> T | None:
     """The answer of a cluster, or None if it gives none at the moment."""
     try:
         return ask()

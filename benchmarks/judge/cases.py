@@ -42,7 +42,7 @@ _QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class JudgedCase:
     """An interaction and the judge's verdicts; `documents` are lists of sentences, `needed` numbers of sentences."""
 
     number: int
@@ -86,12 +86,12 @@ class Made:
         )
 
 
-def made(count: int, seed: int, *, first: int = 0) -> list[Made]:
+def made(count: int, seed: int, *, first: int = 0) -> list[JudgedCase]:
     """The interactions from number `first` on; each depends on its number and the seed alone."""
     return [_made(number, Random(f"{seed}-{number}")) for number in range(first, first + count)]
 
 
-def _made(number: int, random: Random) -> Made:
+def _made(number: int, random: Random) -> JudgedCase:
     def sentence() -> str:
         fact = random.choice(_FACTS)
         return fact.format(part=random.choice(_PARTS), n=number, number=random.randint(2, 99))
@@ -103,7 +103,7 @@ def _made(number: int, random: Random) -> Made:
     if random.random() < 0.5:
         questions[random.randrange(3)] = question
     sentences = range(1, sum(map(len, documents)) + 1)
-    return Made(
+    return JudgedCase(
         number=number,
         question=question,
         answer=" ".join(statements),
@@ -115,28 +115,28 @@ def _made(number: int, random: Random) -> Made:
     )
 
 
-def _judged(it: Made) -> list[tuple[str, bool]]:
+def _judged(it: JudgedCase) -> list[tuple[str, bool]]:
     return list(zip(it.statements, it.verdicts, strict=True))
 
 
-def _statements(it: Made) -> dict[str, Any]:
+def _statements(it: JudgedCase) -> dict[str, Any]:
     return {"statements": it.statements}
 
 
-def _verdicts(it: Made) -> dict[str, Any]:
+def _verdicts(it: JudgedCase) -> dict[str, Any]:
     found = enumerate(it.verdicts, start=1)
     return {"verdicts": [{"number": number, "why": WHY, "supported": verdict} for number, verdict in found]}
 
 
-def _questions(it: Made) -> dict[str, Any]:
+def _questions(it: JudgedCase) -> dict[str, Any]:
     return {"questions": it.questions}
 
 
-def _choice(it: Made) -> dict[str, Any]:
+def _choice(it: JudgedCase) -> dict[str, Any]:
     return {"needed": it.needed, "insufficient": not it.needed}
 
 
-def _all(it: Made) -> dict[str, Any]:
+def _all(it: JudgedCase) -> dict[str, Any]:
     statements = [{"statement": text, "why": WHY, "supported": verdict} for text, verdict in _judged(it)]
     return {"statements": statements, **_questions(it), **_choice(it)}
 
@@ -146,7 +146,7 @@ def _name(prompt: Prompt[Any]) -> str:
     return prompt.name.replace(".", "_")
 
 
-_OURS: Mapping[str, Callable[[Made], dict[str, Any]]] = {
+_OURS: Mapping[str, Callable[[JudgedCase], dict[str, Any]]] = {
     _name(faithfulness.STATEMENTS): _statements,
     _name(faithfulness.VERDICTS): _verdicts,
     _name(answer_relevance.PROMPT): _questions,
@@ -155,7 +155,7 @@ _OURS: Mapping[str, Callable[[Made], dict[str, Any]]] = {
 }
 
 
-def scripted(cases: Sequence[Made]) -> Callable[[ChatRequest], object]:
+def scripted(cases: Sequence[JudgedCase]) -> Callable[[ChatRequest], object]:
     """The answers of a server to calls about these interactions."""
     by_number = {it.number: it for it in cases}
     came: Counter[str] = Counter()

@@ -27,7 +27,7 @@ _WARM = 5.0  # seconds until the maximum of calls is in flight
 
 
 @dataclass(slots=True, kw_only=True)
-class Paced:
+class PacedSource:
     """A source whose events arrive at a fixed rate from its first poll on, however slowly they are fetched."""
 
     values: Sequence[bytes]
@@ -86,7 +86,7 @@ def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed:
         logging.ERROR
     )  # it warns of the hash embedder, which is intended
     events = made(round(rate * seconds), seed, first=waiting)
-    source = Paced(values=[event(it.interaction()).encode() for it in events], rate=rate)
+    source = PacedSource(values=[event(it.interaction()).encode() for it in events], rate=rate)
     with Application(given) as application:
         application.prepare()
         cleared(application)

@@ -22,7 +22,7 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from benchmarks.faults.rig import ROOT
-from benchmarks.judge.cases import Made, made, scripted
+from benchmarks.judge.cases import JudgedCase, made, scripted
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
@@ -47,7 +47,7 @@ _ALL = SampleSettings(negatives=1, low_margin=1, rest=1)
 _TABLES = "pending, judgement, llm_usage, interaction_key, interaction, assessment, verdict_minute"
 
 
-def alone(work: Callable[..., Any], *arguments: object) -> Any:
+def in_fresh_process(work: Callable[..., Any], *arguments: object) -> Any:
     """Runs `work` in a fresh process."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
@@ -57,7 +57,7 @@ def alone(work: Callable[..., Any], *arguments: object) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ScriptedServer:
     """A running server."""
 
     url: str
@@ -71,7 +71,7 @@ class Served:
 
 
 @contextmanager
-def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
+def serving(latency: float, count: int, seed: int) -> Iterator[ScriptedServer]:
     """A server for interactions `made(count, seed)`, which takes `latency` seconds for chat and embeddings alike."""
     context = multiprocessing.get_context("spawn")
     ours, made_cases = context.Pipe()
@@ -79,7 +79,7 @@ def serving(latency: float, count: int, seed: int) -> Iterator[Served]:
     process.start()
     made_cases.close()  # so that a failed start of the server is noticed
     try:
-        yield Served(url=ours.recv(), pipe=ours)
+        yield ScriptedServer(url=ours.recv(), pipe=ours)
     finally:
         ours.close()
         process.join()
@@ -141,7 +141,7 @@ def cleared(application: Application) -> None:
         connection.exec_driver_sql(f"TRUNCATE {_TABLES}")
 
 
-def queue(application: Application, made_cases: Sequence[Made]) -> None:
+def queue(application: Application, made_cases: Sequence[JudgedCase]) -> None:
     """Stores the interactions and queues the work that the settings ask for, without calling the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
     pipeline = replace(application.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
@@ -197,7 +197,7 @@ def _results(futures: Sequence[Future[list[Judgement]]]) -> list[Judgement]:
     return [judgement for future in futures for judgement in future.result()]
 
 
-def worked_off(given: Settings, count: int, seed: int) -> dict[str, Any]:
+def judged_from_queue(given: Settings, count: int, seed: int) -> dict[str, Any]:
     """The judgements as users get them: claimed from the queue, judged, stored. Run it in a fresh process."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
     with Application(given) as application:
@@ -239,7 +239,9 @@ def ragas_python(chosen: Path | None, *, make: bool) -> Path | None:
     return python
 
 
-def ragas(python: Path, server: str, made_cases: Sequence[Made], concurrency: int, folder: Path) -> dict[str, Any]:
+def ragas(
+    python: Path, server: str, made_cases: Sequence[JudgedCase], concurrency: int, folder: Path
+) -> dict[str, Any]:
     """Seconds and scores of ragas, in its own process."""
     given, found = folder / "ragas-input.jsonl", folder / "ragas-output.json"
     with given.open("w", encoding="utf-8") as file:

@@ -33,9 +33,18 @@ from typing import Any
 
 from benchmarks.consume.rig import cpu_seconds, machine_cpu_seconds
 from benchmarks.figures import finish
-from benchmarks.judge.cases import Made, made
+from benchmarks.judge.cases import JudgedCase, made
 from benchmarks.judge.events import event_path
-from benchmarks.judge.rig import Served, alone, judged, ragas, ragas_python, serving, settings, worked_off
+from benchmarks.judge.rig import (
+    ScriptedServer,
+    in_fresh_process,
+    judged,
+    judged_from_queue,
+    ragas,
+    ragas_python,
+    serving,
+    settings,
+)
 from monitor.store.embedded import embedded_database
 
 SEED = 20_261_121
@@ -92,7 +101,7 @@ class Bench:
         """CPU seconds of this machine so far that other processes used."""
         return machine_cpu_seconds() - sum(map(cpu_seconds, self._ours))
 
-    def round(self, served: Served) -> dict[str, dict[str, Any]]:
+    def round(self, served: ScriptedServer) -> dict[str, dict[str, Any]]:
         """Runs every way to judge once."""
         count, python = len(self.its), self.ragas
 
@@ -101,7 +110,9 @@ class Bench:
             return {**found, **seen, "all calls": seen["chat calls"] + seen["embedding calls"]}
 
         def ours(work: Callable[..., dict[str, Any]], mode: str) -> dict[str, Any]:
-            return counted(alone(work, settings(self.database, served.url, mode, self.concurrency), count, SEED))
+            return counted(
+                in_fresh_process(work, settings(self.database, served.url, mode, self.concurrency), count, SEED)
+            )
 
         served.counted()  # discards the earlier counts
         theirs = {RAGAS: counted(ragas(python, served.url, self.its, self.concurrency, self.folder))} if python else {}
@@ -109,14 +120,14 @@ class Bench:
             **theirs,
             SEPARATE: ours(judged, "separate"),
             COMBINED: ours(judged, "combined"),
-            QUEUED: ours(worked_off, "combined"),
+            QUEUED: ours(judged_from_queue, "combined"),
         }
 
-    def events(self, served: Served, embedder: str, mode: str) -> dict[str, float]:
+    def events(self, served: ScriptedServer, embedder: str, mode: str) -> dict[str, float]:
         """Delays of events with a judge running, or without."""
         given = settings(self.database, served.url, mode, self.concurrency, embedder=embedder)
         sizes = (self.sizes[name] for name in ("rate", "seconds", "waiting"))
-        found: dict[str, float] = alone(event_path, given, *sizes, SEED)
+        found: dict[str, float] = in_fresh_process(event_path, given, *sizes, SEED)
         return found
 
 
@@ -125,7 +136,9 @@ def measure(bench: Bench) -> dict[str, Any]:
     most = max(sizes["interactions"], sizes["waiting"] + sizes["rate"] * sizes["seconds"])
     with serving(sizes["latency ms"] / 1e3, most, SEED) as served:
         rounds = [bench.round(served) for _ in range(sizes["rounds"])]
-        events = {embedder: beside(bench, served, embedder) for embedder in list(EMBEDDERS)[: sizes["embedders"]]}
+        events = {
+            embedder: delays_with_judge(bench, served, embedder) for embedder in list(EMBEDDERS)[: sizes["embedders"]]
+        }
     return {
         **sizes,
         "concurrency": bench.concurrency,
@@ -139,7 +152,7 @@ def measure(bench: Bench) -> dict[str, Any]:
     }
 
 
-def beside(bench: Bench, served: Served, embedder: str) -> dict[str, Any]:
+def delays_with_judge(bench: Bench, served: ScriptedServer, embedder: str) -> dict[str, Any]:
     """Delays of events without and with a judge, alternating."""
     modes = {"judge off": "off", "judge saturated": "separate"}
     turns = [
@@ -158,7 +171,7 @@ def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def characters(its: Sequence[Made]) -> dict[str, float]:
+def characters(its: Sequence[JudgedCase]) -> dict[str, float]:
     """The median length of the texts."""
     return {
         "question": median(len(it.question) for it in its),
@@ -176,7 +189,7 @@ def to_ragas(rounds: Sequence[dict[str, dict[str, Any]]]) -> dict[str, dict[str,
     }
 
 
-def agreement(one: dict[str, dict[str, Any]], its: Sequence[Made]) -> dict[str, dict[str, int]]:
+def agreement(one: dict[str, dict[str, Any]], its: Sequence[JudgedCase]) -> dict[str, dict[str, int]]:
     """For how many interactions each of our modes scores like ragas, or like the metric's formula."""
     theirs = one[RAGAS]["scores"] if RAGAS in one else None
     found = {}

@@ -118,12 +118,12 @@ def embedding_ratio(
     session: ort.InferenceSession = embedder._session  # noqa: SLF001  the very session, so that only our part differs
     fed: list[tuple[list[str], dict[str, np.ndarray]]] = []
 
-    class Recorded:
+    class RecordingSession:
         def run(self, outputs: list[str], feed: dict[str, np.ndarray]) -> object:
             fed.append((outputs, feed))
             return session.run(outputs, feed)
 
-    embedder._session = Recorded()  # type: ignore[assignment]  # noqa: SLF001
+    embedder._session = RecordingSession()  # type: ignore[assignment]  # noqa: SLF001
     embedder.embed(texts)
     embedder._session = session  # noqa: SLF001
     ours, raw = [], []

@@ -118,7 +118,7 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-class Whole:
+class WholePipeline:
     """The pipeline on one build, with its caches."""
 
     def __init__(self, build: Build) -> None:
@@ -156,11 +156,13 @@ class Whole:
         for start in range(0, len(answers), BATCH):
             self.pipeline.assess(answers[start : start + BATCH])
         wall, rest_cpu = time.perf_counter() - begin, time.process_time() - cpu - self.embedding_cpu
-        alone = self.embedding_cpu / (os.cpu_count() or 1) + rest_cpu  # embedding is the only part on several threads
+        dedicated_seconds = (
+            self.embedding_cpu / (os.cpu_count() or 1) + rest_cpu
+        )  # embedding is the only part on several threads
         pieces = sum(map(len, self.model._windows(self.asked).pieces))  # noqa: SLF001  what had to be encoded
         return {
             "interactions/s": len(answers) / wall,
-            "interactions/s by CPU time": len(answers) / alone,
+            "interactions/s by CPU time": len(answers) / dedicated_seconds,
             "share of embedding": self.embedding / wall,
             "tokens/s while embedding": pieces / self.embedding,
             "tokens encoded for one": pieces / len(answers),
@@ -173,7 +175,7 @@ def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
     found: dict[str, list[dict[str, float]]] = {}
     for number in range(max(1, sizes["rounds"] // 3)):
         for build in builds:
-            whole = Whole(build)
+            whole = WholePipeline(build)
             whole.pipeline.encoder.encode([d.text for it in answers for d in it.retrieved_documents])
             whole.pipeline.assess(answers[:1])  # embeds the examples of refusals, once per process
             for name in ("new support", "known support"):
@@ -182,7 +184,7 @@ def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
     return {name: {figure: median(run[figure] for run in runs) for figure in runs[0]} for name, runs in found.items()}
 
 
-def alone(work: Callable[..., Any], *arguments: object) -> Any:
+def in_fresh_process(work: Callable[..., Any], *arguments: object) -> Any:
     """Runs `work` in a fresh process with one thread of BLAS."""
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -205,8 +207,8 @@ def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None
 def main() -> None:
     arguments = options(__doc__, "fewer interactions and rounds, to see that it runs")
     sizes = SHORT if arguments.short else FULL
-    figures: dict[str, Any] = {"texts of": long_enough(1)[0], "scoring": alone(one_core, sizes)}
-    figures["the whole"] = alone(all_cores, sizes)
+    figures: dict[str, Any] = {"texts of": long_enough(1)[0], "scoring": in_fresh_process(one_core, sizes)}
+    figures["the whole"] = in_fresh_process(all_cores, sizes)
     show(finish(figures, seed=SEED, path=arguments.json))
 
 

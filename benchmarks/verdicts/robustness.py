@@ -48,7 +48,7 @@ _LONGER_WORD = re.compile(r"\b[A-Za-z]{5,}\b")
 Change = Callable[[str, random.Random], str]
 
 
-def written(answer: str) -> str:
+def with_capital_and_stop(answer: str) -> str:
     """Adds the capital and the full stop that some answers lack, which mark where an answer begins and ends."""
     answer = answer.strip()
     return answer[:1].upper() + answer[1:] + ("" if answer[-1:] in ".!?…\"'" else ".")
@@ -108,7 +108,7 @@ def main() -> None:
         for name in FILES:
             rows = [row for row in read(name) if row.label is not Verdict.REFUSAL]
             rows = [
-                replace(row, interaction=replace(row.interaction, answer=written(row.interaction.answer)))
+                replace(row, interaction=replace(row.interaction, answer=with_capital_and_stop(row.interaction.answer)))
                 for row in rows[: SHORT_ROWS if arguments.short else None]
             ]
             made_up = np.array([row.label is Verdict.SELF_GENERATED for row in rows])
