@@ -60,7 +60,7 @@ def test_retention_from_what_would_go_to_the_recount(monitor, replayed, event, r
     assert monitor.run("ledger", "--recount").returncode == 0
     assert replayed(event("q-1", **OLD), event("q-3"))["duplicate"] == 2
     wrong = monitor.run("retention", RETENTION__KEEP="soon")
-    assert (wrong.returncode, "'soon' is no duration" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "'soon' is not a duration" in wrong.stderr) == (2, True)
 
 
 def test_erasing_a_conversation(monitor, replayed, event, rows):
