@@ -27,7 +27,7 @@ from monitor.store.database import connect, plain_url
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import migrate
 from tests.factories.answers import clock
-from tests.factories.embed import published_weights
+from tests.factories.assess.embed import published_weights
 from tests.rig.services import Shared, missing
 
 # Machines are noisy: a property test says nothing about time.
@@ -43,7 +43,7 @@ settings.register_profile(
 )
 settings.load_profile("monitor")
 
-pytest_plugins = ["tests.rig.sharing", "tests.rig.scheduling", "tests.rig.kafka_cluster"]
+pytest_plugins = ["tests.rig.sharing", "tests.rig.scheduling", "tests.rig.ingest.kafka_cluster"]
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"
 # The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when

@@ -1,7 +1,7 @@
 """What every receiver promises: to send once, to say whether a failure may pass, to be steered by no foreign text.
 
-Adding a receiver is one bench and one line in `tests.rig.receivers`. What only one of them does is tested elsewhere,
-with its own module.
+Adding a receiver is one bench and one line in `tests.rig.alert.receivers`. What only one of them does is tested in its own
+module.
 """
 
 from __future__ import annotations
@@ -16,8 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_course, a_notification, a_notified_alert, a_resolved_alert, an_example, at
-from tests.rig.receivers import BENCHES, Bench
+from tests.factories.alert.notifications import (
+    a_course,
+    a_notification,
+    a_notified_alert,
+    a_resolved_alert,
+    an_example,
+    at,
+)
+from tests.rig.alert.receivers import BENCHES, Bench
 
 HOSTILE = [
     "<!channel> <!here> @here @channel",

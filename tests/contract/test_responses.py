@@ -15,8 +15,8 @@ from monitor.store.alert.history import AlertHistory
 from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.database import connect
-from tests.factories.alert import a_silence, an_alert
-from tests.factories.notifications import a_notification, a_notified_alert, at
+from tests.factories.alert.alerts import a_silence, an_alert
+from tests.factories.alert.notifications import a_notification, a_notified_alert, at
 
 A = an_alert(fingerprint="a" * 32, episode="e" * 31 + "1")
 B = an_alert(fingerprint="b" * 32, episode="e" * 31 + "2", rule="refusal-rate", labels={"app": "shop", "topic": "x"})

@@ -13,7 +13,7 @@ import sys
 
 from monitor.core.settings.load import load_settings
 from tests.golden.test_verdicts import BLIND_SPOTS
-from tests.rig.golden import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
+from tests.rig.assess.golden import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
 
 
 def main() -> None:

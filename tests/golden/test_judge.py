@@ -13,7 +13,7 @@ from monitor.assess.judge.metric import Case
 from monitor.assess.judge.metrics import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.simulate.fakes.flow import ScriptedLanguageModel
-from tests.factories.assess import TableEmbedder
+from tests.factories.assess.interactions import TableEmbedder
 
 FILES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.glob("judge/*.json")}
 COMBINED = FILES.pop("combined")

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from monitor.core.model import Reason, Verdict
-from tests.rig.golden import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
+from tests.rig.assess.golden import RECORD, ROWS, contradicted, golden_interactions, golden_pipeline, recorded
 
 EXPECTED = json.loads(RECORD.read_text(encoding="utf-8"))
 

@@ -11,8 +11,8 @@ from monitor.alert.evaluation.memory import RuleMemory
 from monitor.alert.state import State
 from monitor.core.errors import Retriable
 from monitor.store.alert.responses import PostgresResponses
+from tests.factories.alert.stored_alerts import DIGEST, FIRING, PENDING, SHOP, change, save
 from tests.factories.answers import at
-from tests.factories.stored_alerts import DIGEST, FIRING, PENDING, SHOP, change, save
 
 INFINITE = float("inf")
 

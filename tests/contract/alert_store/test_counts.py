@@ -10,8 +10,8 @@ from monitor.alert.signal import RATES, Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import Count, Span
 from monitor.core.model import Reason, Verdict
+from tests.factories.alert.stored_alerts import ALL, rate, some
 from tests.factories.answers import NOON, at
-from tests.factories.stored_alerts import ALL, rate, some
 
 
 def counted(store, name, by=(), spans=(ALL,), **selector):

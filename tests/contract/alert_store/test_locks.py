@@ -10,8 +10,8 @@ from monitor.core.errors import Retriable
 from monitor.store import database
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.database import connect
+from tests.factories.alert.stored_alerts import ALL, DIGEST, FIRING, PENDING, change, rate, save
 from tests.factories.answers import NOON
-from tests.factories.stored_alerts import ALL, DIGEST, FIRING, PENDING, change, rate, save
 
 
 def test_the_lock_that_nobody_holds_is_ours_and_is_given_back(store):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from monitor.alert.evaluation.memory import RuleMemory, SeriesMemory
 from monitor.alert.target import Baseline
+from tests.factories.alert.stored_alerts import DIGEST, SHOP, save
 from tests.factories.answers import at
-from tests.factories.stored_alerts import DIGEST, SHOP, save
 
 BASELINE = Baseline(rate=0.1, lower=0.05, upper=0.3, samples=2**40, hours=600, learnt_at=at(-7.1))
 BANK = SeriesMemory(

@@ -9,9 +9,9 @@ import pytest
 from monitor.alert.notification import Description
 from monitor.core.errors import Retriable
 from monitor.store.alert.responses import PostgresResponses
-from tests.factories.alert import a_silence
-from tests.factories.notifications import a_course, a_notified_alert, an_example, at
-from tests.factories.outbox import TOLD, a_group, all_due, due, tell, tell_all
+from tests.factories.alert.alerts import a_silence
+from tests.factories.alert.notifications import a_course, a_notified_alert, an_example, at
+from tests.factories.alert.outbox import TOLD, a_group, all_due, due, tell, tell_all
 
 
 @pytest.fixture

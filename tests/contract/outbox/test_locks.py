@@ -9,8 +9,8 @@ import pytest
 from monitor.core.errors import Retriable
 from monitor.store.alert.outbox import PostgresOutbox
 from monitor.store.database import connect
-from tests.factories.notifications import a_notification, at
-from tests.factories.outbox import a_group, tell
+from tests.factories.alert.notifications import a_notification, at
+from tests.factories.alert.outbox import a_group, tell
 
 
 def test_the_lock_that_nobody_holds_is_ours_and_is_given_back(outbox):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.factories.notifications import a_course, a_notified_alert, a_resolved_alert, an_example, at
-from tests.factories.outbox import a_group, all_due, due, tell, tell_all
+from tests.factories.alert.notifications import a_course, a_notified_alert, a_resolved_alert, an_example, at
+from tests.factories.alert.outbox import a_group, all_due, due, tell, tell_all
 
 
 def test_every_field_of_a_notification_comes_back(outbox):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.factories.notifications import at
-from tests.factories.outbox import a_group, due, tell, tell_all
+from tests.factories.alert.notifications import at
+from tests.factories.alert.outbox import a_group, due, tell, tell_all
 
 
 def purged(outbox, *, before=100.0, resent_before=0.0, limit=10) -> int:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.factories.labelled import HOLDS, INVENTED
+from tests.factories.review.labelled import HOLDS, INVENTED
 from tests.rig.installation import Installation
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from monitor.assess.score.features import FEATURES_VERSION
-from tests.factories.labelled import HOLDS, INVENTED
+from tests.factories.review.labelled import HOLDS, INVENTED
 from tests.rig.installation import REFUSAL, Installation
 
 

@@ -7,9 +7,9 @@ import signal
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 
-from tests.rig.consuming import answers
+from tests.rig.ingest.consuming import answers
+from tests.rig.ingest.kafka_cluster import create_topic, kcat_produce, new_topic_name, produce
 from tests.rig.installation import REFUSAL, RULES
-from tests.rig.kafka_cluster import create_topic, kcat_produce, new_topic_name, produce
 from tests.rig.waiting import until
 from tests.servers.slack import CHANNEL, TOKEN, shown, slack_server
 

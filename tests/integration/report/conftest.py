@@ -14,8 +14,8 @@ from monitor.report.weekly.content import content
 from monitor.store.interaction.writer import Writer
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.answers import a_batch, an_assessment, clock
-from tests.factories.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
-from tests.rig.weekly_textbook import MONDAY_SIX, asked
+from tests.factories.report.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
+from tests.rig.store.weekly_textbook import MONDAY_SIX, asked
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ from monitor.report.weekly.content import canonical, content
 from monitor.report.weekly.week import Week
 from monitor.store.report import rows as weekly_rows
 from monitor.store.report.weekly import WeeklyFacts
-from tests.factories.weekly_traffic import APP, WEEK
-from tests.rig.weekly_textbook import VERDICTS, asked, same, share, wilson
+from tests.factories.report.weekly_traffic import APP, WEEK
+from tests.rig.store.weekly_textbook import VERDICTS, asked, same, share, wilson
 
 
 def at_least(k1, n1, k2, n2):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from math import sqrt
 
-from tests.factories.weekly_traffic import APP, WEEK
-from tests.rig.weekly_textbook import VERDICTS, Z, same, share
+from tests.factories.report.weekly_traffic import APP, WEEK
+from tests.rig.store.weekly_textbook import VERDICTS, Z, same, share
 
 
 def kappa(pairs):

@@ -8,8 +8,8 @@ from monitor.app.report import Format
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
-from tests.factories.weekly_traffic import APP, WEEK
-from tests.rig.weekly_textbook import MONDAY_SIX, its
+from tests.factories.report.weekly_traffic import APP, WEEK
+from tests.rig.store.weekly_textbook import MONDAY_SIX, its
 from tests.servers.slack.blocks import shown
 from tests.servers.slack.server import BROKEN, CHANNEL, HOOK_PATH, SCOPES, TOKEN
 from tests.servers.slack.serving import slack_server

@@ -17,8 +17,8 @@ from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.report.reports import Reports, blank_reported
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.answers import a_batch, an_assessment
-from tests.factories.weekly_traffic import APP, OTHER_APP, WEEK
-from tests.rig.weekly_textbook import MONDAY_SIX, its
+from tests.factories.report.weekly_traffic import APP, OTHER_APP, WEEK
+from tests.rig.store.weekly_textbook import MONDAY_SIX, its
 
 
 def test_a_report_is_stored_once_and_shown_as_it_was_stored(application, writer, engine):

@@ -19,9 +19,9 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.simulate import broker
 from monitor.simulate.broker import KafkaCluster, kafka_jars
-from tests.rig import kafka_cluster as given
+from tests.rig.ingest import kafka_cluster as given
+from tests.rig.ingest.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
 from tests.rig.installation import ROOT
-from tests.rig.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
 
 OWNER = """
 import sys

@@ -15,7 +15,7 @@ from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.alert.explanations import Explanations
 from monitor.web.alert.view import as_notified
-from tests.factories.alert import an_alert
+from tests.factories.alert.alerts import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 RULES = """\

@@ -14,7 +14,7 @@ from monitor.core.assessment_json import assessment_json
 from monitor.core.evidence import MissingFact
 from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
 from tests.factories.answers import SOME_EVIDENCE, a_batch, an_assessment, at
-from tests.rig.api import MASKED, SECRET, got, problem
+from tests.rig.web.api import MASKED, SECRET, got, problem
 
 
 def test_the_list_is_read_a_page_at_a_time_newest_first(viewer, writer):

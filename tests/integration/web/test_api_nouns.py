@@ -17,7 +17,7 @@ from monitor.core.model import Verdict
 from monitor.report.weekly.week import week_named
 from monitor.store.report.reports import Reports
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
-from tests.rig.api import MASKED, SECRET, got, problem
+from tests.rig.web.api import MASKED, SECRET, got, problem
 
 ALERT = """
     INSERT INTO alert (fingerprint, episode, rule, rule_digest, signal, labels, severity, threshold, "window",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rig.api import got, problem
+from tests.rig.web.api import got, problem
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from monitor.core.message import Position
 from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
-from tests.factories.alert import an_alert
+from tests.factories.alert.alerts import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 HOUR = timedelta(hours=1)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.alert.silence import Inhibition, Matcher, all_match, parse_matcher, silencing
-from tests.factories.alert import a_silence
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import a_silence
+from tests.factories.alert.notifications import at
 
 LABELS = {"app": "shop", "severity": "critical", "topic": "refunds\nand more"}
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from monitor.alert.rule import WhenError, WhenNoData
 from monitor.alert.state import State, abandoned, transition
 from monitor.alert.window import Outcome
-from tests.factories.alert import a_method, a_rule, an_observation
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import a_method, a_rule, an_observation
+from tests.factories.alert.notifications import at
 
 BREACHING, NORMAL, UNSURE, NO_DATA, STALE, ERROR = (
     an_observation(outcome)

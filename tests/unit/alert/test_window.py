@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from monitor.alert.window import Count, Span, interval, window_at
 from monitor.core.proportions import wilson
-from tests.factories.notifications import NOON, at
+from tests.factories.alert.notifications import NOON, at
 
 FIVE = timedelta(minutes=5)
 NONE = timedelta()

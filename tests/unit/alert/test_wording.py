@@ -26,7 +26,7 @@ from monitor.alert.wording import (
 )
 from monitor.core.model import Reason
 from monitor.core.text.plain import NOTHING, percent, plain, shortened, units
-from tests.factories.notifications import (
+from tests.factories.alert.notifications import (
     a_notification,
     a_notified_alert,
     a_resolved_alert,

@@ -26,8 +26,8 @@ from monitor.assess.explain import (
 )
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Reason
-from tests.factories.assess import profile
-from tests.factories.explained_rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
+from tests.factories.assess.explained_rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
+from tests.factories.assess.interactions import profile
 
 
 def weighing(**weights):

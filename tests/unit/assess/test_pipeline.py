@@ -11,7 +11,7 @@ from monitor.assess.pipeline import Pipeline
 from monitor.core.assessment_json import assessment_json, encode
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Origin, Reason, RefusalKind, SupportingDocument, Verdict
-from tests.factories.assess import interaction, profile
+from tests.factories.assess.interactions import interaction, profile
 
 DOCUMENTS = [
     "The museum opens at ten. Children under twelve get in free. Dogs stay outside.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.audit import verifier as standalone
-from tests.factories.audit_rows import SIGNER
+from tests.factories.audit.rows import SIGNER
 
 
 @pytest.fixture

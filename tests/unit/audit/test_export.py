@@ -18,7 +18,7 @@ from monitor.audit.note import NotProved, Signer
 from monitor.audit.record import (
     act_record,
 )
-from tests.factories.audit_export import (
+from tests.factories.audit.export import (
     ABOUT,
     ACTS,
     EXPORT,
@@ -31,7 +31,7 @@ from tests.factories.audit_export import (
     the_records,
     unpacked,
 )
-from tests.factories.audit_rows import SIGNER, Log
+from tests.factories.audit.rows import SIGNER, Log
 
 
 def test_an_export_is_proved_and_says_what_it_holds(verify):

@@ -18,8 +18,8 @@ from monitor.audit.commitment import field_key
 from monitor.audit.export import Stored
 from monitor.audit.merkle import inclusion_proof
 from monitor.audit.note import Signer
-from tests.factories.audit_export import ACTS, EXPORT, LOG, SIZES, an_export, the_records, unpacked
-from tests.factories.audit_rows import SECRET, SIGNER, Log
+from tests.factories.audit.export import ACTS, EXPORT, LOG, SIZES, an_export, the_records, unpacked
+from tests.factories.audit.rows import SECRET, SIGNER, Log
 
 
 def packed(files, *, honest=True):

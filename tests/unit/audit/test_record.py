@@ -21,7 +21,7 @@ from monitor.audit.record import (
     portable,
 )
 from monitor.store.tables import interactions as tables
-from tests.factories.audit_rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
+from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
 ROWS = {
     interaction_record: (an_interaction_row, tables.interaction, record.INTERACTION_PERSONAL),

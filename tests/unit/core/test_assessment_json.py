@@ -24,7 +24,7 @@ from monitor.core.model import (
     SupportingDocument,
     Verdict,
 )
-from tests.factories.assess import NOON, interaction, metrics
+from tests.factories.assess.interactions import NOON, interaction, metrics
 
 METRICS = metrics(0.12345678, -0.5, 1.0, None, 1 / 3)
 ASSESSMENT = Assessment(

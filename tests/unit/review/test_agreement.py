@@ -20,7 +20,7 @@ from monitor.review.agreement import (
     weekly,
 )
 from monitor.review.label import Drawn, consensus
-from tests.factories.review import NOON, G, R, S, an_opinion
+from tests.factories.review.labels import NOON, G, R, S, an_opinion
 
 VERDICTS = st.sampled_from(Verdict)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from monitor.core.model import Probabilities
 from monitor.review.draw import SUPPORTED, UNSUPPORTED, draw, second_opinions
 from monitor.review.label import Drawn
-from tests.factories.review import G, R, S, a_candidate, labelled
+from tests.factories.review.labels import G, R, S, a_candidate, labelled
 
 
 def drawn(offers):

@@ -15,7 +15,7 @@ from monitor.ingest.decode import Decoder
 from monitor.review.export import group_of, labelled_json, native_event
 from monitor.review.label import consensus
 from tests.factories.answers import NOON, a_message, an_interaction
-from tests.factories.review import S, an_opinion
+from tests.factories.review.labels import S, an_opinion
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
 NAME = TEXT.filter(bool)

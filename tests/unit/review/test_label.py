@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from monitor.review.label import consensus
-from tests.factories.review import NOON, G, R, S, an_opinion
+from tests.factories.review.labels import NOON, G, R, S, an_opinion
 
 
 def test_one_person_decides_alone():

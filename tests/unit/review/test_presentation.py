@@ -12,7 +12,7 @@ from monitor.review.agreement import summary
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn, consensus
 from monitor.review.presentation import SHOWN, label_command, offer_json, remarks, week_json
-from tests.factories.review import NOON, G, R, S, a_candidate, an_opinion
+from tests.factories.review.labels import NOON, G, R, S, a_candidate, an_opinion
 
 ROW = {
     "app": "bot",

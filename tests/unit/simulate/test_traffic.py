@@ -10,7 +10,7 @@ import pytest
 from monitor.core.model import Verdict
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Phase, Scenario
 from monitor.simulate.traffic import RETRIEVED, play
-from tests.factories.assess import NOON
+from tests.factories.assess.interactions import NOON
 
 MINUTE = timedelta(minutes=1)
 

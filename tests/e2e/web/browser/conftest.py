@@ -19,11 +19,11 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from monitor.alert.rules.file import load_rules
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
-from tests.rig.browser import DESKTOP, Site, Visit
-from tests.rig.browser_stock import APP, RULES, events, multiply
 from tests.rig.installation import installed
 from tests.rig.services import missing
 from tests.rig.waiting import until
+from tests.rig.web.browser import DESKTOP, Site, Visit
+from tests.rig.web.browser_stock import APP, RULES, events, multiply
 
 
 @pytest.fixture(scope="session")

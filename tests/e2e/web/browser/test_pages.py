@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.rig.browser import DESKTOP, PHONE, Visit
-from tests.rig.browser_stock import APP, HOSTILE, INTERACTIONS
+from tests.rig.web.browser import DESKTOP, PHONE, Visit
+from tests.rig.web.browser_stock import APP, HOSTILE, INTERACTIONS
 
 PAGES = {
     "overview": "/",

@@ -16,8 +16,8 @@ from monitor.core.errors import Retriable
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
 from tests.conftest import embedded
-from tests.rig.alert_channel import Channel, answers
-from tests.rig.alert_rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
+from tests.rig.alert.channel import Channel, answers
+from tests.rig.alert.rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
 from tests.rig.waiting import until
 from tests.servers.slack import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
 

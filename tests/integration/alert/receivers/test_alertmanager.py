@@ -17,7 +17,7 @@ import pytest
 
 from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.webhook import payload_of
-from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example
+from tests.factories.alert.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example
 from tests.rig.services import missing
 from tests.rig.waiting import until
 from tests.servers.webhook import HttpServer, http_server

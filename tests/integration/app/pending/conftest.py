@@ -7,8 +7,8 @@ import pytest
 
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
-from tests.rig.workers import EVERYTHING, flow, replace_settings
-from tests.rig.writing import ROLLUP
+from tests.rig.store.workers import EVERYTHING, flow, replace_settings
+from tests.rig.store.writing import ROLLUP
 
 
 @pytest.fixture

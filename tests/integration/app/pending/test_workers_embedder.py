@@ -18,8 +18,8 @@ from tests.factories.answers import (
     NOON,
     clock,
 )
-from tests.rig.workers import EVERYTHING, event, flow, in_balance
-from tests.rig.writing import ROLLUP
+from tests.rig.store.workers import EVERYTHING, event, flow, in_balance
+from tests.rig.store.writing import ROLLUP
 from tests.servers.llm import (
     HANG_UP,
     KEY,

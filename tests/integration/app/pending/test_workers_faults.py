@@ -33,8 +33,8 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
+from tests.rig.store.workers import FOR_EVER, judged, judging, no_worker_left
 from tests.rig.waiting import until
-from tests.rig.workers import FOR_EVER, judged, judging, no_worker_left
 from tests.servers.llm import (
     hang,
     llm_server,

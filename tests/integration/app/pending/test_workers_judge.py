@@ -18,11 +18,11 @@ from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.core.model import Tally
 from monitor.core.settings.load import Settings, load_settings
-from tests.rig.consuming import consuming, settings_for
+from tests.rig.ingest.consuming import consuming, settings_for
+from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name, produce
 from tests.rig.installation import ROOT
-from tests.rig.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.store.workers import FOR_EVER, event, in_balance, judged, judging, no_worker_left, replace_settings
 from tests.rig.waiting import until
-from tests.rig.workers import FOR_EVER, event, in_balance, judged, judging, no_worker_left, replace_settings
 from tests.servers.llm import (
     CHAT_MODEL,
     KEY,

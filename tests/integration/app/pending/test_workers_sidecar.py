@@ -25,9 +25,19 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
+from tests.rig.store.workers import (
+    EVERYTHING,
+    FOR_EVER,
+    event,
+    flow,
+    in_balance,
+    judged,
+    judging,
+    llm,
+    replace_settings,
+)
+from tests.rig.store.writing import ROLLUP
 from tests.rig.waiting import until
-from tests.rig.workers import EVERYTHING, FOR_EVER, event, flow, in_balance, judged, judging, llm, replace_settings
-from tests.rig.writing import ROLLUP
 from tests.servers.llm import (
     CUT,
     HANG_UP,

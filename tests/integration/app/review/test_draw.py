@@ -17,7 +17,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.review import labels as review_store
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.rig.reviewing import WEEK, G, R, S, many, offered, said, write
+from tests.rig.store.reviewing import WEEK, G, R, S, many, offered, said, write
 
 JUDGED = """
     INSERT INTO judgement (app, id, metric, model, prompt_hash, occurred_at, mode, score, parts, calls, input_tokens,

@@ -10,7 +10,7 @@ from monitor.app.review import agreement_report, export, label, named
 from monitor.review.label import Drawn
 from monitor.store.review import labels as review_store
 from tests.factories.answers import NOON, an_assessment
-from tests.rig.reviewing import G, R, S, many, offered, said, write
+from tests.rig.store.reviewing import G, R, S, many, offered, said, write
 
 
 def exported(application, **over):

@@ -15,7 +15,7 @@ from monitor.cli.app import app as command_line
 from monitor.cli.review import commands as cli_review
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from tests.rig.reviewing import many, write
+from tests.rig.store.reviewing import many, write
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from monitor.app.review import MAX_NOTE_CHARS, label, named
 from monitor.core.errors import WrongSettings
 from monitor.review.label import Label
 from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at
-from tests.rig.reviewing import G, R, S, said, write
+from tests.rig.store.reviewing import G, R, S, said, write
 
 
 def test_a_label_is_stored_with_what_stood_then(writer, application, rows):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import load_settings
-from tests.factories.assess import interaction
-from tests.factories.tiny_model import TinyModel, byte_tokenizer
+from tests.factories.assess.interactions import interaction
+from tests.factories.assess.tiny_model import TinyModel, byte_tokenizer
 
 
 def test_the_score_of_a_configured_detector_is_a_feature(tmp_path):

@@ -14,7 +14,7 @@ from monitor.assess.detect import onnx
 from monitor.assess.detect.detection import Claim, DetectedSpan, Detection
 from monitor.assess.detect.onnx import OnnxDetector
 from monitor.core.errors import Retriable, WrongSettings
-from tests.factories.tiny_model import TinyModel, byte_tokenizer, word_tokenizer
+from tests.factories.assess.tiny_model import TinyModel, byte_tokenizer, word_tokenizer
 
 SURE, SURE_PAIR = 1 / (1 + np.exp(-8)), 1 - 1 / (1 + 2 * np.exp(8))  # of two labels at ±4, of three
 PLAIN = "{documents}"

@@ -10,8 +10,8 @@ from kafka.errors import KafkaError
 
 from monitor.core.errors import Fatal, OutOfReach, WrongSettings
 from monitor.core.model import Tally
-from tests.rig.consuming import Consumer, answer, answers, consuming, settings_for
-from tests.rig.kafka_cluster import (
+from tests.rig.ingest.consuming import Consumer, answer, answers, consuming, settings_for
+from tests.rig.ingest.kafka_cluster import (
     committed_offsets,
     create_topic,
     group_members,

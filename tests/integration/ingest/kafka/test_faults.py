@@ -14,9 +14,9 @@ import pytest
 
 from monitor.core.model import Tally
 from monitor.ingest.kafka.dead_letter import DeadLetterGate
-from tests.rig.consuming import Consumer, answers, consuming, settings_for
+from tests.rig.ingest.consuming import Consumer, answers, consuming, settings_for
+from tests.rig.ingest.kafka_cluster import create_topic, group_members, new_topic_name, produce
 from tests.rig.installation import ROOT
-from tests.rig.kafka_cluster import create_topic, group_members, new_topic_name, produce
 from tests.rig.waiting import TRIES, until
 
 LEDGER = """

@@ -14,8 +14,8 @@ import pytest
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import client_options, connected
-from tests.rig.consuming import answers, consuming, settings_for
-from tests.rig.kafka_cluster import (
+from tests.rig.ingest.consuming import answers, consuming, settings_for
+from tests.rig.ingest.kafka_cluster import (
     KEY_PASSWORD,
     PASSWORD,
     SCRAM,

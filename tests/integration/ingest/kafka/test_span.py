@@ -17,8 +17,8 @@ from monitor.core.model import Tally
 from monitor.ingest.kafka.span import Span
 from monitor.store.alert.explanations import ExplanationRows
 from monitor.store.ledger.offsets import ConsumerGroup
-from tests.rig.consuming import Consumer, answer, answers, consuming, read_span, settings_for
-from tests.rig.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.ingest.consuming import Consumer, answer, answers, consuming, read_span, settings_for
+from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name, produce
 from tests.rig.waiting import until
 
 T0 = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=3)

@@ -32,7 +32,7 @@ from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.rig.audit_trail import APP, KEY, SIGNER, Trail, a_trail
+from tests.rig.store.audit_trail import APP, KEY, SIGNER, Trail, a_trail
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
 

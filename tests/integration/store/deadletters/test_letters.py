@@ -10,7 +10,7 @@ from monitor.core.message import Skip
 from monitor.store.deadletters.dead_letters import LetterCount, LetterFilter, purge
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import a_batch, a_dead_letter, a_message, at, clock
-from tests.rig.dead_letters import (
+from tests.rig.store.dead_letters import (
     STRICT,
     TODAY,
     TOPIC,

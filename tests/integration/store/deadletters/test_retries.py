@@ -14,7 +14,7 @@ from monitor.ingest.decode import Decoder
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, purge, settle
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, a_message, clock
-from tests.rig.dead_letters import (
+from tests.rig.store.dead_letters import (
     STRICT,
     TODAY,
     TOPIC,

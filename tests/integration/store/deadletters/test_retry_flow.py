@@ -15,7 +15,7 @@ from monitor.core.settings.load import load_settings
 from monitor.ingest.decode import Decoder
 from monitor.store.deadletters.dead_letters import LetterFilter
 from tests.factories.answers import NOON, clock
-from tests.rig.dead_letters import TOPIC, consume, ids_of, in_balance, mendable
+from tests.rig.store.dead_letters import TOPIC, consume, ids_of, in_balance, mendable
 
 
 @pytest.fixture

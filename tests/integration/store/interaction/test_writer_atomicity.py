@@ -22,7 +22,7 @@ from monitor.store import database as halted
 from monitor.store.interaction import writer as writing
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
-from tests.rig.writing import FAR, write
+from tests.rig.store.writing import FAR, write
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from monitor.privacy.redaction.redactor import redactor
 from monitor.store.interaction.assessments import AssessmentQueries
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment
 from tests.factories.stored_interactions import pieces, stored_interactions
-from tests.rig.writing import FAR, write
+from tests.rig.store.writing import FAR, write
 
 
 def as_json(piece):

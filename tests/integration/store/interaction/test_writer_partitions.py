@@ -10,7 +10,7 @@ from monitor.core.errors import Fatal
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import an_assessment, clock
-from tests.rig.writing import FAR, write
+from tests.rig.store.writing import FAR, write
 
 OUT_OF_THE_WORLD = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]
 

@@ -19,7 +19,7 @@ from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 from tests.factories.answers import NOON, an_assessment, clock
-from tests.rig.writing import ROLLUP, write
+from tests.rig.store.writing import ROLLUP, write
 
 similarities = st.none() | st.integers(-66, 66).map(lambda n: n / 64)  # exact as REAL, some just beyond [-1, 1]
 assessments = st.builds(

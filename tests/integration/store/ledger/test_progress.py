@@ -15,8 +15,8 @@ from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import FORGOTTEN, ReadingStore
 from tests.factories.answers import NOON, a_batch, an_assessment, at, clock
-from tests.rig.consuming import answers, consuming, settings_for
-from tests.rig.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.ingest.consuming import answers, consuming, settings_for
+from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name, produce
 from tests.rig.waiting import until
 
 
@@ -185,7 +185,7 @@ def test_a_consumer_that_is_behind_says_so(kafka, database, rows):
 def test_a_span_tells_nothing(kafka, database, rows):
     topic = create_topic(kafka, new_topic_name())
     produce(kafka, topic, answers(1))
-    from tests.rig.consuming import read_span  # noqa: PLC0415
+    from tests.rig.ingest.consuming import read_span  # noqa: PLC0415
 
     read_span(settings_for(kafka, database, topic))
     assert rows("SELECT count(*) FROM interaction") == [(1,)]

@@ -16,7 +16,7 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
-from tests.rig.pending_work import TOPIC
+from tests.rig.store.pending_work import TOPIC
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.factories.answers import (
     at,
     clock,
 )
-from tests.rig.pending_work import LATER, claim, ids, set_aside
+from tests.rig.store.pending_work import LATER, claim, ids, set_aside
 
 
 @dataclass

@@ -21,7 +21,18 @@ from tests.factories.answers import (
     an_assessment,
     at,
 )
-from tests.rig.pending_work import LATER, LEASE, TOPIC, Reader, assessed, claim, ids, in_balance, set_aside, the_queue
+from tests.rig.store.pending_work import (
+    LATER,
+    LEASE,
+    TOPIC,
+    Reader,
+    assessed,
+    claim,
+    ids,
+    in_balance,
+    set_aside,
+    the_queue,
+)
 
 
 def judged(claims, *judgements):

@@ -25,7 +25,7 @@ from tests.factories.answers import (
     at,
     clock,
 )
-from tests.rig.pending_work import LATER, TOPIC, Reader, assessed, claim, in_balance, the_queue
+from tests.rig.store.pending_work import LATER, TOPIC, Reader, assessed, claim, in_balance, the_queue
 
 
 def test_a_batch_that_was_set_aside_balances_before_and_after_it_is_assessed(writer, queue, engine):

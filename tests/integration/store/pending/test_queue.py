@@ -25,8 +25,8 @@ from tests.factories.answers import (
     at,
 )
 from tests.factories.stored_interactions import stored_interactions
-from tests.rig.pending_work import LATER, TOPIC, claim, ids, set_aside
-from tests.rig.writing import FAR
+from tests.rig.store.pending_work import LATER, TOPIC, claim, ids, set_aside
+from tests.rig.store.writing import FAR
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

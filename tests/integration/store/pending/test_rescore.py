@@ -9,7 +9,7 @@ from monitor.store.pending.finish import finish_assessed
 from tests.factories.answers import (
     an_assessment,
 )
-from tests.rig.pending_work import TOPIC, Reader, assessed, claim, in_balance
+from tests.rig.store.pending_work import TOPIC, Reader, assessed, claim, in_balance
 
 
 def test_what_a_rescore_keeps_pending_is_no_matter_of_the_recount(writer, engine, rescore):

@@ -27,8 +27,8 @@ from tests.factories.answers import (
     an_assessment,
     clock,
 )
-from tests.rig.pending_work import LATER, Reader, assessed, claim, the_queue
-from tests.rig.writing import ROLLUP
+from tests.rig.store.pending_work import LATER, Reader, assessed, claim, the_queue
+from tests.rig.store.writing import ROLLUP
 
 similarities = (
     st.none()

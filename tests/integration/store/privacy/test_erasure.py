@@ -21,9 +21,9 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
+from tests.factories.alert.notifications import a_notification, an_example
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
-from tests.factories.notifications import a_notification, an_example
-from tests.rig.privacy import APP, SECRET, everything, surround, told
+from tests.rig.store.privacy import APP, SECRET, everything, surround, told
 
 OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
 

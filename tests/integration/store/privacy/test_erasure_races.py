@@ -19,7 +19,7 @@ from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import NOON, a_batch, an_assessment, clock
-from tests.rig.privacy import APP, SECRET, everything, told
+from tests.rig.store.privacy import APP, SECRET, everything, told
 from tests.rig.waiting import until
 
 LATER = "fedcba9876543210"

@@ -24,9 +24,9 @@ from monitor.store.privacy import retention as of_store
 from monitor.store.privacy.retention import Retention
 from monitor.store.report.reports import Reports
 from monitor.store.tables.alerts import notification
+from tests.factories.alert.notifications import a_notification, an_example
 from tests.factories.answers import NOON, a_batch, an_interaction, clock
-from tests.factories.notifications import a_notification, an_example
-from tests.rig.privacy import APP, SECRET, everything, surround, told
+from tests.rig.store.privacy import APP, SECRET, everything, surround, told
 from tests.rig.waiting import until
 
 DAY = timedelta(days=1)

@@ -15,8 +15,8 @@ from monitor.alert.state import State
 from monitor.alert.target import parse_target
 from monitor.alert.window import Count, Span
 from monitor.simulate.fakes.alerts import MemoryAlertStore
-from tests.factories.alert import NEGATIVE, a_method, a_rule
-from tests.factories.notifications import NOON, at
+from tests.factories.alert.alerts import NEGATIVE, a_method, a_rule
+from tests.factories.alert.notifications import NOON, at
 
 LENGTH = 40
 APPS = ("shop", "bank")

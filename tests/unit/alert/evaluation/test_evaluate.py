@@ -16,8 +16,8 @@ from monitor.alert.target import parse_target
 from monitor.alert.window import Count, Counts
 from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.alerts import MemoryAlertStore
-from tests.factories.alert import a_method, a_rule
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import a_method, a_rule
+from tests.factories.alert.notifications import at
 
 SHOP = {"app": "shop", "environment": "production"}
 AT_ONCE = a_rule(for_=timedelta())

@@ -8,7 +8,7 @@ from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Outcome
-from tests.factories.counts import START, observe, share
+from tests.factories.alert.counts import START, observe, share
 
 NO_DATA = Signal(kind=SignalKind.NO_DATA)
 

@@ -8,7 +8,7 @@ from monitor.alert.methods.burn_rate import PRESETS, BurnRate, BurnWindow
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Outcome
-from tests.factories.counts import START, observe, share
+from tests.factories.alert.counts import START, observe, share
 
 PAGE = BurnRate(allowed=Target(value=0.02))
 CALM = share(1, 100)

@@ -9,7 +9,7 @@ import pytest
 from monitor.alert.methods.change import Change, compare, student_tail
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.window import Count, Outcome
-from tests.factories.counts import START, observe, share
+from tests.factories.alert.counts import START, observe, share
 
 EVEN = [share(40, 1000)] * 12
 UNEVEN = [share(k, 1000) for k in (10, 70, 40, 15, 80, 30, 90, 5, 40, 20, 60, 20)]

@@ -16,7 +16,7 @@ from monitor.alert.methods.threshold import Threshold
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import MINUTE, Outcome
-from tests.factories.counts import NEGATIVE, START, Rollup, Watch
+from tests.factories.alert.counts import NEGATIVE, START, Rollup, Watch
 
 LINE = Target(value=0.06)
 MINUTES = 240

@@ -10,7 +10,7 @@ from monitor.alert.methods.method import WrongParameter
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.target import Target
 from monitor.alert.window import MINUTE, Outcome
-from tests.factories.counts import START, Rollup, Watch
+from tests.factories.alert.counts import START, Rollup, Watch
 
 BETS = Sequential(target=Target(value=0.04))
 

@@ -10,7 +10,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Outcome, Span
 from monitor.core.proportions import wilson
-from tests.factories.counts import NEGATIVE, START, observe, share
+from tests.factories.alert.counts import NEGATIVE, START, observe, share
 
 LAG = Signal(kind=SignalKind.LAG)
 SDA = Signal(kind=SignalKind.MEAN, name="sda")

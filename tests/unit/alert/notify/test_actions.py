@@ -9,8 +9,8 @@ import pytest
 from monitor.alert.notify.actions import LONGEST_SILENCE, OVER, AlertActions, matchers_of, new_silence
 from monitor.alert.silence import Matcher, Silence, all_match, parse_matcher
 from monitor.alert.state import Alert
-from tests.factories.alert import an_alert
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import an_alert
+from tests.factories.alert.notifications import at
 
 A = an_alert(labels={"app": "shop", "topic": ""})
 B = an_alert(fingerprint="b" * 32, rule="refusal-rate", labels={"app": "shop", "topic": "refunds"})

@@ -9,7 +9,7 @@ from monitor.alert.notification import Notification
 from monitor.alert.notify.deliver import KEPT, Delivery, Patience, deliver, purge
 from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
-from tests.factories.notifications import a_notification, a_resolved_notification, at
+from tests.factories.alert.notifications import a_notification, a_resolved_notification, at
 
 DICE = Random(7)
 FALLBACK = Patience(fallback="fallback", fallback_after=timedelta(minutes=5))

@@ -12,8 +12,8 @@ from monitor.alert.notify.describe import BASELINE, LONGEST_WINDOW, POINTS, Desc
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
 from monitor.simulate.fakes.alerts import MemoryAlertStore
-from tests.factories.alert import a_rule
-from tests.factories.notifications import a_notified_alert, at
+from tests.factories.alert.alerts import a_rule
+from tests.factories.alert.notifications import a_notified_alert, at
 from tests.unit.alert.explain.rows import a_row
 
 RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})

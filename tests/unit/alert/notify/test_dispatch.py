@@ -10,8 +10,8 @@ from monitor.alert.notify.dispatch import AlertGroup, Flush, plan
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, parse_matcher
 from monitor.alert.state import Alert, State
-from tests.factories.alert import a_silence, an_alert, statuses
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import a_silence, an_alert, statuses
+from tests.factories.alert.notifications import at
 
 GROUPING = Grouping(by=("app",), wait=timedelta(seconds=30), interval=timedelta(minutes=1), repeat=timedelta(hours=4))
 A = an_alert()

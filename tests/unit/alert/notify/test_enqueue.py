@@ -18,8 +18,8 @@ from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
-from tests.factories.alert import a_rule_set, a_silence, an_alert
-from tests.factories.notifications import an_example, at
+from tests.factories.alert.alerts import a_rule_set, a_silence, an_alert
+from tests.factories.alert.notifications import an_example, at
 
 WAIT, INTERVAL, REPEAT = timedelta(seconds=30), timedelta(minutes=1), timedelta(minutes=5)
 RULES = a_rule_set(grouping=Grouping(by=("app",), wait=WAIT, interval=INTERVAL, repeat=REPEAT))

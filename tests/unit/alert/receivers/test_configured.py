@@ -12,7 +12,7 @@ from monitor.alert.receivers.pagerduty import PagerDuty
 from monitor.alert.receivers.webhook import Webhook
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings, load_settings
-from tests.factories.notifications import a_notification
+from tests.factories.alert.notifications import a_notification
 from tests.servers.webhook import http_server
 
 ALL = {

@@ -4,7 +4,7 @@ import io
 
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.text import render
-from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example, at
+from tests.factories.alert.notifications import a_notification, a_notified_alert, a_resolved_alert, an_example, at
 
 READS = """\
 [critical] Firing: negative-rate, support-bot

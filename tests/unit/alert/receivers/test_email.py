@@ -8,7 +8,7 @@ import pytest
 
 from monitor.alert.receivers.email import Email, Server
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import (
+from tests.factories.alert.notifications import (
     a_course,
     a_notification,
     a_notified_alert,
@@ -16,7 +16,7 @@ from tests.factories.notifications import (
     an_example,
     at,
 )
-from tests.rig.kafka_cluster import make_certificates
+from tests.rig.ingest.kafka_cluster import make_certificates
 from tests.servers.smtp import PASSWORD, USER, smtp_server
 
 PICTURE = b"\x89PNG\r\n\x1a\nmade up"

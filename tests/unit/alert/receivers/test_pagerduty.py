@@ -7,7 +7,13 @@ import pytest
 
 from monitor.alert.receivers.pagerduty import PagerDuty, events_of
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_notification, an_example, at
+from tests.factories.alert.notifications import (
+    a_notification,
+    a_notified_alert,
+    a_resolved_notification,
+    an_example,
+    at,
+)
 from tests.servers.pagerduty import KEY, pagerduty_server, problems
 from tests.servers.webhook import BROKEN, HANG_UP, LOST, RATE_LIMITED, Answer
 

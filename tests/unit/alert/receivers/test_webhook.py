@@ -8,7 +8,7 @@ import pytest
 
 from monitor.alert.receivers.webhook import Webhook, payload_of, signature
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import (
+from tests.factories.alert.notifications import (
     a_notification,
     a_notified_alert,
     a_resolved_alert,

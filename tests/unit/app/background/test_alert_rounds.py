@@ -14,8 +14,8 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
-from tests.factories.alert import a_rule, a_rule_set
-from tests.factories.notifications import at
+from tests.factories.alert.alerts import a_rule, a_rule_set
+from tests.factories.alert.notifications import at
 
 RULE = a_rule(for_=timedelta(), receivers=None)
 GROUPING = Grouping(wait=timedelta(), interval=timedelta())

@@ -11,7 +11,7 @@ from monitor.assess.classify.profile import SHIPPED, FeatureWeight, Profile, loa
 from monitor.assess.score.features import FEATURES_VERSION
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Scores
-from tests.factories.assess import metrics, profile
+from tests.factories.assess.interactions import metrics, profile
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 MODELS = ("hash/64", "hash/64")  # for sentences and for tokens

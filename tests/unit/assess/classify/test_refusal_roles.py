@@ -6,7 +6,7 @@ import pytest
 
 from monitor.assess.classify.refusal import Role, read_answer
 from monitor.core.model import RefusalKind
-from tests.factories.refusal_wordings import CONTENT, COURTESY, HEDGE
+from tests.factories.assess.refusal_wordings import CONTENT, COURTESY, HEDGE
 
 
 def flat(by_language):

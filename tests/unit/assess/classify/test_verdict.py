@@ -12,7 +12,7 @@ from monitor.assess.classify.refusal import Reading, read_answer
 from monitor.assess.classify.verdict import BELOW, PRIMARY, classify, metrics_below, thesis_rule
 from monitor.core.evidence import AlignedSentence, MissingFact
 from monitor.core.model import Reason, RefusalKind, Verdict
-from tests.factories.assess import evidence, interaction, metrics, profile, support
+from tests.factories.assess.interactions import evidence, interaction, metrics, profile, support
 
 ALL = tuple(BELOW)
 STUDY = profile(0.8)  # self-generated from a grounding of -.25 down

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.assess.complete.sidecar import SidecarCompleter
-from tests.factories.sidecar import EXTRACTIVE
+from tests.factories.assess.sidecar import EXTRACTIVE
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from monitor.assess.complete import extractive
 from monitor.assess.complete.extractive import MOST_SENTENCES, ExtractiveCompleter, extract
 from monitor.core.model import Document, Origin, SupportingDocument
 from monitor.core.text.sentences import sentence_spans
-from tests.factories.assess import interaction
+from tests.factories.assess.interactions import interaction
 
 PARKING = Document(
     id="parking",

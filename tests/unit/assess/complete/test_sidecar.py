@@ -9,8 +9,8 @@ import pytest
 
 from monitor.assess.complete.sidecar import MOST_PIECES, PROMPTS, Regenerated
 from monitor.core.model import Document, Interaction, Match, Origin, SupportingDocument
-from tests.factories.assess import interaction
-from tests.factories.sidecar import DOCUMENTS, EXTRACTIVE, MUSEUM, PATIENCE, Generator, many
+from tests.factories.assess.interactions import interaction
+from tests.factories.assess.sidecar import DOCUMENTS, EXTRACTIVE, MUSEUM, PATIENCE, Generator, many
 
 
 def found(make, pieces: Sequence[str], about: Interaction = MUSEUM) -> tuple[SupportingDocument, ...]:

@@ -13,7 +13,7 @@ from monitor.assess.complete import sidecar
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Spend
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Interaction, Origin, StandIn, Support
-from tests.factories.sidecar import EXTRACTIVE, MUSEUM, PATIENCE, Generator, many
+from tests.factories.assess.sidecar import EXTRACTIVE, MUSEUM, PATIENCE, Generator, many
 from tests.rig.waiting import until
 
 

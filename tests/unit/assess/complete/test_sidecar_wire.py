@@ -12,7 +12,7 @@ from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import Purpose
 from monitor.core.model import Match, Origin, StandIn
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.sidecar import MUSEUM, many
+from tests.factories.assess.sidecar import MUSEUM, many
 from tests.servers.llm import CHAT_MODEL, KEY, completed, hang, llm_server, model_refusal, refusal
 
 

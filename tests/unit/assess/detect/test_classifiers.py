@@ -9,7 +9,7 @@ from monitor.assess.detect.classifiers import QUESTION_PROMPT, SUMMARY_PROMPT, C
 from monitor.assess.detect.detection import Claim
 from monitor.assess.detect.tokenizer import Feed, PairTokenizer
 from monitor.core.errors import WrongSettings
-from tests.factories.tiny_model import byte_tokenizer, word_tokenizer
+from tests.factories.assess.tiny_model import byte_tokenizer, word_tokenizer
 
 WORDS, BYTES = PairTokenizer(word_tokenizer()), PairTokenizer(byte_tokenizer())
 MONDAY, PAYS = "The shop opens on Monday.", "Zoe pays 42 euros."

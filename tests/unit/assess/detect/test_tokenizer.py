@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, processors
 from monitor.assess.detect.claim_windows import Input
 from monitor.assess.detect.tokenizer import PairTokenizer
 from monitor.core.errors import WrongSettings
-from tests.factories.tiny_model import CLS, PAD, SEP, byte_tokenizer, word_tokenizer
+from tests.factories.assess.tiny_model import CLS, PAD, SEP, byte_tokenizer, word_tokenizer
 
 FIRST, SECOND = "The shop opens on Monday.", "Zoe pays 42 euros."
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from monitor.assess.embed.batch import embed_batch, encode_batch
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.core.model import Document
-from tests.factories.assess import TableEmbedder, interaction, support
+from tests.factories.assess.interactions import TableEmbedder, interaction, support
 
 WORDS = TableEmbedder({"q": (1, 0, 0), "a": (0, 1, 0), "doc": (0, 0, 1), "other": (1, 1, 0)}).table
 

@@ -12,7 +12,7 @@ from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm_graph import PROJECTION, TOKEN_DIMENSIONS
 from monitor.assess.embed.weights import Safetensors
 from monitor.assess.embed.windows import unit
-from tests.factories.embed import published_weights
+from tests.factories.assess.embed import published_weights
 
 IDS = np.array([[101, 2054, 2003, 1996, 7404, 102, 0, 0], [101, 17970, 2024, 2921, 2005, 2382, 2420, 102]])
 MASK = (IDS > 0).astype(np.int64)

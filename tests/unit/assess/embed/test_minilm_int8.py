@@ -18,7 +18,7 @@ from monitor.assess.embed.minilm_int8 import CAP, INPUTS, LIMITS
 from monitor.assess.embed.weights import Safetensors
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
-from tests.factories.embed import published_weights
+from tests.factories.assess.embed import published_weights
 
 TEXTS = [
     "How long are deleted snapshots kept?",

@@ -10,7 +10,7 @@ import pytest
 from monitor.assess.embed import weights
 from monitor.assess.embed.weights import Safetensors, published_model
 from monitor.core.errors import WrongSettings
-from tests.factories.embed import published_weights
+from tests.factories.assess.embed import published_weights
 
 
 def write_safetensors(path, header, data):

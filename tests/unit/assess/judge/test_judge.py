@@ -16,7 +16,7 @@ from monitor.assess.judge.metrics import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Reply, Spend
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import JudgeMetric, JudgeSettings
-from tests.factories.judge import CASE, GOOD, PROMPTS, PricedModel, a_case, a_judge, scripted
+from tests.factories.assess.judge import CASE, GOOD, PROMPTS, PricedModel, a_case, a_judge, scripted
 
 CALLS = {name: 2 if name in ("faithfulness", "summarization_score") else 1 for name in METRICS}
 NAMES = (

@@ -20,7 +20,7 @@ from monitor.assess.judge.faithfulness import Statements, Verdicts
 from monitor.assess.judge.metrics import METRICS
 from monitor.assess.judge.summarization import Questions, conciseness
 from monitor.assess.judge.summarization import Verdicts as Answers
-from tests.factories.judge import a_case, a_judge, scripted
+from tests.factories.assess.judge import a_case, a_judge, scripted
 
 REASONS = {
     "empty_question",

@@ -7,7 +7,7 @@ from monitor.assess.llm.client import ChatModel, Prices
 from monitor.assess.llm.exchange import Purpose
 from monitor.core import retry
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.llm import GOOD, PRICE, Clock
+from tests.factories.assess.llm import GOOD, PRICE, Clock
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.llm.exchange import Form, NoAnswer, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
-from tests.factories.llm import ASKED, GOOD, OPINION, Opinion, agree, failure
+from tests.factories.assess.llm import ASKED, GOOD, OPINION, Opinion, agree, failure
 from tests.servers.llm import completed
 
 ANOTHER = '{"supported": false, "why": "it says nothing of it"}'

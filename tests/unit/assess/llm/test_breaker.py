@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from monitor.assess.llm.breaker import Breaker
 from monitor.core.errors import Retriable
-from tests.factories.llm import PATIENCE, Clock
+from tests.factories.assess.llm import PATIENCE, Clock
 
 MOST, COOLDOWN = 3, 30.0
 

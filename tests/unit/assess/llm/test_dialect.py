@@ -9,7 +9,7 @@ import pytest
 
 from monitor.assess.llm.dialect import Dialect, Structure
 from monitor.assess.llm.exchange import NoAnswer
-from tests.factories.llm import ASKED, GOOD, OPINION, PATIENCE, PROMPT, agree, failure, request
+from tests.factories.assess.llm import ASKED, GOOD, OPINION, PATIENCE, PROMPT, agree, failure, request
 from tests.servers.llm import completed, refusal
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.complete.sidecar import PROMPTS, Explained, Mode, Regenerated
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, combined_hash
-from tests.factories.llm import PROMPT, Opinion, failure, request
+from tests.factories.assess.llm import PROMPT, Opinion, failure, request
 from tests.servers.llm import completed
 
 ORDERS = [

@@ -10,8 +10,8 @@ from time import monotonic
 import pytest
 
 from monitor.core.errors import Retriable
-from tests.factories.llm import ASKED, OPINION, agree, failure, raw_server
-from tests.factories.llm_failures import DATED, LIMIT, TRIES
+from tests.factories.assess.llm import ASKED, OPINION, agree, failure, raw_server
+from tests.factories.assess.llm_failures import DATED, LIMIT, TRIES
 from tests.servers.llm import (
     CHAT_MODEL,
     CUT,

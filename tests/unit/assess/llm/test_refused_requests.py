@@ -10,8 +10,8 @@ from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import NoAnswer, Purpose, Spend
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.llm import GOOD, agree, failure, request
-from tests.factories.llm_failures import TRIES
+from tests.factories.assess.llm import GOOD, agree, failure, request
+from tests.factories.assess.llm_failures import TRIES
 from tests.servers.llm import (
     KEY,
     Trouble,

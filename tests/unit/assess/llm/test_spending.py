@@ -10,7 +10,7 @@ from monitor.assess.llm.client import Prices
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.llm import ASKED, GOOD, OPINION, agree, failure
+from tests.factories.assess.llm import ASKED, GOOD, OPINION, agree, failure
 from tests.servers.llm import (
     CUT,
     HANG_UP,

@@ -13,7 +13,7 @@ from monitor.assess.llm.breaker import Breaker, CircuitOpen
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.llm import ASKED, GOOD, OPINION, PATIENCE, agree, failure
+from tests.factories.assess.llm import ASKED, GOOD, OPINION, PATIENCE, agree, failure
 from tests.rig.waiting import until
 from tests.servers.llm import HANG_UP, completed, hang, refusal, server_error, too_many_requests
 

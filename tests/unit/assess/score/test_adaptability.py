@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from monitor.assess.embed.batch import Ragged, embed_batch
 from monitor.assess.score.adaptability import adaptability, best_pair
 from monitor.core.model import Scores
-from tests.factories.assess import TableEmbedder, interaction, support
+from tests.factories.assess.interactions import TableEmbedder, interaction, support
 
 NAMES = ("sdq", "sdrd", "sda", "qrd", "qa")
 CLOSE = 1e-5

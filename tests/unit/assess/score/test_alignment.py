@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.score import alignment
 from monitor.assess.score.alignment import BOTH, RARE, RARE_UNIT, Passage
-from tests.factories.alignment import CLOSE, Text, found, text_of
+from tests.factories.assess.alignment import CLOSE, Text, found, text_of
 
 DIMENSIONS = 6
 

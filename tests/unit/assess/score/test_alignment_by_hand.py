@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.score.alignment import Passage, Source, align
 from monitor.core.text.sentences import sentence_spans
-from tests.factories.alignment import CLOSE, found, text_of
+from tests.factories.assess.alignment import CLOSE, found, text_of
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 

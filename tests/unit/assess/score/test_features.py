@@ -20,7 +20,7 @@ from monitor.core.evidence import MissingFact
 from monitor.core.model import Origin, Support, SupportingDocument
 from monitor.core.text.cache import LONGEST_CACHED
 from monitor.core.text.sentences import sentence_spans
-from tests.factories.assess import interaction, metrics, support
+from tests.factories.assess.interactions import interaction, metrics, support
 
 CLOSE = 1e-5
 QUESTION = "How long are deleted snapshots kept?"

@@ -14,7 +14,7 @@ from benchmarks.study.vectors import cached_embedder
 from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.core.errors import Fatal
 from monitor.simulate.fakes.flow import ScriptedLanguageModel
-from tests.factories.assess import TableEmbedder
+from tests.factories.assess.interactions import TableEmbedder
 
 TABLE = {"a": (1, 0, 0), "b": (0, 1, 0), "c": (0, 0, 1)}
 QUESTIONS = [

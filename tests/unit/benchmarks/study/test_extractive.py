@@ -16,7 +16,7 @@ from benchmarks.study.extractive import (
 from benchmarks.study.questions import Question
 from monitor.assess.classify.refusal import refusal_kind
 from monitor.core.model import RefusalKind
-from tests.factories.assess import TableEmbedder
+from tests.factories.assess.interactions import TableEmbedder
 
 
 def question(text: str, *documents: str) -> Question:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.study.questions import Entry, Question, faq_parts, retrieve, squad_parts, with_documents
-from tests.factories.assess import TableEmbedder
+from tests.factories.assess.interactions import TableEmbedder
 
 
 def squad(groups: int = 20, each: int = 6) -> list[Question]:

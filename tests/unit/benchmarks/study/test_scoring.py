@@ -6,7 +6,7 @@ import pytest
 from benchmarks.study.extractive import GeneratedAnswer
 from benchmarks.study.questions import Question
 from benchmarks.study.scoring import UNDEFINED, scored
-from tests.factories.assess import TableEmbedder
+from tests.factories.assess.interactions import TableEmbedder
 
 EMBEDDER = TableEmbedder(
     {

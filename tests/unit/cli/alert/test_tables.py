@@ -25,7 +25,7 @@ from monitor.cli.alert.tables import (
     simulated_table,
     troubles,
 )
-from tests.factories.alert import a_method, a_rule, an_alert, at
+from tests.factories.alert.alerts import a_method, a_rule, an_alert, at
 
 HOSTILE = "\x1b[2Jshop\u202e [red]:bug:\x9b"
 DAY = Span(start=at(0), end=at(24 * 60))

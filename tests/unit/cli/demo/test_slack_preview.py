@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from monitor.cli.demo.slack_preview import SlackPreview
-from tests.factories.notifications import a_notification, a_resolved_notification
+from tests.factories.alert.notifications import a_notification, a_resolved_notification
 
 
 def printed(*notifications):

@@ -9,8 +9,8 @@ from monitor.assess.classify.profile import FeatureWeight, Groundedness
 from monitor.assess.explain import METRIC_NAMES
 from monitor.cli.explain.details import details_panel
 from monitor.core.model import Reason
-from tests.factories.assess import profile
-from tests.factories.explained_rows import EVIDENCE, ROW
+from tests.factories.assess.explained_rows import EVIDENCE, ROW
+from tests.factories.assess.interactions import profile
 
 WEIGHTS = {"grounding": -2.0, "content_overlap": -4.0, "missing_names": 0.01}
 BLEND = Groundedness(

@@ -8,8 +8,8 @@ from rich.console import Console
 from monitor.assess.explain import REASON_WORDS
 from monitor.cli.explain.panel import LONGEST_PASSAGE, explanation
 from monitor.core.model import Reason, Verdict
-from tests.factories.assess import NOON
-from tests.factories.explained_rows import EVIDENCE, ROW, pair
+from tests.factories.assess.explained_rows import EVIDENCE, ROW, pair
+from tests.factories.assess.interactions import NOON
 
 
 def shown(*, width=200, **changed):

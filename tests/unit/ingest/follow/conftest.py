@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rig.following import Reader
+from tests.rig.ingest.following import Reader
 
 
 @pytest.fixture

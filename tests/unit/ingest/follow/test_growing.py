@@ -6,8 +6,8 @@ import pytest
 
 from monitor.core.message import Position
 from monitor.ingest.follow import DRAIN
-from tests.factories.assess import NOON
-from tests.rig.following import LIMIT, append
+from tests.factories.assess.interactions import NOON
+from tests.rig.ingest.following import LIMIT, append
 
 
 def test_lines_are_read_as_they_are_written(path, reader):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from monitor.core.errors import Fatal, WrongSettings
-from tests.rig.following import Reader, append
+from tests.rig.ingest.following import Reader, append
 
 
 def test_a_file_that_is_not_there_yet_is_waited_for(path, reader):

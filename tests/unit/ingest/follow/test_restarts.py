@@ -8,8 +8,8 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.factories.assess import NOON
-from tests.rig.following import Reader, append
+from tests.factories.assess.interactions import NOON
+from tests.rig.ingest.following import Reader, append
 
 
 def test_after_a_restart_reading_goes_on_where_it_was_stored(path, reader):

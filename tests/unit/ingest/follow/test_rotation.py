@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from monitor.ingest.follow import DRAIN
-from tests.rig.following import append
+from tests.rig.ingest.following import append
 
 
 def test_a_renamed_file_is_read_to_its_end_before_the_new_one(path, reader):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rig.following import Reader, append
+from tests.rig.ingest.following import Reader, append
 
 
 def test_two_files_keep_a_place_each(tmp_path):

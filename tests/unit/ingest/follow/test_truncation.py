@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.rig.following import append
+from tests.rig.ingest.following import append
 
 
 def test_a_truncated_file_is_read_anew(path, reader):

@@ -17,7 +17,7 @@ from monitor.report.charts.drawing import (
     thinned,
 )
 from monitor.review.evaluate.figures import ReliabilityPoint
-from tests.factories.notifications import a_course, at
+from tests.factories.alert.notifications import a_course, at
 
 
 def texts(svg):

@@ -9,7 +9,7 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
-from tests.factories.weekly_facts import facts_named, no_facts
+from tests.factories.report.weekly_facts import facts_named, no_facts
 
 
 def test_the_same_facts_give_the_same_bytes_whatever_order_names_come_in():

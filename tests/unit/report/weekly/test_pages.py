@@ -14,7 +14,7 @@ from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import escape, markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.summary import headline, warnings
-from tests.factories.weekly_facts import facts_named, no_facts
+from tests.factories.report.weekly_facts import facts_named, no_facts
 from tests.servers.slack.blocks import MAX_TOTAL, PING, mrkdwn, problems, texts, units
 
 HOSTILE = [

@@ -6,7 +6,7 @@ import pytest
 from monitor.assess.score.features import FEATURES
 from monitor.review.calibrate.fit import SIGNS, fit, folds, held_out, platt
 from monitor.review.calibrate.logistic import log_loss, probabilities
-from tests.factories.calibrate import NAMES, START, some_rows
+from tests.factories.review.calibrate import NAMES, START, some_rows
 
 
 def rng():

@@ -17,8 +17,8 @@ from monitor.review.calibrate.run import calibrated, objective_of, rows_of
 from monitor.review.calibrate.thresholds import fitted_rules
 from monitor.review.evaluate.labels import data_hash
 from monitor.review.evaluate.statistics import auc, f_objective, precision_recall_f
-from tests.factories.assess import profile
-from tests.factories.calibrate import START, labelled, some_rows
+from tests.factories.assess.interactions import profile
+from tests.factories.review.calibrate import START, labelled, some_rows
 
 
 def made(count=200, objective="f1", **given):

@@ -22,8 +22,8 @@ from monitor.review.evaluate.page import page
 from monitor.review.evaluate.run import BATCH, assess_all, evaluated, usable
 from monitor.review.evaluate.tables import Resampling
 from monitor.review.evaluate.wording import notes
-from tests.factories.assess import profile
-from tests.factories.evaluate import G, R, S, a_row, some_rows
+from tests.factories.assess.interactions import profile
+from tests.factories.review.evaluate import G, R, S, a_row, some_rows
 
 TITLES = [
     "At a glance",

@@ -10,7 +10,7 @@ import pytest
 from monitor.core.model import Verdict
 from monitor.review.evaluate.figures import Positive
 from monitor.review.evaluate.tables import TAUS, Resampling, evaluate, rates
-from tests.factories.evaluate import THRESHOLDS, G, R, S, a_row, measured, some_rows
+from tests.factories.review.evaluate import THRESHOLDS, G, R, S, a_row, measured, some_rows
 
 NAMES = ("sdq", "sdrd", "sda", "qrd", "qa")
 COMPARED = {

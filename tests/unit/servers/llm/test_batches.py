@@ -9,7 +9,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletion
 
-from tests.rig.llm_client import USER, content
+from tests.rig.assess.llm_client import USER, content
 from tests.servers.llm import (
     CHAT_MODEL,
     HANG_UP,

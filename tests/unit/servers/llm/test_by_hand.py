@@ -10,7 +10,7 @@ from pathlib import Path
 import openai
 import pytest
 
-from tests.rig.llm_client import ask
+from tests.rig.assess.llm_client import ask
 
 ROOT = Path(__file__).parents[4]
 BY_HAND = [sys.executable, "-m", "tests.servers.llm"]

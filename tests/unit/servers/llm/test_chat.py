@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 import pytest
 
-from tests.rig.llm_client import JSON_OBJECT, JSON_SCHEMA, SYSTEM, USER, Verdict, ask, content, json_schema
+from tests.rig.assess.llm_client import JSON_OBJECT, JSON_SCHEMA, SYSTEM, USER, Verdict, ask, content, json_schema
 from tests.servers.llm import (
     CHAT_MODEL,
     CUT,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 
-from tests.rig.llm_client import JSON_OBJECT, USER, Verdict, ask, content, json_schema
+from tests.rig.assess.llm_client import JSON_OBJECT, USER, Verdict, ask, content, json_schema
 from tests.servers.llm import (
     ChatRequest,
     made_up,

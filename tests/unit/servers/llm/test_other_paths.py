@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 import pytest
 
-from tests.rig.llm_client import ask
+from tests.rig.assess.llm_client import ask
 from tests.servers.llm import (
     CHAT_MODEL,
     HANG_UP,

@@ -10,7 +10,7 @@ from typing import Any
 import openai
 import pytest
 
-from tests.rig.llm_client import JSON_SCHEMA, ask, content
+from tests.rig.assess.llm_client import JSON_SCHEMA, ask, content
 from tests.rig.waiting import until
 from tests.servers.llm import (
     CUT,

@@ -9,7 +9,7 @@ from monitor.alert.state import State
 from monitor.alert.window import Count, Counts
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.rule_figures import nearest_to_firing
-from tests.factories.alert import a_method, a_rule, a_rule_set, an_alert
+from tests.factories.alert.alerts import a_method, a_rule, a_rule_set, an_alert
 from tests.factories.answers import at
 
 SOURCE = """\

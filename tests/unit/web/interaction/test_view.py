@@ -14,7 +14,7 @@ from monitor.web.interaction.view import (
     sentence_views,
     support_views,
 )
-from tests.factories.explained_rows import ROW
+from tests.factories.assess.explained_rows import ROW
 
 CARD = "4111 1111 1111 1111"
 

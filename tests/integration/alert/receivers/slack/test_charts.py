@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from monitor.alert.receivers.slack.bot import SlackBot
-from tests.factories.notifications import a_course, a_notification
-from tests.rig.slack_receipts import the_end
+from tests.factories.alert.notifications import a_course, a_notification
+from tests.rig.alert.slack_receipts import the_end
 from tests.servers.slack import (
     BROKEN,
     CHANNEL,

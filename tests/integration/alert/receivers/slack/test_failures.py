@@ -9,7 +9,7 @@ import pytest
 
 from monitor.alert.receivers.slack.webhook import SlackWebhook
 from monitor.core.errors import Fatal, Retriable
-from tests.factories.notifications import a_course, a_notification
+from tests.factories.alert.notifications import a_course, a_notification
 from tests.servers.slack import (
     BROKEN,
     CHANNEL,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from monitor.core.errors import Retriable
-from tests.factories.notifications import a_notification
-from tests.rig.slack_receipts import later, the_end
+from tests.factories.alert.notifications import a_notification
+from tests.rig.alert.slack_receipts import later, the_end
 from tests.servers.slack import (
     BOT_ID,
     CHANNEL,

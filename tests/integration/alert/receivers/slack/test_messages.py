@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.errors import Retriable
-from tests.factories.notifications import a_notification, a_notified_alert, a_resolved_notification, at
-from tests.rig.slack_receipts import later, the_end
+from tests.factories.alert.notifications import a_notification, a_notified_alert, a_resolved_notification, at
+from tests.rig.alert.slack_receipts import later, the_end
 from tests.servers.slack import (
     CHANNEL,
     HOOK_PATH,

@@ -10,7 +10,7 @@ from monitor.alert.receivers.slack.message import (
     root_message,
     thread_message,
 )
-from tests.factories.notifications import (
+from tests.factories.alert.notifications import (
     a_notification,
     a_notified_alert,
     a_resolved_alert,

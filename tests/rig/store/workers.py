@@ -16,7 +16,7 @@ from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import (
     a_message,
 )
-from tests.rig.consuming import answer
+from tests.rig.ingest.consuming import answer
 from tests.servers.llm import (
     CHAT_MODEL,
     KEY,

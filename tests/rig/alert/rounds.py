@@ -1,6 +1,6 @@
 """Rounds of the real alert loop in processes of their own, which can be killed at any step of a round.
 
-`python -m tests.rig.alert_rounds` forks itself for each task on its standard input, so that a process to be
+`python -m tests.rig.alert.rounds` forks itself for each task on its standard input, so that a process to be
 killed costs milliseconds. It prints every step that a task has taken, and how the task ended.
 """
 
@@ -217,7 +217,7 @@ class Processes:
     def __init__(self, database: str, slack: str) -> None:
         self._known = {"database": database, "slack": slack}
         self._forks = subprocess.Popen(
-            [sys.executable, "-m", "tests.rig.alert_rounds"],
+            [sys.executable, "-m", "tests.rig.alert.rounds"],
             cwd=ROOT,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             text=True,

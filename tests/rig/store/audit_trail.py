@@ -21,7 +21,7 @@ from monitor.store.pending.finish import finish_judged, finish_revised
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.review.labels import Reviews
-from tests.factories.alert import a_silence
+from tests.factories.alert.alerts import a_silence
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, a_judgement, an_assessment, at, clock
 
 APP = "support-bot"

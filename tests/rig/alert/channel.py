@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.core.model import Verdict
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import a_batch, an_assessment, clock
-from tests.rig.alert_rounds import LIFE, at
+from tests.rig.alert.rounds import LIFE, at
 from tests.rig.waiting import until
 from tests.servers.slack import shown
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 
 from monitor.ingest.follow import FollowSource
-from tests.factories.assess import NOON
+from tests.factories.assess.interactions import NOON
 
 LIMIT = 20
 

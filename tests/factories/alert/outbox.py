@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
-from tests.factories.notifications import a_notification, a_notified_alert, at
+from tests.factories.alert.notifications import a_notification, a_notified_alert, at
 
 TOLD = a_notified_alert(
     labels={"app": "shop", "topic": ""}, lower=None, upper=None, acknowledged_by="ada", silenced_until=at(9)

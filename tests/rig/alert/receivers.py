@@ -20,7 +20,7 @@ from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryReceiver
-from tests.factories.notifications import at
+from tests.factories.alert.notifications import at
 from tests.servers.pagerduty import KEY, PagerDutyServer, pagerduty_server
 from tests.servers.slack.bench import slack_bot, slack_webhook
 from tests.servers.smtp import SmtpServer, smtp_server

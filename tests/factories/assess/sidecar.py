@@ -10,7 +10,7 @@ from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.complete.sidecar import Explained, Regenerated
 from monitor.assess.llm.exchange import Reply, Request, Spend
 from monitor.core.model import Interaction
-from tests.factories.assess import interaction
+from tests.factories.assess.interactions import interaction
 
 PATIENCE = 20.0  # seconds that a test waits for another thread when something is wrong
 DOCUMENTS = ("The museum opens at nine. It closes at six.", "Dogs stay outside.\n\n“Children” get in   for free.")

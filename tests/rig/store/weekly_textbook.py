@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from monitor.app.report import Reporting, reporting
-from tests.factories.weekly_traffic import APP, WEEK
+from tests.factories.report.weekly_traffic import APP, WEEK
 
 MONDAY_SIX = WEEK.end + timedelta(hours=6)
 VERDICTS = ("grounded", "refusal", "self_generated")

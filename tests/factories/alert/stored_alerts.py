@@ -10,7 +10,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State, Transition
 from monitor.alert.window import Span
 from monitor.core.model import Verdict
-from tests.factories.alert import an_alert
+from tests.factories.alert.alerts import an_alert
 from tests.factories.answers import NOON, an_assessment, at
 
 EMPTY = RuleMemory()

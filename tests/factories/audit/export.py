@@ -19,7 +19,7 @@ from monitor.audit.record import (
     interaction_record,
 )
 from tests.factories.answers import NOON, at
-from tests.factories.audit_rows import SECRET, SIGNER, Log, an_assessment_row, an_interaction_row
+from tests.factories.audit.rows import SECRET, SIGNER, Log, an_assessment_row, an_interaction_row
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 DEFINITION = {"name": "minilm", "threshold": 0.5, "weight": 1.0, "tiny": 1e-7}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.factories.notifications import a_notification, a_resolved_notification, at
+from tests.factories.alert.notifications import a_notification, a_resolved_notification, at
 
 
 def later(receipt, **changes):

@@ -7,7 +7,7 @@ from typing import Any
 
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import RefusalKind
-from tests.factories.assess import NOON
+from tests.factories.assess.interactions import NOON
 
 QUESTION = "What does parking cost?"
 ANSWER = "Great question! Parking costs two euros per hour. Dogs may come in. The Elm Street gate opens at 7."

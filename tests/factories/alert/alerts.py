@@ -14,7 +14,7 @@ from monitor.alert.silence import Silence, parse_matcher
 from monitor.alert.state import Alert, State
 from monitor.alert.target import Target
 from monitor.alert.window import Observation, Outcome
-from tests.factories.notifications import at
+from tests.factories.alert.notifications import at
 
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")
 _FIGURES = {

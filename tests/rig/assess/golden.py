@@ -17,7 +17,7 @@ from monitor.core.message import Message, Position
 from monitor.core.model import Assessment, Interaction
 from monitor.ingest.decode import Decoder
 
-HERE = Path(__file__).parents[1] / "golden"
+HERE = Path(__file__).parents[2] / "golden"
 RECORD = HERE / "verdicts.json"
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in (HERE / "interactions.jsonl").read_text(encoding="utf-8").splitlines()
