@@ -37,7 +37,7 @@ from monitor.alert.window import HOUR, MINUTE, Span
 from monitor.core.model import Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 from monitor.store.migrate import migrate
 from monitor.store.tables.interactions import METRICS
 

@@ -23,7 +23,7 @@ from kafka import KafkaConsumer, TopicPartition
 from benchmarks.faults.rig import ROOT, until
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import connected
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 
 PARTITIONS = 4
 BATCH = 512

@@ -19,7 +19,7 @@ import psycopg
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SESSION_MS = 3_000

@@ -45,7 +45,7 @@ from benchmarks.judge.rig import (
     serving,
     settings,
 )
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 
 SEED = 20_261_121
 FULL = {

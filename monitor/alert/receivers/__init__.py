@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers import alertmanager, console, email, pagerduty, webhook
-from monitor.alert.receivers.builder import Builder, Draw
+from monitor.alert.receivers.receiver import Builder, Draw
 from monitor.alert.receivers.slack import bot as slack
 from monitor.core.settings.load import Settings
 

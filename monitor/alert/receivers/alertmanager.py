@@ -15,9 +15,9 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, label_set, timestamp
+from monitor.alert.receivers.receiver import Clock, Draw, utc_now
 from monitor.alert.wording import http_url
 from monitor.core.assessment_json import encode
 from monitor.core.errors import Fatal, Retriable

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Draw
+from monitor.alert.receivers.receiver import Draw
 from monitor.alert.receivers.text import render
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.settings.load import Settings

@@ -19,8 +19,8 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Draw, drawn
 from monitor.alert.receivers.email_message import message
+from monitor.alert.receivers.receiver import Draw, drawn
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import plain

@@ -17,9 +17,9 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Draw
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import timestamp
+from monitor.alert.receivers.receiver import Draw
 from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, title, why
 from monitor.core.assessment_json import encode
 from monitor.core.model import Json

@@ -12,9 +12,9 @@ from typing_extensions import override
 
 from monitor.alert.notification import Example, Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Clock, Draw, utc_now
 from monitor.alert.receivers.http import Endpoint
 from monitor.alert.receivers.prometheus import annotation_set, common, label_set, named, timestamp
+from monitor.alert.receivers.receiver import Clock, Draw, utc_now
 from monitor.alert.wording import http_url, news_line, title
 from monitor.core.assessment_json import encode
 from monitor.core.errors import WrongSettings

@@ -69,7 +69,7 @@ class Application:
         """The URL of the configured database, or of the embedded one, which this starts."""
         if self.settings.database_url is not None:
             return self.settings.database_url.get_secret_value()
-        from monitor.store.embedded import embedded_database
+        from monitor.store.embedded_postgres import embedded_database
 
         return embedded_database(self.settings.state_dir)
 

@@ -30,7 +30,7 @@ from monitor.core.model import Assessment, Batch, Interaction, Verdict
 from monitor.core.settings.load import Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 
 APP = "quillmere-support"
 BAR = 40  # characters wide

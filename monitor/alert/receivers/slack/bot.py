@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers.builder import Draw
+from monitor.alert.receivers.receiver import Draw
 from monitor.alert.receivers.slack.chart import SlackCharts
 from monitor.alert.receivers.slack.client import API_URL, SlackClient
 from monitor.alert.receivers.slack.errors import Refused

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 
 from monitor.alert.notification import Notification
-from monitor.alert.receivers.builder import Draw, drawn
+from monitor.alert.receivers.receiver import Draw, drawn
 from monitor.alert.receivers.slack.client import SlackClient
 from monitor.alert.receivers.slack.errors import REFUSED_BLOCKS, Refused
 from monitor.core.errors import Fatal, Retriable

@@ -83,7 +83,7 @@ def test_a_server_that_was_killed_starts_again_with_what_was_committed(state_dir
 def test_a_state_directory_that_cannot_be_made_is_told_so(tmp_path):
     (tmp_path / "file").write_text("in the way")
     code = (
-        "import sys; from pathlib import Path; from monitor.store.embedded import embedded_database; "
+        "import sys; from pathlib import Path; from monitor.store.embedded_postgres import embedded_database; "
         "from monitor.core.errors import OutOfReach\n"
         "try: embedded_database(Path(sys.argv[1]))\n"
         "except OutOfReach as error: print(error)"
