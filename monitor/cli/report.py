@@ -56,8 +56,9 @@ def report_weekly(
     from monitor.app.report import chosen_week, reporting
 
     chosen_form = _form(form, output)
-    with opened() as application:
+    with opened(migrated=False) as application:
         period = chosen_week(application.now(), name=week, ending=ending.date() if ending else None)
+        application.migrate()  # after the week is checked: a wrong one needs no database
         service = reporting(application)
         reports = list(_written(service, app_name, period, again=again))
         if output is not None:

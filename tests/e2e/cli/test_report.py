@@ -90,6 +90,12 @@ def test_a_wrong_use_says_what_is_wrong(filled):
         assert "Traceback" not in ended.stderr
 
 
+def test_a_wrong_week_is_wrong_use_even_without_a_database(monitor):
+    away = "postgresql://127.0.0.1:1/nothing"
+    assert monitor.run("report", "weekly", "--week", "2026-W60", DATABASE_URL=away).returncode == 2
+    assert monitor.run("report", "weekly", DATABASE_URL=away).returncode == 3
+
+
 def test_a_running_monitor_writes_what_is_due(filled, log, rows, week):
     log.touch()
     running = filled.start("run", log, REPORT__HOUR="0", REPORT__APPS="support-bot")
