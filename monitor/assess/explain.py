@@ -1,7 +1,7 @@
 """Explains one assessed interaction from its stored row: what to conclude, sentence by sentence, and what moved it.
 
-The row is one of `Queries.explained`. A row that an earlier release stored has no evidence: its sentences are read, but
-not compared with the documents.
+The row is one of `AssessmentQueries.with_assessments`. A row that an earlier release stored has no evidence: its
+sentences are read, but not compared with the documents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REASON_WORDS = {
     Reason.ANSWER_OFF_SUPPORT: "the answer departs from its supporting documents",
     Reason.RETRIEVAL_OFF_QUESTION: "the retrieved documents are not about the question",
     Reason.ANSWER_OFF_QUESTION: "the answer is not about the question",
-    Reason.NOT_IN_DOCUMENTS: "something in the answer is carried by no retrieved document",
+    Reason.NOT_IN_DOCUMENTS: "the answer says something that no retrieved document supports",
     Reason.MISSING_FACT: "a number, date or name in the answer is in no document",
     Reason.CONTRADICTS_DOCUMENTS: "a document contradicts a sentence of the answer, or gives another figure",
     Reason.NO_DOCUMENTS: "nothing was retrieved",
@@ -165,7 +165,7 @@ def certainty(row: Mapping[str, Any]) -> str:
 
 
 def carrying_summary(found: Sequence[ReadSentence]) -> list[str]:
-    """Which sentences the documents carry, contradict or do not carry, by number from 1, and which facts they lack.
+    """Which sentences the documents support, contradict or do not support, by number from 1, and which facts they lack.
 
     Sentences that were not compared are left out, so a row of an earlier release gives nothing.
     """
@@ -175,9 +175,9 @@ def carrying_summary(found: Sequence[ReadSentence]) -> list[str]:
     contradicted = [number for number, s in numbered if s.contradicted]
     facts = dict.fromkeys(fact.text for s in found for fact in s.missing)
     lines = [
-        ("the documents carry", by_word[Carried.CARRIED]),
-        ("the documents partly carry", by_word[Carried.PARTLY]),
-        ("no document carries", by_word[Carried.NOT]),
+        ("the documents support", by_word[Carried.CARRIED]),
+        ("the documents partly support", by_word[Carried.PARTLY]),
+        ("no document supports", by_word[Carried.NOT]),
         ("the documents contradict", contradicted),
     ]
     summary = [f"{words} {_sentence_numbers(numbers)}" for words, numbers in lines if numbers]

@@ -1,4 +1,4 @@
 """The command `monitor explain`.
 
-Takes a stored row of `Queries.explained` and its profile; gives the conclusion and, on request, the arithmetic.
+Takes an interaction's stored assessments and their profiles; gives the conclusion, and the arithmetic on request.
 """

@@ -25,7 +25,7 @@ def explain(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one answer: the verdict, what the documents carry and what they do not, and where to look next."""
+    """Explain one answer: the verdict, what the documents support and what they do not, and where to look next."""
     from monitor.assess.explain import findings_json
     from monitor.cli.explain.details import details_panel
     from monitor.cli.explain.panel import explanation

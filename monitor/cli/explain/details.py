@@ -29,7 +29,7 @@ _SHOWN_LOG_ODDS = 0.005  # less is shown as 0.00
 
 
 def details_panel(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
-    """The figures of one row of `Queries.explained`; thresholds and log-odds need the profile it was assessed under."""
+    """The figures of one row of `with_assessments`; thresholds and log-odds need the profile it was assessed under."""
     parts: list[RenderableType] = [_heading("Similarities, cosine"), _metrics(row, profile), _rule(row)]
     parts += [*_sentence_scores(row), *_log_odds(row, profile)]
     if profile is None:
@@ -79,7 +79,7 @@ def _sentence_scores(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     for number, pair in scored:
         contradicts = ", contradicted" if pair.contradicts else ""
         table.add_row(Text(readable(f"{number}  [{pair.document_id}]{contradicts}")), f"{pair.score:.2f}")
-    yield _heading(f"Sentences against their nearest passage: carried from {CARRIED:.2f}, partly from {PARTLY:.2f}")
+    yield _heading(f"Sentences against their nearest passage: supported from {CARRIED:.2f}, partly from {PARTLY:.2f}")
     yield table
     yield Text()
 

@@ -30,9 +30,9 @@ from monitor.core.text.plain import readable
 
 LONGEST_PASSAGE = 240  # characters shown of a passage
 _CARRIED_WORDS = {
-    Carried.CARRIED: ("carried by", "green"),
-    Carried.PARTLY: ("partly carried by", "yellow"),
-    Carried.NOT: ("not carried; the nearest passage is", "red"),
+    Carried.CARRIED: ("supported by", "green"),
+    Carried.PARTLY: ("partly supported by", "yellow"),
+    Carried.NOT: ("not supported; the nearest passage is", "red"),
 }
 _ORIGIN_WORDS = {
     Origin.LOGGED: "as the chatbot logged it",
@@ -43,7 +43,7 @@ _UNCALIBRATED = "uncalibrated for this app: the percentages rank answers well bu
 
 
 def explanation(row: Mapping[str, Any], judgements: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
-    """One row of `Queries.explained` with its judgements, rows of `Queries.judgements`."""
+    """One row of `AssessmentQueries.with_assessments`, with its rows of `AssessmentQueries.judgements`."""
     profile = f"profile {row['profile_name']} ({row['profile_hash'][:8]})"
     if not row.get("live", True):
         profile += ", a rescore that no alert counts"
@@ -90,7 +90,7 @@ def _verdict(row: Mapping[str, Any]) -> Text:
 
 
 def _conclusion(row: Mapping[str, Any]) -> Table:
-    """Why this verdict, what the documents carry, and where to look next."""
+    """Why this verdict, what the documents support, and where to look next."""
     table, colour = labelled_rows(), COLOURS[row["verdict"]]
     for number, reason in enumerate(row["reasons"]):
         table.add_row("" if number else "why", Text(REASON_WORDS[Reason(reason)], style=colour))
@@ -116,7 +116,7 @@ def _question(row: Mapping[str, Any]) -> Table:
 
 
 def _answer(row: Mapping[str, Any]) -> Group:
-    """Each sentence with its number, and below it what carries it or what it does."""
+    """Each sentence with its number, and below it what supports it or what it does."""
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True, justify="right")
     table.add_column(overflow="fold")

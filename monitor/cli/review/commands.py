@@ -30,7 +30,7 @@ review_app = typer.Typer(
 )
 OFFERS_PER_SESSION = 20  # of an interactive run
 MOST = 200  # offers of one call; an answer drawn at random and never labelled weakens every figure
-_Row = Mapping[str, Any]  # of `Queries.explained`
+_Row = Mapping[str, Any]  # of `AssessmentQueries.with_assessments`
 _App = Annotated[str | None, typer.Option("--app", help="Only this app.")]
 _Since = Annotated[str, typer.Option(metavar="DURATION", help="Only answers from the last DURATION, such as 7d.")]
 _By = Annotated[str | None, typer.Option(metavar="NAME", help="Who labels; default: your login.")]

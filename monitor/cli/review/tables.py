@@ -20,7 +20,7 @@ from monitor.review.presentation import DRAWN_WORDS, SHOWN
 
 
 def interaction_panel(row: Mapping[str, Any], offer: Offer) -> RenderableType:
-    """One row of `Queries.explained` with every retrieved document, without verdict and scores."""
+    """One row of `AssessmentQueries.with_assessments` with every retrieved document, without verdict and scores."""
     texts = Table.grid(padding=(0, 2))
     texts.add_column(style="dim", no_wrap=True)
     texts.add_column(overflow="fold")

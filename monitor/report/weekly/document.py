@@ -261,8 +261,8 @@ def _documents(found: Item) -> Section:
     notes += [f"{more:,} more such documents are not shown." for more in hidden if more]
     return Section(
         title="Documents",
-        words="A document supports an answer if one of its passages carries a sentence at least in part, or the "
-        "generator named it. q is from Fisher's test: answers with the document are self-generated more often than "
+        words="A document supports an answer if one of its passages supports a sentence at least in part, or "
+        "the generator named it. q is from Fisher's test: answers with the document are self-generated more often than "
         "the others.",
         notes=notes,
         tables=tables,

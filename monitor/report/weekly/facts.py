@@ -65,7 +65,7 @@ class DocumentUse:
     """A document retrieved for `answers` of the answers read, of which `self_generated` are self-generated.
 
     `compared` counts the answers whose sentences were compared with the documents; in `supported` of them the
-    document carries a sentence.
+    document supports a sentence.
     """
 
     id: str

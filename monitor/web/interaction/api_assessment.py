@@ -87,7 +87,7 @@ class Assessment(ApiResponse):
 
 
 def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
-    """The assessment in a row of `Queries.with_assessments`, with texts masked unless `clear`."""
+    """The assessment in a row of `AssessmentQueries.with_assessments`, with texts masked unless `clear`."""
     evidence: dict[str, Any] = row["evidence"] or {}  # empty after an erasure
     support: Any = row["support"] or {}
     missing: Any = evidence.get("missing", [])

@@ -32,9 +32,9 @@ from monitor.web.base.escape import escape_invisible
 Row = Mapping[str, Any]
 _NUMBERS = re.compile(r"\d|[^\s@]+@[^\s@]+")
 _CARRIED_WORDS: Mapping[Carried, tuple[str, str, str]] = {  # sign, words, colour
-    Carried.CARRIED: ("✓", "carried", "good"),
-    Carried.PARTLY: ("~", "partly carried", "warn"),
-    Carried.NOT: ("✗", "not carried", "bad"),
+    Carried.CARRIED: ("✓", "supported", "good"),
+    Carried.PARTLY: ("~", "partly supported", "warn"),
+    Carried.NOT: ("✗", "not supported", "bad"),
 }
 ORIGINS: Mapping[str, str] = {
     Origin.LOGGED: "Logged by the chatbot",
@@ -121,7 +121,7 @@ def sentence_views(row: Row, *, clear: bool) -> list[SentenceView]:
 
 
 def first_bad(found: Sequence[SentenceView]) -> int | None:
-    """The index of the first sentence that is not carried, is contradicted or states a fact of no document."""
+    """The index of the first sentence that is not supported, is contradicted or states a fact of no document."""
     return next((number for number, sentence in enumerate(found) if sentence.colour == "bad"), None)
 
 
@@ -251,7 +251,7 @@ def reasons(row: Row) -> list[str]:
     found = [REASON_WORDS[Reason(reason)] for reason in row["reasons"]]
     if words := refusal_words(row):
         found.append(words)
-    return found or ["nothing speaks against the answer: the documents carry every sentence that states something"]
+    return found or ["nothing speaks against the answer: the documents support every sentence that states something"]
 
 
 def strongest_moves(row: Row, profile: Profile | None) -> list[tuple[Moved, str]]:

@@ -37,8 +37,8 @@ def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, e
         "Deleted snapshots are kept for 30 days.",
         "support-bot / q [1]",
         "uncalibrated",
-        "carried by",
-        "the documents carry sentence 1",
+        "supported by",
+        "the documents support sentence 1",
     )
     for part in parts:
         assert part in ended.stdout

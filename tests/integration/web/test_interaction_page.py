@@ -46,7 +46,7 @@ def stored(writer):
 def test_the_page_says_what_and_why(site):
     text = site.by_token("viewer").get(PATH).text
     assert text.count("<h1>") == 1
-    assert "something in the answer is carried by no retrieved document" in text
+    assert "the answer says something that no retrieved document supports" in text
     assert "Deleted snapshots are kept for 30 days, then purged" in text
     assert text.count("data-sentence") == 2
     assert 'href="/interactions/shop%20%26%20co/q-0">And before?' in text

@@ -188,8 +188,8 @@ def test_how_sure_a_verdict_is_depends_on_its_own_probability(probability, words
 
 def test_the_sentences_are_listed_by_what_the_documents_say_of_them():
     assert carrying_summary(sentences(ROW)) == [
-        "the documents carry sentence 2",
-        "no document carries sentence 4",
+        "the documents support sentence 2",
+        "no document supports sentence 4",
         "the documents contradict sentence 3",
         "in no document: “Elm Street”, “7”",
     ]
@@ -202,7 +202,7 @@ def test_several_sentences_are_listed_together():
         for piece in ("Parking costs two euros.", "Dogs may come in.", "Cats may come in.")
     ]
     row = {**ROW, "answer": answer, "evidence": {"alignment": pairs}}
-    assert carrying_summary(sentences(row)) == ["the documents partly carry sentences 1, 2 and 3"]
+    assert carrying_summary(sentences(row)) == ["the documents partly support sentences 1, 2 and 3"]
 
 
 def test_sentences_that_were_not_compared_are_not_listed():

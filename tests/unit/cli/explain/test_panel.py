@@ -47,11 +47,11 @@ def test_every_sentence_stands_above_what_carries_it():
         "1 Great question!",
         "courtesy, not judged",
         "2 Parking costs two euros per hour.",
-        "carried by [d1] “Parking costs two euros per hour, also at night.”",
+        "supported by [d1] “Parking costs two euros per hour, also at night.”",
         "3 Dogs may come in.",
         "contradicted by [d0] “Dogs may not come in.”",
         "4 The Elm Street gate opens at 7.",
-        "not carried; the nearest passage is [d1] “It is paid at the gate.”",
+        "not supported; the nearest passage is [d1] “It is paid at the gate.”",
         "in no document: name “Elm Street”, number “7”",
     ]
 
@@ -67,7 +67,7 @@ def test_what_is_missing_and_what_refuses_is_marked_in_its_sentence():
 def test_a_refusing_sentence_names_its_cue_and_no_passage():
     text = shown(answer="The documents do not mention the price.", evidence={**EVIDENCE, "missing": []})
     assert "refuses: “documents do not mention”" in text
-    assert "carried" not in text
+    assert "supported by" not in text
     assert "the nearest passage" not in text
 
 
@@ -81,7 +81,7 @@ def test_polite_sentences_are_said_to_be_judged_where_nothing_else_is():
     carried = {**EVIDENCE, "missing": [], "alignment": [pair(answer, answer, 1, "It is paid at the gate.", 0.65)]}
     text = shown(answer=answer, evidence=carried)
     assert "but the answer says nothing else" in text
-    assert "partly carried by [d1] “It is paid at the gate.”" in text
+    assert "partly supported by [d1] “It is paid at the gate.”" in text
 
 
 def test_why_a_sentence_has_no_passage_is_said():
@@ -95,7 +95,7 @@ def test_an_assessment_of_an_earlier_release_is_explained_too():
     text = shown(evidence={})
     assert "not compared with the documents, as an earlier release assessed it" in text
     assert "2 Parking costs two euros per hour." in text
-    assert "carried by" not in text
+    assert "supported by" not in text
     assert "evidence" not in text
 
 
@@ -302,8 +302,8 @@ def test_the_conclusion_comes_before_the_texts_and_names_the_sentences():
     at = lines.index("self-generated, fairly sure: 80% (grounded 90%, refusal 4%)")
     assert lines[at + 2 : at + 9] == [
         "why a document contradicts a sentence of the answer, or gives another figure",
-        "evidence the documents carry sentence 2",
-        "no document carries sentence 4",
+        "evidence the documents support sentence 2",
+        "no document supports sentence 4",
         "the documents contradict sentence 3",
         "in no document: “Elm Street”, “7”",
         "next look at the generator and its prompt; check too that no document is out of date",

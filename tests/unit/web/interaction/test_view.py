@@ -26,10 +26,10 @@ def text_of(found):
 def test_each_sentence_has_what_carries_it():
     polite, parking, dogs, gate = sentence_views(ROW, clear=False)
     assert (polite.score, polite.passage) == (None, None)
-    assert (parking.words, parking.colour, parking.document) == ("carried", "good", 1)
+    assert (parking.words, parking.colour, parking.document) == ("supported", "good", 1)
     assert parking.passage == "Parking costs two euros per hour, also at night."
     assert (dogs.words, dogs.colour) == ("contradicted", "bad")
-    assert gate.words == "not carried"
+    assert gate.words == "not supported"
     assert gate.facts == ["name “Elm Street”", "number “7”"]
     assert [piece.text for piece in gate.pieces if piece.mark == "fact"] == ["Elm Street", "7"]
     assert text_of(gate.pieces) == "The Elm Street gate opens at 7."
