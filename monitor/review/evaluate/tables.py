@@ -226,7 +226,7 @@ def _of_model(name: str, rows: Measured, positive: Bools, resampling: Resampling
 
 
 def _refusals(rows: Measured, resampling: Resampling) -> list[Refusals]:
-    """Refusals among all rows, and as in the study among the negative ones alone."""
+    """Refusals among all rows and among the negative ones; the study counts them among unanswerable questions."""
     found = []
     for among, kept in (("all", rows), ("negative", rows.where(rows.negative_label))):
         flagged = np.stack([kept.verdict == Verdict.REFUSAL, kept.rule_verdict == Verdict.REFUSAL], axis=1)
