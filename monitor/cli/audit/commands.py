@@ -102,7 +102,7 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
     if found.backfilling:
         out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
-    out.print("[bold red]the trail does not hold[/]" if found.findings else "[green]the trail holds[/]")
+    out.print("[bold red]the trail is not intact[/]" if found.findings else "[green]the trail is intact[/]")
 
 
 audit_app.command("prove")(prove)

@@ -47,7 +47,7 @@ def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, 
     ended = trail.run("audit", "verify")
     assert ended.returncode == 1
     assert "the interaction of b in support-bot, leaf 3, was changed: answer" in ended.stdout
-    assert "the trail does not hold" in ended.stdout
+    assert "the trail is not intact" in ended.stdout
 
 
 def test_a_proof_discloses_texts_only_when_asked_and_that_is_sealed(trail, rows):
