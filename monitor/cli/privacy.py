@@ -130,7 +130,8 @@ def _wanted(app: str, conversation: str | None, ids: list[str] | None, tag: str 
 
 
 def _ask(found: ErasurePlan, *, dead_letters: bool) -> None:
-    letters = f" and delete {plural(len(found.dead_letters), 'dead letter')}" if dead_letters else ""
+    number = len(found.dead_letters) if dead_letters else 0
+    letters = f" and delete {plural(number, 'dead letter')}" if number else ""
     interactions = plural(len(found.open), "interaction")
     confirm(f"Erase the texts of {interactions} of {found.target.app}{letters} for good?")
 

@@ -231,7 +231,7 @@ def _start_retry(request: Request, who: Identity, letters: LetterFilter) -> str:
 def _whole(request: Request, number: int) -> Mapping[str, Any]:
     row = DeadLetters(request.app.state.application.engine).whole(number)
     if row is None:
-        raise HTTPException(404, "There is no dead letter with this number. Retention may have deleted it.")
+        raise HTTPException(404, "There is no dead letter with this number. It may have been purged.")
     return row
 
 
