@@ -232,7 +232,7 @@ def interaction_detail(
     *,
     clear: bool,
 ) -> InteractionDetail:
-    """An interaction from its rows of `Queries.with_assessments`, the live one first."""
+    """An interaction from its rows of `AssessmentQueries.with_assessments`, the live one first."""
     first = rows[0]
     names = (
         *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "tags"),
@@ -280,8 +280,8 @@ def _item(listed: ListedInteraction) -> InteractionItem:
     return InteractionItem(
         **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
         topic=_text(listed.topic, clear=False),
-        question=_head(listed.question),
-        answer=_head(listed.answer),
+        question=redact_head(listed.question, _HEAD),
+        answer=redact_head(listed.answer, _HEAD),
         verdict=listed.verdict,
         rule_verdict=listed.rule_verdict,
         reasons=list(listed.reasons),
@@ -290,10 +290,6 @@ def _item(listed: ListedInteraction) -> InteractionItem:
         metrics=metrics(values),
         profile=Profile(name=listed.profile_name, hash=listed.profile_hash),
     )
-
-
-def _head(text: str) -> str:
-    return redact_head(text, _HEAD)
 
 
 def _range(text: str) -> MetricRange:
