@@ -86,18 +86,21 @@ def interactions(rows: list[dict[str, object]]) -> list[Interaction]:
     ]
 
 
-def score(its: list[Interaction], supports: list[Support], embedder: CachedEmbedder) -> Floats:
+def score(answers: list[Interaction], supports: list[Support], embedder: CachedEmbedder) -> Floats:
     found = []
-    for i in range(0, len(its), BATCH):
-        for s in adaptability(embed_batch(its[i : i + BATCH], supports[i : i + BATCH], embedder)):
+    for i in range(0, len(answers), BATCH):
+        for s in adaptability(embed_batch(answers[i : i + BATCH], supports[i : i + BATCH], embedder)):
             m = compared(RULES, s)
             found.append([math.nan if v is None else v for v in (m.sdq, m.sdrd, m.sda, m.qrd, m.qa)])
     return np.array(found)
 
 
-def with_documents_of_another(its: list[Interaction]) -> list[Interaction]:
-    half = len(its) // 2
-    return [replace(it, retrieved_documents=its[(i + half) % len(its)].retrieved_documents) for i, it in enumerate(its)]
+def with_documents_of_another(answers: list[Interaction]) -> list[Interaction]:
+    half = len(answers) // 2
+    return [
+        replace(it, retrieved_documents=answers[(i + half) % len(answers)].retrieved_documents)
+        for i, it in enumerate(answers)
+    ]
 
 
 def balanced(flagged: Bools, negative: Bools) -> float:
@@ -154,18 +157,18 @@ def main() -> None:
     files, own, other = {}, [], []
     for name in FITTED + REPORTED:
         rows = read(name)
-        its = interactions(rows)
-        supports = ExtractiveCompleter().complete(its)
+        answers = interactions(rows)
+        supports = ExtractiveCompleter().complete(answers)
         groups = {group: i % FOLDS for i, group in enumerate(sorted({str(row["group"]) for row in rows}))}
         files[name] = Labelled(
             name,
-            score(its, supports, embedder),
+            score(answers, supports, embedder),
             np.array([row["label"] == "self_generated" for row in rows]),
             np.array([groups[str(row["group"])] for row in rows]),
         )
         if name in FITTED:
             own.append(files[name].scores)
-            other.append(score(with_documents_of_another(its), supports, embedder))
+            other.append(score(with_documents_of_another(answers), supports, embedder))
     fitted = [files[name] for name in FITTED]
     sdrd, sdrd_reached = fit_own([s[:, SDRD] for s in own], [s[:, SDRD] for s in other])
     qrd, qrd_reached = fit_own([s[:, QRD] for s in own], [s[:, QRD] for s in other])

@@ -94,7 +94,7 @@ class Bench:
         self.database = embedded_database(folder / "database")
         postmaster = (folder / "database" / "postgres" / "postmaster.pid").read_text(encoding="ascii")
         self._ours = (os.getpid(), int(postmaster.split("\n", 1)[0]))
-        self.its = made(self.sizes["interactions"], SEED)
+        self.cases = made(self.sizes["interactions"], SEED)
         self.ragas = None if arguments.no_ragas else ragas_python(arguments.ragas_venv, make=not arguments.short)
 
     def taken_by_others(self) -> float:
@@ -103,7 +103,7 @@ class Bench:
 
     def round(self, served: ScriptedServer) -> dict[str, dict[str, Any]]:
         """Runs every way to judge once."""
-        count, python = len(self.its), self.ragas
+        count, python = len(self.cases), self.ragas
 
         def counted(found: dict[str, Any]) -> dict[str, Any]:
             seen = served.counted()
@@ -115,7 +115,9 @@ class Bench:
             )
 
         served.counted()  # discards the earlier counts
-        theirs = {RAGAS: counted(ragas(python, served.url, self.its, self.concurrency, self.folder))} if python else {}
+        theirs = (
+            {RAGAS: counted(ragas(python, served.url, self.cases, self.concurrency, self.folder))} if python else {}
+        )
         return {
             **theirs,
             SEPARATE: ours(judged, "separate"),
@@ -142,11 +144,11 @@ def measure(bench: Bench) -> dict[str, Any]:
     return {
         **sizes,
         "concurrency": bench.concurrency,
-        "characters": characters(bench.its),
+        "characters": characters(bench.cases),
         "judging": {name: medians(one[name] for one in rounds) for name in rounds[0]},
         "ragas version": rounds[0].get(RAGAS, {}).get("version"),
         "to ragas": to_ragas(rounds),
-        "agreement": agreement(rounds[0], bench.its),
+        "agreement": agreement(rounds[0], bench.cases),
         "events": events,
         "cores taken by others": (bench.taken_by_others() - others) / (time.perf_counter() - begin),
     }
@@ -171,12 +173,12 @@ def medians(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def characters(its: Sequence[JudgedCase]) -> dict[str, float]:
+def characters(cases: Sequence[JudgedCase]) -> dict[str, float]:
     """The median length of the texts."""
     return {
-        "question": median(len(it.question) for it in its),
-        "answer": median(len(it.answer) for it in its),
-        "documents": median(sum(map(len, it.texts)) for it in its),
+        "question": median(len(it.question) for it in cases),
+        "answer": median(len(it.answer) for it in cases),
+        "documents": median(sum(map(len, it.texts)) for it in cases),
     }
 
 
@@ -189,13 +191,13 @@ def to_ragas(rounds: Sequence[dict[str, dict[str, Any]]]) -> dict[str, dict[str,
     }
 
 
-def agreement(one: dict[str, dict[str, Any]], its: Sequence[JudgedCase]) -> dict[str, dict[str, int]]:
+def agreement(one: dict[str, dict[str, Any]], cases: Sequence[JudgedCase]) -> dict[str, dict[str, int]]:
     """For how many interactions each of our modes scores like ragas, or like the metric's formula."""
     theirs = one[RAGAS]["scores"] if RAGAS in one else None
     found = {}
     for mode in (SEPARATE, COMBINED):
         ours = one[mode]["scores"]
-        equal = [score["context_relevance"] == it.context_relevance for score, it in zip(ours, its, strict=True)]
+        equal = [score["context_relevance"] == it.context_relevance for score, it in zip(ours, cases, strict=True)]
         found[mode] = {"context relevance": sum(equal)}
         if theirs is not None:
             pairs = list(zip(ours, theirs, strict=True))

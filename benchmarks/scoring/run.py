@@ -197,11 +197,11 @@ def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None
         if isinstance(value, Mapping):
             show(value, f"{before}{name}: ", required)
             continue
-        said = f"{value:,.{3 if value < 1 else 1}f}" if isinstance(value, float) else str(value)
+        shown = f"{value:,.{3 if value < 1 else 1}f}" if isinstance(value, float) else str(value)
         beside = ""
         if required is not None and (name in GOALS or name.startswith("interactions/s")):
             beside = f"   goal ≥ {required:.0f}: {'met' if value >= required else 'NOT MET'}"
-        print(f"{before + name:64}{said:>12}{beside}")
+        print(f"{before + name:64}{shown:>12}{beside}")
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def add_silence(request: Request, who: Actor, wanted: NewSilence) -> Silence:
     application: Application = request.app.state.application
     now = application.now()
     try:
-        matchers = [Matcher(label=its.label, operator=its.operator, value=its.value) for its in wanted.matchers]
+        matchers = [Matcher(label=typed.label, operator=typed.operator, value=typed.value) for typed in wanted.matchers]
         new = new_silence(matchers, timedelta(seconds=wanted.seconds), by=who.name, now=now, comment=wanted.comment)
     except ValueError as error:
         raise HTTPException(CONFLICT, f"not silenced: {error}") from None

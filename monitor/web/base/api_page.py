@@ -64,7 +64,7 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
                 tag=described["tags"][0],
                 summary=described["summary"],
                 description=described.get("description", ""),
-                parameters=tuple(_parameter(its, schemas) for its in described.get("parameters", ())),
+                parameters=tuple(_parameter(each, schemas) for each in described.get("parameters", ())),
                 fields=tuple(_fields(_resolved(body, schemas), schemas)),
                 statuses=tuple(described["responses"]),
             )
