@@ -21,7 +21,7 @@ DRAWN_WORDS = {
 
 
 def offer_json(row: Mapping[str, Any], offer: Offer, command: str, *, reveal: bool) -> dict[str, Any]:
-    """The offer as JSON; `row` is its stored interaction with the live assessment. `reveal` adds verdicts and probabilities."""
+    """The offer as JSON; `row` is its interaction with the live assessment. `reveal` adds the verdicts."""
     shown = ("app", "id", "occurred_at", "question", "answer", "retrieved_documents", "reference_answer")
     revealed = ("verdict", "rule_verdict", "reasons", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated")
     names = (*shown, *revealed) if reveal else shown

@@ -80,7 +80,9 @@ def test_a_bad_line_is_named_with_its_place(bad, said):
 
 
 def test_every_bad_line_is_counted_and_ten_are_shown():
-    with pytest.raises(WrongSettings, match=r"14 lines are not labelled events \(docs/\S+ says what one is\):") as caught:
+    with pytest.raises(
+        WrongSettings, match=r"14 lines are not labelled events \(docs/\S+ says what one is\):"
+    ) as caught:
         read("".join([line(1)] + ["[]\n"] * 14))
     message = str(caught.value)
     assert message.count("must be a JSON object") == 10
