@@ -62,9 +62,7 @@ class Outcome(StrEnum):
 
     BREACHING = "breaching"
     NORMAL = "normal"
-    UNSURE = (
-        "unsure"  # too few answers, or neither clearly bad nor clearly good: a firing alert goes on, a pending ends
-    )
+    UNSURE = "unsure"  # too few answers, or not clearly good or bad: a firing alert goes on, a pending one ends
     NO_DATA = "no_data"  # nothing was counted for labels that had something before
     STALE = "stale"  # reading is behind, so answers may be missing: nothing changes
     ERROR = "error"  # the rule could not be evaluated

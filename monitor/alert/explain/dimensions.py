@@ -15,10 +15,8 @@ MOST_VALUES = 200  # per dimension: the values with the most answers in the wind
 MOST_TAGS = 30  # the tags that the most answers have
 DISTINCT = 0.5  # with more values than this share of the answers, a dimension names answers instead of grouping them
 DOCUMENT = "document"
-DOCUMENTS, UNSEEN = (
-    "documents",
-    "not retrieved before",
-)  # several new documents count as one value, as after a new index
+# Several new documents count as one value, as after a new index.
+DOCUMENTS, UNSEEN = "documents", "not retrieved before"
 
 Rows = NDArray[np.intp]
 _NONE = np.empty(0, np.intp)

@@ -226,9 +226,8 @@ def _news(
     if changed and gone_by(group.told_at, now) >= grouping.interval:
         return ("resolved" if over else "changed"), None
     burning = [(before, m) for before, m in pairs if m.active and not m.quiet]
-    if any(
-        before.silenced_until is not None for before, _ in burning
-    ):  # the silence has ended, and the alert still fires
+    unsilenced = any(before.silenced_until is not None for before, _ in burning)
+    if unsilenced:  # the silence has ended, and the alert still fires
         return "repeated", None
     unacknowledged = any(m.alert.acknowledged_by is None for _, m in burning)
     if unacknowledged and gone_by(group.paged_at, now) >= grouping.repeat:

@@ -21,10 +21,8 @@ from monitor.core.model import Json
 
 log = logging.getLogger(__name__)
 
-ROOT, NEWS = (
-    "monitor_episode",
-    "monitor_news",
-)  # the kinds of our messages; a reply that is also shown in the channel is not a root
+# The kinds of our messages; a reply that is also shown in the channel is not a root.
+ROOT, NEWS = "monitor_episode", "monitor_news"
 _MARGIN = timedelta(minutes=5)  # by which Slack's clock and ours may differ
 _PAGE, _MAX_PAGES = 200, 5
 
