@@ -135,12 +135,12 @@ def _load(path: Path) -> dict[bytes, tuple[Vectors, Tokens]]:
 
 
 def _save(path: Path, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
-    beside = path.with_suffix(".new.npz")
+    fresh = path.with_suffix(".new.npz")
     np.savez(
-        beside,
+        fresh,
         keys=np.frombuffer(b"".join(held), np.uint8).reshape(len(held), -1),
         vectors=np.stack([vector for vector, _ in held.values()]),
         lengths=np.array([len(tokens) for _, tokens in held.values()]),
         tokens=np.concatenate([tokens for _, tokens in held.values()]),
     )
-    beside.replace(path)
+    fresh.replace(path)

@@ -198,10 +198,10 @@ def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None
             show(value, f"{before}{name}: ", required)
             continue
         shown = f"{value:,.{3 if value < 1 else 1}f}" if isinstance(value, float) else str(value)
-        beside = ""
+        goal_words = ""
         if required is not None and (name in GOALS or name.startswith("interactions/s")):
-            beside = f"   goal ≥ {required:.0f}: {'met' if value >= required else 'NOT MET'}"
-        print(f"{before + name:64}{shown:>12}{beside}")
+            goal_words = f"   goal ≥ {required:.0f}: {'met' if value >= required else 'NOT MET'}"
+        print(f"{before + name:64}{shown:>12}{goal_words}")
 
 
 def main() -> None:

@@ -61,9 +61,9 @@ class CachedAnswers:
             value = form.model_validate_json(path.read_text(encoding="utf-8"))
             return Reply(value=value, model=self.model, spend=Spend())
         reply = self._inner.ask(request, deadline=deadline)
-        beside = path.with_suffix(".new")
-        beside.write_text(reply.value.model_dump_json(), encoding="utf-8")
-        beside.replace(path)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(reply.value.model_dump_json(), encoding="utf-8")
+        fresh.replace(path)
         return reply
 
 

@@ -50,6 +50,6 @@ def cached_embedder(inner: Embedder, folder: Path) -> Iterator[CachingEmbedder]:
         if embedder.embedded:
             folder.mkdir(parents=True, exist_ok=True)
             keys = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), -1)
-            beside = path.with_suffix(".new.npz")
-            np.savez(beside, keys=keys, rows=np.stack(list(vectors.values())))
-            beside.replace(path)
+            fresh = path.with_suffix(".new.npz")
+            np.savez(fresh, keys=keys, rows=np.stack(list(vectors.values())))
+            fresh.replace(path)

@@ -77,7 +77,7 @@ def _rule(entry: RuleForm) -> Rule:
     if signal.kind not in kind.takes:
         accepted = ", ".join(sorted(kind.takes))
         raise WrongParameters([(("signal",), f"the method {kind.name!r} takes {accepted}, not {signal.kind}")])
-    method = parse_parameters(kind, entry.parameters, beside=KEYS)
+    method = parse_parameters(kind, entry.parameters, elsewhere=KEYS)
     try:
         method.check(signal)
     except WrongParameter as error:

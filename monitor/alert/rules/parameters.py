@@ -34,17 +34,17 @@ def unknown_key(name: str, known: Collection[str]) -> str:
     return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else UNKNOWN_KEY
 
 
-def parse_parameters(of: type[T], values: Mapping[str, Any], *, beside: Collection[str] = ()) -> T:
+def parse_parameters(of: type[T], values: Mapping[str, Any], *, elsewhere: Collection[str] = ()) -> T:
     """Builds the dataclass `of` from `values`, with defaults for the missing fields.
 
-    `beside` lists keys that are allowed too and read elsewhere; they only serve as suggestions for mistyped keys.
+    `elsewhere` lists keys that are allowed too and read by others; they only serve as suggestions for mistyped keys.
 
     Raises:
         WrongParameters: some values are unknown, missing or wrong.
     """
     hints = get_type_hints(of)
     known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
-    keys = (*known, *beside)
+    keys = (*known, *elsewhere)
     unknown: list[tuple[KeyPath, str]] = [((name,), unknown_key(name, keys)) for name in values if name not in known]
     problems: list[tuple[KeyPath, str]] = []
     given: dict[str, Any] = {}
