@@ -34,7 +34,7 @@ def ledger(
 ) -> None:
     """Show what became of every message, by group, topic and partition.
 
-    Exits with 1 if the counts do not add up.
+    Exits with 1 if it does not balance.
     """
     from monitor.app.ledger import complaints, expired, ledger_json
     from monitor.store.ledger.ledger import Ledger

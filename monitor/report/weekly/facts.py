@@ -160,7 +160,7 @@ class Behind:
 class Coverage:
     """What became of messages. A dead letter belongs to no app, so everything but `pending` counts all apps.
 
-    `ledger` sums all live groups since their beginning; `unbalanced` counts the partitions that do not add up.
+    `ledger` sums all live groups since their beginning; `unbalanced` counts the partitions that do not balance.
     """
 
     pending: int  # interactions of the app and week that wait for their assessment

@@ -42,7 +42,7 @@ _LEDGER: Columns = {
     "Partitions": thousands("partitions"),
     **{name.capitalize(): thousands(name) for name in ("received", "assessed", "duplicate", "dead", "pending")},
     "Ledger": lambda ledger: (
-        "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']:,} partitions do not add up"
+        "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']:,} partitions do not balance"
     ),
 }
 _READING: Columns = {

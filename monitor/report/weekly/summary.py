@@ -45,7 +45,7 @@ def warnings(content: Item) -> list[str]:
     if pending:
         found.append(f"{plural(pending, 'answer')} of the week wait for an assessment and are not counted.")
     if not content["ledger"]["balanced"]:
-        found.append("The ledger does not add up: `monitor ledger` shows which partitions.")
+        found.append("The ledger does not balance: `monitor ledger` shows which partitions.")
     return found
 
 

@@ -159,7 +159,7 @@ def test_the_head_says_what_matters():
         "1 alert fired; 1 of 1 acknowledged after 4m (median)",
         "60 answers were assessed under a profile that is not calibrated",
         "3 answers of the week wait",
-        "The ledger does not add up",
+        "The ledger does not balance",
     ):
         assert piece in said, piece
 
