@@ -1,4 +1,4 @@
-"""Renders a report as one Slack message, within Slack's limits whatever the texts are; as in `slack/message.py`."""
+"""Renders a report as one Slack message, within Slack's limits whatever the texts are, as in `slack/message.py`."""
 
 from __future__ import annotations
 
