@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 
 MOST = 1_000  # requests in a batch
 ENOUGH = 200  # requests that are sent without waiting for more
-WAIT = timedelta(minutes=10)  # for more requests
 BETWEEN_LOOKS = timedelta(minutes=1)
 _LEASE = timedelta(hours=WITHIN_HOURS + 2)
 
@@ -49,7 +48,7 @@ class BatchJudgingWorker(Worker):
     endpoint: BatchEndpoint
     batches: SentBatches
     direct: JudgingWorker
-    wait: timedelta = WAIT
+    wait: timedelta  # for more requests to join a batch
 
     @override
     def round(self) -> int | None:

@@ -9,7 +9,6 @@ from datetime import timedelta
 from threading import Event, Thread
 
 from monitor.app.pending.assessing import AssessingWorker
-from monitor.app.pending.batches import WAIT, BatchJudgingWorker
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.wiring.application import Application
@@ -22,6 +21,7 @@ from monitor.store.pending.queue import PendingQueue
 
 log = logging.getLogger(__name__)
 
+WAIT = timedelta(minutes=10)  # for more requests
 PATIENCE = 60.0  # seconds for the sidecar in one round
 GRACE = 5.0  # seconds for a round to end when the program ends; later its claims lapse
 _IDLE = 2.0  # seconds between two looks at an empty queue
@@ -51,6 +51,8 @@ def _judging(application: Application, queue: Queue, judge: Judge, wait: timedel
     direct = JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency)
     if not settings.judge.batch:
         return direct
+    from monitor.app.pending.batches import BatchJudgingWorker  # noqa: PLC0415  openai takes a second to import
+
     return BatchJudgingWorker(
         queue=queue,
         writer=writer,

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.app.pending.batches import BETWEEN_LOOKS, WAIT, BatchJudgingWorker
+from monitor.app.pending.batches import BETWEEN_LOOKS, BatchJudgingWorker
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue
+from monitor.app.pending.workers import WAIT
 from monitor.app.wiring.application import Application
 from monitor.assess.llm.batches import BatchEndpoint
 from monitor.core.errors import Fatal, Retriable
@@ -77,6 +78,7 @@ def judging(database, server):
             writer=writer,
             judge=application.language_models.judge,
             direct=JudgingWorker(queue=queue, writer=writer, judge=application.language_models.judge, concurrency=2),
+            wait=WAIT,
             model=application.language_models.judging_model,
             budget=application.language_models.budget,
             endpoint=BatchEndpoint(api_key=KEY, base_url=server.base_url),
