@@ -51,7 +51,7 @@ PREFIX = "MONITOR_"
 SERVER = """
 import sys
 from pathlib import Path
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 print(embedded_database(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """

@@ -41,7 +41,7 @@ GOAL = 0.150  # seconds, p95
 SERVER = """
 import sys
 from pathlib import Path
-from monitor.store.embedded import embedded_database
+from monitor.store.embedded_postgres import embedded_database
 print(embedded_database(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
