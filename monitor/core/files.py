@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import MonitorError, WrongSettings
 
 _BY_UMASK = 0o666
 
@@ -37,16 +37,17 @@ def replacing(path: Path, *, mode: int = _BY_UMASK) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing_text(path: Path) -> Iterator[TextIO]:
-    """As `replacing`, for text in UTF-8.
+    """As `replacing`, for text in UTF-8. A pipe gets what was written even if the block fails.
 
     Raises:
         OSError: the file cannot be written; `path` is as it was.
     """
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8")
-        yield text
-        text.flush()
-        text.detach()
+        try:
+            yield text
+        finally:
+            text.detach()  # flushes first
 
 
 @contextmanager
@@ -56,10 +57,17 @@ def output_file(path: Path) -> Iterator[TextIO]:
     Raises:
         WrongSettings: the file cannot be written; `path` is as it was.
     """
+    failure: MonitorError | None = None
     try:
         with replacing_text(path) as file:
-            yield file
+            try:
+                yield file
+            except MonitorError as error:
+                failure = error
+                raise
     except OSError as error:
+        if failure is not None:  # it names the cause; that the file could not be closed either is a consequence
+            raise failure from None
         raise WrongSettings(f"cannot write {path}: {error.strerror}") from None
 
 

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.core.files import create, output_file, replacing, replacing_text
 
 
@@ -66,6 +66,37 @@ def test_a_pipe_is_written_directly(tmp_path):
     reader.join()
     assert heard == [b"through"]
     assert names(tmp_path) == ["pipe"]
+
+
+def test_a_pipe_gets_what_was_written_before_the_block_failed(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    def fail() -> None:
+        with replacing_text(pipe) as out:
+            out.write("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert os.read(reader, 100) == b"half"
+    os.close(reader)
+
+
+def test_what_ended_the_block_is_named_where_the_output_cannot_be_closed_either(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    def fail() -> None:
+        with output_file(pipe) as out:
+            out.write("half")
+            os.close(reader)
+            raise OutOfReach("the database is away")
+
+    with pytest.raises(OutOfReach, match="the database is away"):
+        fail()
 
 
 def test_what_is_there_is_not_created_again(tmp_path):
