@@ -106,7 +106,9 @@ _END = """
 def end_halted(connection: psycopg.Connection) -> None:
     """Ends sessions of other processes that hold offsets and have waited `HALTED` seconds for their client.
 
-    Their batch was not stored. If such a process goes on after all, it finds its connection gone and reads again.
+    No time limit of the server ends a COPY that waits for its client, so whoever waits for the locked rows ends it. The
+    batch of such a session was not stored; if its process goes on after all, it finds its connection gone and reads
+    again.
     """
     with connection.transaction():
         ended = connection.execute(_END, (HALTED,)).fetchall()

@@ -96,7 +96,7 @@ class Access:
             return bool(connection.scalar(select(exists().select_from(api_token))))
 
     def revoke(self, token_id: str, *, by: str, now: datetime) -> bool:
-        """Ends a token and the sessions begun with it; False where there is no valid token of that id."""
+        """Ends a token and the sessions begun with it; False if there is none of that id, or it was revoked before."""
         with retriable(), self._engine.begin() as connection:
             ended = update(api_token).where(_t.id == token_id, _t.revoked_at.is_(None))
             row = connection.execute(ended.values(revoked_at=now, revoked_by=by).returning(_t.name)).one_or_none()

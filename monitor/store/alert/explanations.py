@@ -121,10 +121,10 @@ class Explanations:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def save(self, told: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
+    def save(self, alert: NotifiedAlert, explanation: Explanation, now: datetime) -> None:
         """Stores the explanation of an episode, in place of an earlier one."""
-        values = {"fingerprint": told.fingerprint, "made_at": now, "explanation": explanation.to_json()}
-        write = postgresql.insert(alert_explanation).values(episode=told.episode, **values)
+        values = {"fingerprint": alert.fingerprint, "made_at": now, "explanation": explanation.to_json()}
+        write = postgresql.insert(alert_explanation).values(episode=alert.episode, **values)
         with retriable(), self._engine.begin() as connection:
             connection.execute(write.on_conflict_do_update(index_elements=["episode"], set_=values))
 

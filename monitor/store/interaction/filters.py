@@ -60,7 +60,7 @@ class Filters:
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
-        """The set filters that are labels of the rollups."""
+        """The filters that are set and by which the rollups count."""
         names = ("app", "environment", "model", "topic")
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
 

@@ -86,7 +86,10 @@ class _Limits:
     read: int | None = None
 
     def enough(self, rows: Sequence[_Row], unit: timedelta) -> tuple[list[_Row], bool]:
-        """The first rows that are enough, and whether they are. Answers of the row around `near` may lie before it."""
+        """The first rows that are enough, and whether they are.
+
+        The row that contains `near` does not count: its answers may lie on the other side of `near`.
+        """
         kept: list[_Row] = []
         counted = read = 0
         for at, number, total in rows:

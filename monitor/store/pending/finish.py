@@ -77,7 +77,7 @@ def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) ->
 
 
 def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now: datetime) -> list[Claim]:
-    """Replaces assessments with stand-in support, which are kept in `earlier`.
+    """Replaces assessments whose support was a stand-in, and keeps the old ones in `earlier`.
 
     Returns the claims without a live assessment under the same profile to revise; these are still claimed.
 

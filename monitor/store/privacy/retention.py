@@ -3,8 +3,8 @@
 With an interaction go its assessments, judgements, pending work and secret, the notes on its labels, and what alerts
 quote of it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing
 and why. The key of a single row stays, so that its event still counts as a duplicate. The keys of a dropped month go,
-and the month is remembered with the apps that had any: their events of that month count as duplicates too, because
-nobody can tell any more.
+and the month is remembered with the apps that had any: their events of that month count as duplicates too, since no
+key is left to tell them from new ones.
 """
 
 from __future__ import annotations
@@ -108,8 +108,7 @@ _OF_MONTH = """
 class DueRows:
     """How many of the `stored` interactions of an app and verdict, in one partition of the table, are `due` to go.
 
-    `month` is None for the default partition, `verdict` is None for interactions without an assessment, and `before` is
-    None where all are kept.
+    `month` is None for the default partition, `verdict` without an assessment, and `before` where all are kept.
     """
 
     app: str
@@ -176,8 +175,7 @@ class Retention:
     ) -> tuple[list[DueRows], tuple[str, str]]:
         """Removes the next `BATCH` due interactions, by app and id, in one transaction.
 
-        Returns what was removed, and the key of the last one. `after` is that key of the previous batch, or two empty
-        strings.
+        Returns what was removed, and the key of the last one: `after` of the next batch. The first has ("", "").
         """
         part = DEFAULT if month is None else _name(month)
         with retriable(), self._engine.begin() as connection:
