@@ -21,7 +21,7 @@ from typing_extensions import override
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.ports import Source
-from monitor.ingest.progress import InOrder
+from monitor.ingest.progress import FileProgress
 
 DRAIN = timedelta(seconds=60)  # without growth, after which a replaced file counts as complete
 _CHUNK_BYTES = 256 * 1024
@@ -60,7 +60,7 @@ class FollowSource(Source):
                 raise WrongSettings(f"{_storable(path)}: is the same file as {_storable(seen[real])}; name it once")
             seen[real] = path
         self._offsets = _Offsets(known)
-        self._reading = InOrder()
+        self._progress = FileProgress()
         self._tails = [_Tail(path, real, self._offsets, max_message_bytes, stop) for real, path in seen.items()]
         self.paths = tuple(tail.name for tail in self._tails)  # as `progress` names them
         self._now, self._stop, self._first = now, stop, 0
@@ -85,7 +85,7 @@ class FollowSource(Source):
                 if len(messages) >= max_messages or size >= max_bytes:
                     return messages
             if not self._stop.is_set():
-                self._reading.at_end(tail.name, received_at)
+                self._progress.at_end(tail.name, received_at)
         if not messages:
             self._stop.wait(timeout)
         return messages
@@ -93,7 +93,7 @@ class FollowSource(Source):
     @override
     def offsets(self) -> tuple[Offset, ...]:
         offsets = tuple(self._offsets.advanced())
-        self._reading.handed_on(offsets)
+        self._progress.handed_on(offsets)
         return offsets
 
     @override
@@ -102,11 +102,11 @@ class FollowSource(Source):
 
     @override
     def stored(self, offsets: Sequence[Offset]) -> None:
-        self._reading.stored(offsets)
+        self._progress.stored(offsets)
 
     @override
     def progress(self) -> tuple[Progress, ...]:
-        return self._reading.progress()
+        return self._progress.progress()
 
     @override
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:

@@ -27,7 +27,7 @@ class _Reached:
     end: int = 0  # at the last look
 
 
-class Reading:
+class PartitionProgress:
     """The stored offset of each partition, compared with the ends of its log at earlier looks. Threads may share it.
 
     All that had arrived at the time of a look is stored once the end of that look is. While we are behind, what was
@@ -97,7 +97,7 @@ def _move(reached: _Reached, through: datetime) -> None:
     reached.through = through if reached.through is None else max(reached.through, through)
 
 
-class InOrder:
+class FileProgress:
     """Tracks the progress of files, whose batches are stored in order. Threads may share it."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class InOrder:
         self._lock = Lock()
 
     def at_end(self, name: str, at: datetime) -> None:
-        """Everything that the file held at that time is in this batch or in an earlier one."""
+        """Everything that the file held at that time is in the next batch to be handed over, or in an earlier one."""
         with self._lock:
             self._at_end[name] = at
 

@@ -15,7 +15,7 @@ from monitor.core.message import Offset, Partition, Skip
 
 
 @dataclass(slots=True, kw_only=True)
-class _Place:
+class _ReadPartition:
     """A partition that is read. The counts are since the last `advance`."""
 
     expected: int | None  # the stored offset, once the batches in flight are stored
@@ -33,7 +33,7 @@ class _Place:
         return self.next != self.begin or not self.pinned
 
 
-class Places:
+class Assignment:
     """The partitions of a consumer. Threads may share it: one reads, one stores, one assigns and revokes.
 
     An assigned partition waits until it is placed at an offset. It is not placed while offsets of it are in flight to
@@ -41,7 +41,7 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self._places: dict[Partition, _Place | None] = {}
+        self._places: dict[Partition, _ReadPartition | None] = {}
         self._flying: Counter[Partition] = Counter()
         self._in_hand: tuple[Offset, ...] = ()  # of the last `advance`, not handed over yet
         self._landed: dict[Partition, int] = {}
@@ -95,7 +95,7 @@ class Places:
         """
         with self._condition:
             if partition in self._places:
-                self._places[partition] = _Place(
+                self._places[partition] = _ReadPartition(
                     expected=stored,
                     begin=begin,
                     next=at,
@@ -152,7 +152,7 @@ class Places:
                 if place is not None:
                     self._reach(place, position if place.end is None else min(position, place.end))
 
-    def _reach(self, place: _Place, offset: int) -> None:
+    def _reach(self, place: _ReadPartition, offset: int) -> None:
         if offset > place.next:
             place.skipped[Skip.CONTROL] += offset - place.next
             place.next = offset

@@ -21,14 +21,14 @@ from monitor.core.errors import Fenced, Retriable
 from monitor.core.message import Message, Offset, Partition, Progress
 from monitor.core.ports import GroupOffsets, Source
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.assignment import Places
+from monitor.ingest.kafka.assignment import Assignment
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen
 from monitor.ingest.kafka.partition import log_commit, named, offsets_to_commit, topic_partition
 from monitor.ingest.kafka.rebalance import Listener
 from monitor.ingest.kafka.start_offset import Refused, start_of
 from monitor.ingest.kafka.unreadable import Unreadable
 from monitor.ingest.kafka.watermarks import Logs
-from monitor.ingest.progress import Reading
+from monitor.ingest.progress import PartitionProgress
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +62,8 @@ class KafkaSource(Source):
         self._now = now
         self._bounds = bounds
         self._from_end = kafka.auto_offset_reset == "latest"
-        self._places = Places()
-        self._reading = Reading()
+        self._assignment = Assignment()
+        self._progress = PartitionProgress()
         self._refused: dict[Partition, Refused] = {}
         self._unreadable = Unreadable(now)
         self._logs = Logs(consumer)
@@ -90,9 +90,9 @@ class KafkaSource(Source):
         if self._later is not None:
             error, self._later = self._later, None
             raise error
-        if self._bounds is not None and self._places.finished:
+        if self._bounds is not None and self._assignment.finished:
             return None
-        self._places.handed_on()
+        self._assignment.handed_on()
         self._keep_up()
         messages: list[tuple[Partition, Message]] = []
         size, left, until = 0, timeout, monotonic() + timeout
@@ -108,13 +108,13 @@ class KafkaSource(Source):
             messages += given
             size += sum(message.size for _, message in given)
             left = until - monotonic()
-            if left < _SHORTEST or (self._bounds is not None and not self._places.reading()):
+            if left < _SHORTEST or (self._bounds is not None and not self._assignment.reading()):
                 break
         if messages:
             self._mean_size = max(size // len(messages), 1)
         else:
             self._reach()
-        self._offsets, placed = self._places.advance()
+        self._offsets, placed = self._assignment.advance()
         return [message for partition, message in messages if partition in placed]
 
     @override
@@ -127,20 +127,19 @@ class KafkaSource(Source):
         """Stays in the group, with every partition paused."""
         self._consumer.pause(*self._consumer.assignment())
         with suppress(Retriable):
-            self._places.replace(
-                self._polled(_SHORTEST, 1)
-            )  # nothing comes while paused; anything that did would be read again
+            # nothing comes while paused; anything that did would be read again
+            self._assignment.replace(self._polled(_SHORTEST, 1))
             self._commit()
 
     @override
     def stored(self, offsets: Sequence[Offset]) -> None:
         """The next poll commits the offsets to Kafka."""
-        self._places.stored(offsets)
-        self._reading.stored(offsets)
+        self._assignment.stored(offsets)
+        self._progress.stored(offsets)
 
     @override
     def progress(self) -> tuple[Progress, ...]:
-        return () if self._bounds is not None else self._reading.progress()
+        return () if self._bounds is not None else self._progress.progress()
 
     @override
     def fenced(self, offsets: Sequence[Offset], error: Fenced) -> None:
@@ -152,14 +151,14 @@ class KafkaSource(Source):
         if self._bounds is not None:
             raise Fenced(f"{error}; a group reads a span in one process: stop the other one") from error
         log.warning("%s; reading again from the stored offset", error)
-        self._places.fenced(offsets)
+        self._assignment.fenced(offsets)
 
     @override
     def close(self) -> None:
         """Commits the last offsets and leaves the group; a static member stays in it until its session expires."""
         self._closing = True
         with suppress(errors.KafkaError):
-            if self._bounds is None and (landed := self._places.landed()):
+            if self._bounds is None and (landed := self._assignment.landed()):
                 self._consumer.commit(offsets_to_commit(landed), timeout_ms=_CLOSE_MS)
         with suppress(errors.KafkaError):
             self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
@@ -172,20 +171,20 @@ class KafkaSource(Source):
         self._consumer.pause(*given)
         for partition in given:
             self._consumer.seek(partition, 0)
-        self._places.assign(given)
+        self._assignment.assign(given)
         log.info("assigned: %s", named(given))
 
     def revoked(self, partitions: set[Partition], *, lost: bool) -> None:
         """Waits briefly for batches in flight, so that the next owner starts after them and repeats nothing."""
-        self._places.revoke(partitions)
-        self._reading.forget(partitions)
+        self._assignment.revoke(partitions)
+        self._progress.forget(partitions)
         log.info("%s: %s", "lost" if lost else "revoked", named(partitions))
         if not lost and not self._closing:
-            self._places.wait_landed(partitions, _DRAIN)
+            self._assignment.wait_landed(partitions, _DRAIN)
 
     def _keep_up(self) -> None:
         self._commit()
-        if (waiting := self._places.waiting()) and monotonic() >= self._place_at:
+        if (waiting := self._assignment.waiting()) and monotonic() >= self._place_at:
             try:
                 done = self._place([topic_partition(p) for p in waiting])
             except Retriable as error:  # other partitions are read meanwhile, and membership is kept
@@ -193,27 +192,25 @@ class KafkaSource(Source):
                 done = False
             self._place_at = 0.0 if done else monotonic() + _PLACE_AGAIN
         ours = self._consumer.assignment()
-        reading = ours & set(map(topic_partition, self._places.reading()))
+        reading = ours & set(map(topic_partition, self._assignment.reading()))
         self._consumer.pause(*(ours - reading))
         self._consumer.resume(*reading)
         if self._bounds is None and reading and monotonic() >= self._look_at:
-            self._reading.looked(self._now(), self._logs.last(reading))
+            self._progress.looked(self._now(), self._logs.last(reading))
             self._look_at = monotonic() + _LOOK
 
     def _commit(self) -> None:
         """Commits stored offsets to Kafka, sometimes all: only so does a member learn that another replaced it."""
         if self._bounds is not None:
             return
-        landed, ours = self._places.landed(), self._consumer.assignment()
+        landed, ours = self._assignment.landed(), self._consumer.assignment()
         self._committed_last = {p: reached for p, reached in {**self._committed_last, **landed}.items() if p in ours}
         if monotonic() >= self._commit_all_at:
             self._commit_all_at, landed = monotonic() + _COMMIT_ALL, self._committed_last
-            self._places.replace(self._places.of_other_topics(self._logs.topic_id))
+            self._assignment.replace(self._assignment.of_other_topics(self._logs.topic_id))
         if landed:
-            with (
-                kafka_errors(),
-                suppress(errors.RetriableError, errors.CommitFailedError),
-            ):  # the next commit makes up for it
+            # the next commit makes up for one that fails
+            with kafka_errors(), suppress(errors.RetriableError, errors.CommitFailedError):
                 self._consumer.commit_async(offsets_to_commit(landed), callback=log_commit)
 
     def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
@@ -236,22 +233,23 @@ class KafkaSource(Source):
             unreadable = self._unreadable.found(self._consumer, error)
             if unreadable is None:
                 raise
-            return [(p, message) for p, message in [unreadable] if self._places.take(p, message.position.offset)]
+            return [(p, message) for p, message in [unreadable] if self._assignment.take(p, message.position.offset)]
         now = self._now()
         messages = [
             (partition, message_of(record, now))
             for partition, records in polled.items()
             for record in records
-            if self._places.take(partition, record.offset, tombstone=record.value is None)
+            if self._assignment.take(partition, record.offset, tombstone=record.value is None)
         ]
-        self._places.arrived((partition, min(message.received_at, now)) for partition, message in messages)
+        self._assignment.arrived((partition, min(message.received_at, now)) for partition, message in messages)
         return messages
 
     def _reach(self) -> None:
         """Moves past transaction markers, which are no messages, between our offset and the end."""
         with suppress(Retriable), kafka_errors(), self._restarting():
-            positions = {p: self._consumer.position(topic_partition(p), timeout_ms=0) for p in self._places.reading()}
-            self._places.reach({p: position for p, position in positions.items() if position is not None})
+            reading = self._assignment.reading()
+            positions = {p: self._consumer.position(topic_partition(p), timeout_ms=0) for p in reading}
+            self._assignment.reach({p: position for p, position in positions.items() if position is not None})
 
     @contextmanager
     def _restarting(self) -> Iterator[None]:
@@ -260,11 +258,11 @@ class KafkaSource(Source):
             yield
         except errors.OffsetOutOfRangeError as error:
             self._refused.update(dict.fromkeys(error.args[0], Refused()))
-            self._places.replace(error.args[0])
+            self._assignment.replace(error.args[0])
         except errors.LogTruncationError as error:
             cuts = error.divergent_offsets.items()
             self._refused.update({p: Refused(cut=None if cut is None else cut.offset) for p, cut in cuts})
-            self._places.replace(error.divergent_offsets)
+            self._assignment.replace(error.divergent_offsets)
 
     def _place(self, waiting: Sequence[TopicPartition]) -> bool:
         """Places the waiting partitions whose leader answers; returns whether those are all.
@@ -289,7 +287,7 @@ class KafkaSource(Source):
             )
             known = stored.get(partition)
             self._consumer.seek(partition, start.at)
-            self._places.place(
+            self._assignment.place(
                 partition,
                 stored=None if known is None else known.next,
                 begin=start.begin,
@@ -298,5 +296,5 @@ class KafkaSource(Source):
                 end=None if self._bounds is None else self._bounds[partition][1],
                 topic_id=found.topic_id,
             )
-            self._reading.placed(partition, start.at)
-        return not self._places.waiting()
+            self._progress.placed(partition, start.at)
+        return not self._assignment.waiting()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.message import Offset, Progress
-from monitor.ingest.progress import InOrder, Reading
+from monitor.ingest.progress import FileProgress, PartitionProgress
 from tests.factories.answers import NOON, at
 
 ONE, OTHER = ("rag", 0), ("rag", 1)
@@ -14,14 +14,14 @@ SOME = (Offset(topic="a.jsonl#1-0", partition=0, expected=None, next=10),)
 
 @pytest.fixture
 def reading():
-    reading = Reading()
+    reading = PartitionProgress()
     reading.placed(ONE, 5)
     return reading
 
 
 @pytest.fixture
 def files():
-    return InOrder()
+    return FileProgress()
 
 
 def offset(reached, *, arrived=None, partition=ONE):

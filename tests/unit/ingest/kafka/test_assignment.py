@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from monitor.core.errors import Fenced
 from monitor.core.message import Offset, Skip
-from monitor.ingest.kafka.assignment import Places
+from monitor.ingest.kafka.assignment import Assignment
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import a_batch, at
 
@@ -21,7 +21,7 @@ ONE, OTHER = ("rag", 0), ("rag", 1)
 
 @pytest.fixture
 def places():
-    return Places()
+    return Assignment()
 
 
 def placed(places, partition=ONE, *, stored=0, at=None, **over):
@@ -205,7 +205,7 @@ class Consumers(RuleBasedStateMachine):
     def begin(self):
         self.store = MemoryStore()
         self.log = {p: [] for p in self.PARTITIONS}  # of each: None for a marker, else whether it is a message
-        self.consumers = [Places(), Places()]
+        self.consumers = [Assignment(), Assignment()]
         self.position = [dict.fromkeys(self.PARTITIONS, 0) for _ in self.consumers]
         self.flying = [[], []]
         self.received = Counter()
