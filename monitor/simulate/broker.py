@@ -157,24 +157,13 @@ class KafkaCluster:
     def start(self, node: int, *, wait: bool = True) -> None:
         """Starts a stopped node with its earlier ports and data; without a majority of nodes none gets ready."""
         taken, orders = os.pipe()
+        broker = [*self._command(*_LOGGED, "kafka.Kafka"), self._file(node, "properties").name]
+        keeper = [sys.executable, "-I", "-S", "-c", _KEEPER, *broker]
         with self._file(node, "log").open("ab") as log:
             log_from = log.tell()
             process = subprocess.Popen(  # noqa: S603  our own program
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    "-c",
-                    _KEEPER,
-                    *self._command(*_LOGGED, "kafka.Kafka"),
-                    self._file(node, "properties").name,
-                ],
-                cwd=self.folder,
-                stdin=taken,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # so that Ctrl-C reaches only us
-            )
+                keeper, cwd=self.folder, stdin=taken, stdout=log, stderr=log, start_new_session=True
+            )  # in a session of its own, so that Ctrl-C reaches only us
         os.close(taken)
         self._running[node] = _Running(process=process, orders=orders, log_from=log_from)
         if wait:
@@ -192,10 +181,10 @@ class KafkaCluster:
         """Returns when every node that runs has joined the cluster and serves clients."""
         deadline = time.monotonic() + _TO_START
         for node, running in self._running.items():
-            while (ended := running.process.poll() is not None) or _READY not in self._said(node):
+            while (ended := running.process.poll() is not None) or _READY not in self._log_of(node):
                 if ended or time.monotonic() > deadline:
                     problem = "has ended" if ended else "does not get ready"
-                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{_last_lines(self._said(node))}")
+                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{_last_lines(self._log_of(node))}")
                 time.sleep(0.05)
 
     def stop(self, node: int) -> None:
@@ -237,7 +226,7 @@ class KafkaCluster:
     def _file(self, node: int, ending: str) -> Path:
         return self.folder / f"node-{node}.{ending}"
 
-    def _said(self, node: int) -> str:
+    def _log_of(self, node: int) -> str:
         return self._file(node, "log").read_bytes()[self._running[node].log_from :].decode(errors="replace")
 
     def _node_properties(self, node: int) -> str:
@@ -307,5 +296,5 @@ def _run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subpr
     )
 
 
-def _last_lines(said: str) -> str:
-    return "\n".join(said.strip().splitlines()[-15:])
+def _last_lines(log: str) -> str:
+    return "\n".join(log.strip().splitlines()[-15:])

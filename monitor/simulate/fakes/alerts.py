@@ -70,7 +70,8 @@ class MemoryAlertStore(AlertStore):
                     matching = before.sum + row.matching.get(signal.name, 0)
                     sums[group][place] = Count(total=before.total + row.total, sum=matching, squares=matching)
         return [
-            Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(its)) for group, its in sorted(sums.items())
+            Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(counts))
+            for group, counts in sorted(sums.items())
         ]
 
     @override
@@ -78,8 +79,8 @@ class MemoryAlertStore(AlertStore):
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
     ) -> list[HourSums]:
         hours = [Span(start=span.start + HOUR * i, end=span.start + HOUR * (i + 1)) for i in range(span.length // HOUR)]
-        sums = [HourSums.of(its.labels, its.counts) for its in self.counts(signal, selector, by, hours)]
-        return [its for its in sums if its.hours]
+        sums = [HourSums.of(counts.labels, counts.counts) for counts in self.counts(signal, selector, by, hours)]
+        return [of_group for of_group in sums if of_group.hours]
 
     @override
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
@@ -95,13 +96,13 @@ class MemoryAlertStore(AlertStore):
             alert = change.alert
             if alert.rule_digest != rule_digest or not change.changed:
                 continue
-            its = spans.setdefault(alert.fingerprint, [])
-            if its and its[-1].end == _FOR_EVER:
-                its[-1] = Span(start=its[-1].start, end=change.at)
+            active = spans.setdefault(alert.fingerprint, [])
+            if active and active[-1].end == _FOR_EVER:
+                active[-1] = Span(start=active[-1].start, end=change.at)
             if alert.state.active:
-                its.append(Span(start=change.at, end=_FOR_EVER))
-        kept = {identity: [span for span in its if span.end > since] for identity, its in spans.items()}
-        return {identity: its for identity, its in kept.items() if its}
+                active.append(Span(start=change.at, end=_FOR_EVER))
+        recent = {identity: [span for span in active if span.end > since] for identity, active in spans.items()}
+        return {identity: active for identity, active in recent.items() if active}
 
     @override
     def watermark(self, now: datetime) -> datetime | None:

@@ -37,11 +37,11 @@ class OutboxRow:
 
     def purgeable(self, before: datetime, resent_before: datetime, unfinished: Collection[str]) -> bool:
         """Whether the row may be deleted, see `Outbox.purge`."""
-        its = self.notification
-        if self.delivered_at is not None and its.resent and self.receipt is None:
+        notification = self.notification
+        if self.delivered_at is not None and notification.resent and self.receipt is None:
             return self.delivered_at < resent_before
-        done = self.delivered_at or (its.at if self.given_up else None)
-        return done is not None and done < before and its.episode not in unfinished
+        done = self.delivered_at or (notification.at if self.given_up else None)
+        return done is not None and done < before and notification.episode not in unfinished
 
 
 @dataclass(slots=True)
@@ -115,15 +115,15 @@ class MemoryOutbox(Outbox):
     def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:
         self._reach()
         sent = [row.notification for row in self.rows if row.notification.receiver == fallback]
-        told = {one.episode: one.instead_of for one in sent}
+        reasons = {notification.episode: notification.instead_of for notification in sent}
         for row in list(self.rows):
-            its = row.notification
-            if not row.waits or its.receiver != receiver or its.instead_of or its.resent:
+            waiting = row.notification
+            if not row.waits or waiting.receiver != receiver or waiting.instead_of or waiting.resent:
                 continue
-            reason = told.get(its.episode)
-            if reason or (made_before is not None and its.at < made_before):
+            reason = reasons.get(waiting.episode)
+            if reason or (made_before is not None and waiting.at < made_before):
                 plain = f"{receiver} ({row.error or 'not delivered yet'})"
-                self._put(replace(its, receiver=fallback, instead_of=reason or plain))
+                self._put(replace(waiting, receiver=fallback, instead_of=reason or plain))
 
     @override
     def mark_attempt(self, notification: Notification) -> None:
