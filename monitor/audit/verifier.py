@@ -76,9 +76,8 @@ def point(encoded: bytes) -> Point | None:
     if y >= P:
         return None
     u, v = (y * y - 1) % P, (D * y * y + 1) % P
-    x = (
-        u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
-    )  # a square root of u / v or of -u / v, if there is one
+    # a square root of u / v or of -u / v, if there is one
+    x = u * pow(v, 3, P) * pow(u * pow(v, 7, P), (P - 5) // 8, P) % P
     if (v * x * x + u) % P == 0:
         x = x * ROOT_OF_MINUS_ONE % P
     if (v * x * x - u) % P or (x == 0 and odd):

@@ -53,9 +53,8 @@ class LanguageModels:
 
         shares = {Purpose.JUDGE: self._settings.judge.budget_share}
         calls = self._settings.sidecar.concurrency + self._settings.judge.concurrency
-        engine = connect(
-            self._database_url(), overflow=calls
-        )  # a pool of its own, so that calls and alerts do not wait for each other
+        # a pool of its own, so that calls and alerts do not wait for each other
+        engine = connect(self._database_url(), overflow=calls)
         self._closing.callback(engine.dispose)
         return PostgresBudget(engine, self._now, limits=limits(self._settings), shares=shares)
 

@@ -17,6 +17,6 @@ class ReportSettings(Section):
     weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = "monday"
     hour: int = Field(6, ge=0, le=23, description="hour (UTC) of that weekday, in the following week")
     apps: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)] = Field(
-        (), description="default: all apps that have answers"
+        (), description="only these apps; default: all that have answers"
     )
     slack: bool = Field(default=False, description="post reports to the configured Slack channel or webhook")

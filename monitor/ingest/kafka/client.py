@@ -100,9 +100,8 @@ def client_options(kafka: KafkaSettings) -> dict[str, Any]:
     if kafka.sasl_mechanism == "OAUTHBEARER":
         options["sasl_oauth_token_provider"] = _Tokens(kafka)
     timeout = min(_BOOTSTRAP_MS, kafka.request_timeout_ms)
-    options = {
-        name: value for name, value in options.items() if value is not None
-    }  # not every client accepts each option
+    # not every client accepts each option
+    options = {name: value for name, value in options.items() if value is not None}
     return options | {"bootstrap_servers": list(kafka.bootstrap_servers), "bootstrap_timeout_ms": timeout}
 
 

@@ -25,9 +25,8 @@ _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.PHONE: forms.phones,
 }
 DISPLAYED = tuple((kind.placeholder, find) for kind, find in _BY_FORM.items())
-_NO_TEXT = re.compile(
-    r"\\(?:u[0-9a-fA-F]{4}|.)|[\ud800-\udfff]", re.DOTALL
-)  # JSON escapes, and bytes that are not UTF-8
+# JSON escapes, and bytes that are not UTF-8
+_NO_TEXT = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|[\ud800-\udfff]", re.DOTALL)
 _REDACTED = frozenset({Mark.REDACTED})
 
 
