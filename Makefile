@@ -11,6 +11,9 @@ UV ?= $(or $(wildcard $(BIN)/uv),uv)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
+# Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test check static unit integration e2e bench migrate lock clean
 
 help: ## list the targets

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import NoReturn
 
 import pytest
@@ -28,7 +29,6 @@ class Shared:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._started: list[subprocess.Popen[str]] = []
 
     def once(self, name: str, make: Callable[[], str]) -> str:
         """What `make` returned to the first process that asked; the others wait for it."""
@@ -59,7 +59,7 @@ class Shared:
                 pass_fds=[alive.fileno()],
                 text=True,
             )
-        self._started.append(process)
+        Thread(target=process.wait, daemon=True).start()  # reaps it at the end of the run
         line = process.stdout.readline().strip()
         if not line:
             process.communicate()

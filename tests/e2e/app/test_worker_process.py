@@ -81,7 +81,7 @@ def test_a_process_that_dies_is_told_of_and_replaced(watched, log, event, rows):
     until("it is judged", lambda: rows(JUDGED) == [(1,)])
     first = worker(running)
     os.kill(first, signal.SIGKILL)
-    until("it is told of", lambda: "the process for pending work ended with -9" in running.err)
+    until("it is told of", lambda: "the process for pending work ended with exit code -9" in running.err)
     until("another one is there", lambda: children(running) not in ([], [first]))
     with log.open("a") as file:
         file.write(event("b"))

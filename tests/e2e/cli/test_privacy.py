@@ -56,7 +56,7 @@ def test_retention_from_what_would_go_to_the_recount(monitor, replayed, event, r
     assert "2 interactions removed" in done.stdout
     assert "2020-02" in done.stdout
     assert rows("SELECT id FROM interaction") == [("q-3",)]
-    assert "nothing is older" in monitor.run("retention", RETENTION__KEEP="400d").stdout
+    assert "no interaction is older" in monitor.run("retention", RETENTION__KEEP="400d").stdout
     assert monitor.run("ledger", "--recount").returncode == 0
     assert replayed(event("q-1", **OLD), event("q-3"))["duplicate"] == 2
     wrong = monitor.run("retention", RETENTION__KEEP="soon")

@@ -97,7 +97,7 @@ def test_an_incident_of_yesterday_is_found_where_it_was(monitor, event, rules):
 def test_history_of_no_length_is_wrong_use(monitor, rules, length):
     ended = monitor.run("rules", "check", rules, "--against", length)
     assert ended.returncode == 2
-    assert ended.stderr.startswith("monitor: --against: ")
+    assert ended.stderr.startswith("monitor: --against must be at least a minute")
 
 
 SIMULATED = """\
