@@ -93,11 +93,15 @@ def test_an_incident_of_yesterday_is_found_where_it_was(monitor, event, rules):
     assert "…" not in told
 
 
-@pytest.mark.parametrize("length", ["0d", "soon", "30s"])
-def test_history_of_no_length_is_wrong_use(monitor, rules, length):
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [("0d", "must be at least a minute"), ("30s", "must be at least a minute"), ("soon", "'soon' is not a duration")],
+)
+def test_history_of_no_length_is_wrong_use(monitor, rules, length, message):
     ended = monitor.run("rules", "check", rules, "--against", length)
     assert ended.returncode == 2
-    assert ended.stderr.startswith("monitor: --against must be at least a minute")
+    assert ended.stderr.startswith("monitor: --against")
+    assert message in ended.stderr
 
 
 SIMULATED = """\
