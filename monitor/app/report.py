@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
@@ -83,7 +83,10 @@ class Reporting:
             )
         facts = self.weekly.facts(app, week)
         if not facts.days:
-            raise WrongSettings(f"{app!r} has no answers in {week.name} nor in the three weeks before")
+            this = week_of(self.now().astimezone(UTC).date()).name
+            raise WrongSettings(
+                f"{app!r} has no answers in {week.name} nor in the three weeks before; this week is --week {this}"
+            )
         found, now = content(facts), self.now()
         over = week.end <= now
         if over:

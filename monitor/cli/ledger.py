@@ -16,6 +16,7 @@ from monitor.core.message import Skip
 if TYPE_CHECKING:
     from monitor.store.ledger.ledger import LedgerRow
 
+_EMPTY = "no message was read yet by `monitor run` or `consume`; `replay` prints its own counts"
 _EQUATION = {
     "received": "received",
     "= assessed": "assessed",
@@ -46,7 +47,7 @@ def ledger(
         print_json(ledger_json(rows, recounted if recount else None))
     elif not rows:
         filtered = group_name is not None or topic is not None
-        typer.echo("no message of this group or topic was read yet" if filtered else "no message was read yet")
+        typer.echo("no message of this group or topic was read yet" if filtered else _EMPTY)
     else:
         console = Console(highlight=False)
         console.print(ledger_table(rows))

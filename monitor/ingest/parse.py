@@ -94,7 +94,7 @@ def _text(raw: bytes) -> str:
 
 
 def _not_json(error: json.JSONDecodeError) -> InvalidMessage:
-    return InvalidMessage("$", f"is not JSON: {error.msg} at character {error.pos}")
+    return InvalidMessage("$", f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos}")
 
 
 class _Flawed(ValueError):

@@ -40,7 +40,9 @@ def read_rules(path: Path | None) -> str:
         if path is None:
             return resources.files("monitor.alert.rules").joinpath(DEFAULT_RULES).read_text(encoding="utf-8")
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise WrongSettings(f"{path}: cannot read the alert rules: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise WrongSettings(f"{path}: cannot read the alert rules: {error}") from None
 
 

@@ -106,7 +106,10 @@ def key_at(path: Path, origin: str) -> Signer:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists() and create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
-            log.warning("created a new audit key: %s. Keep a copy of it, and keep its public key elsewhere", path)
+            log.warning(
+                "created a new audit key: %s. Keep a copy of it, and what `monitor audit key` prints elsewhere",
+                path,
+            )
         if path.stat().st_mode & 0o077:
             raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
         text = path.read_text(encoding="utf-8")

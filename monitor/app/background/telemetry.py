@@ -164,7 +164,10 @@ def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Itera
     yield _counter("monitor_offsets_skipped_total", "Offsets that gave no message.", skipped, "source", "reason")
     yield _gauge("monitor_dead_letters", "Open dead letters.", _one(f.dead), "source")
     yield _gauge(
-        "monitor_ledger_unbalanced_partitions", "Partitions whose ledger does not balance.", _one(f.unbalanced), "source"
+        "monitor_ledger_unbalanced_partitions",
+        "Partitions whose ledger does not balance.",
+        _one(f.unbalanced),
+        "source",
     )
     yield _gauge("monitor_lag_seconds", "By which storing is behind arrival.", _one(f.lag), "source")
     yield _gauge("monitor_lag_messages", "Messages still to be read at the last look.", _one(f.unread), "source")

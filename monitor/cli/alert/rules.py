@@ -36,7 +36,7 @@ def rules_check(
 ) -> None:
     """Check a rules file and report each error with its line.
 
-    Receivers need not be configured.
+    Works without any receiver configured.
     """
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 

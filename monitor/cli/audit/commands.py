@@ -102,7 +102,12 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
     if found.backfilling:
         out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
-    out.print("[bold red]the trail is not intact[/]" if found.findings else "[green]the trail is intact[/]")
+    if found.findings:
+        out.print("[bold red]the trail is not intact[/]")
+    elif not found.size:
+        out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
+    else:
+        out.print("[green]the trail is intact[/]")
 
 
 audit_app.command("prove")(prove)

@@ -103,7 +103,8 @@ def export(
             manifest = _write_export(output, trail, about, disclose=disclose)
     counts: Any = manifest["counts"]
     differs: Any = manifest["differs"]
-    typer.echo(f"{counts['records']} records in {output}; check it with: python verify.py {output.name} --key '{key}'")
+    check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
+    typer.echo(f"{counts['records']} records in {output}; check it with: {check}")
     for record in differs[:_SHOWN]:
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
     if len(differs) > _SHOWN:

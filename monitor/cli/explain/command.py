@@ -66,7 +66,8 @@ def _fail_without_assessment(queries: AssessmentQueries, interaction_id: str, ap
         row for row in queries.unassessed(interaction_id) if app_name in {None, row["app"]}
     ]
     if not waiting:
-        raise WrongSettings(f"no interaction {interaction_id!r} is stored")
+        where = "" if app_name is None else f" in app {app_name!r}"
+        raise WrongSettings(f"no interaction {interaction_id!r} is stored{where}")
     why = waiting[0]["last_error"] or "it waits for a worker"
     typer.echo(f"{interaction_id} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
     raise typer.Exit(1)

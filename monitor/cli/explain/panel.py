@@ -25,7 +25,7 @@ from monitor.assess.explain import (
 )
 from monitor.assess.judge.judgement_text import judgement_text
 from monitor.core.evidence import AlignedSentence
-from monitor.core.model import Match, Origin, Reason, Verdict
+from monitor.core.model import Mark, Match, Origin, Reason, Verdict
 from monitor.core.text.plain import readable
 
 LONGEST_PASSAGE = 240  # characters shown of a passage
@@ -39,7 +39,14 @@ _ORIGIN_WORDS = {
     Origin.SIDECAR: "as the sidecar named it",
     Origin.EXTRACTIVE: "extractive: the documents' sentences nearest to the answer",
 }
-_UNCALIBRATED = "uncalibrated for this app: the percentages rank answers well but are not rates"
+_MARKS: Mapping[str, str] = {
+    Mark.TEXT_REPLACED: "characters that PostgreSQL cannot store were replaced",
+    Mark.TIME_DEFAULTED: "the event has no time: the time of receipt is used",
+    Mark.TIME_OUT_OF_RANGE: "its time is far in the past or future",
+    Mark.REDACTED: "personal data was replaced before it was stored",
+    Mark.ERASED: "its texts were erased",
+}
+_UNCALIBRATED = "uncalibrated for this app: use the percentages to compare answers, not as rates of being right"
 
 
 def explanation(row: Mapping[str, Any], judgements: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
@@ -103,7 +110,7 @@ def _conclusion(row: Mapping[str, Any]) -> Table:
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]
         table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when the sidecar answered"))
     if row.get("marks"):
-        table.add_row("marks", Text(", ".join(row["marks"])))
+        table.add_row("marks", Text("; ".join(_MARKS.get(mark, mark) for mark in row["marks"])))
     return table
 
 

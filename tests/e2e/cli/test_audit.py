@@ -92,7 +92,11 @@ def test_a_row_that_was_changed_is_said_where_its_leaf_is_proved(trail, rows, tm
 
 def test_an_export_is_checked_with_python_alone(trail, tmp_path):
     key = trail.run("audit", "key").stdout.strip()
-    assert trail.run("audit", "export", "-o", "all.zip", "--disclose").returncode == 0
+    exported = trail.run("audit", "export", "-o", "all.zip", "--disclose")
+    assert exported.returncode == 0
+    as_printed = exported.stdout.partition("check it with: ")[2]
+    checked = subprocess.run(["sh", "-c", as_printed], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
         archive.extract("verify.py", tmp_path)
     command = [sys.executable, "-I", str(tmp_path / "verify.py"), str(tmp_path / "all.zip"), "--key", key]

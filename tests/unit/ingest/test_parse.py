@@ -35,7 +35,7 @@ def refused(raw):
         (b'{"a": 1', "$", "is not JSON: Expecting ',' delimiter at character 7"),
         (b'{"a": 1} {}', "$", "is not JSON: Extra data at character 9"),
         (b"{'a': 1}", "$", "is not JSON: Expecting property name enclosed in double quotes at character 1"),
-        (b'{"a": "x\x00y"}', "$", "is not JSON: Invalid control character at at character 8"),
+        (b'{"a": "x\x00y"}', "$", "is not JSON: Invalid control character at character 8"),
         (b'{"a": "\xff"}', "$", "is not UTF-8: bad byte at offset 7"),
         (b'\xef\xbb\xbf{"a": "\xff"}', "$", "is not UTF-8: bad byte at offset 10"),
         (b'{"a": "\xed\xa0\x80"}', "$", "is not UTF-8: bad byte at offset 7"),  # a surrogate, encoded
