@@ -1,7 +1,7 @@
 """What every receiver promises: to send once, to say whether a failure may pass, to be steered by no foreign text.
 
-Adding a receiver is one bench and one line in `tests.rig.alert.receivers`. What only one of them does is tested in its own
-module.
+Adding a receiver is one bench and one line in `tests.rig.alert.receivers`. What only one of them does is tested in its
+own module.
 """
 
 from __future__ import annotations
