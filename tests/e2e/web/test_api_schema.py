@@ -78,7 +78,7 @@ def serving(
 def test_the_api_is_as_its_description_says(serving, tmp_path):
     running, url, token = serving
     config = tmp_path / "schemathesis.toml"
-    hooks = ROOT / "tests" / "rig" / "schema_hooks.py"
+    hooks = ROOT / "tests" / "rig" / "web" / "schema_hooks.py"
     config.write_text(
         CONFIG.format(hooks=hooks, token=token, examples=EXAMPLES, fingerprint=f"{1:032x}", profile=A_PROFILE)
     )
