@@ -34,7 +34,7 @@ class LanguageModel(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name."""
+        """Name of the model as the server knows it; it is stored with each result."""
 
     def ask(self, request: Request[T], *, deadline: float | None = None) -> Reply[T]:
         """The answer in the form that the prompt asks for, before `deadline` (on the clock of `time.monotonic`).

@@ -97,7 +97,6 @@ class Email(Receiver):
 
     @override
     def check(self) -> str:
-        """Connects and logs in."""
         with self._connected() as smtp:
             smtp.noop()
         return f"mail by {self._server.place} to {', '.join(self._recipients)}"

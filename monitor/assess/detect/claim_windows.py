@@ -51,7 +51,6 @@ class ClaimInputs:
 
     @property
     def count(self) -> int:
-        """The number of inputs."""
         return len(self.groups) * len(self.windows)
 
     @property

@@ -90,7 +90,7 @@ class PairTokenizer:
 
     @property
     def largest(self) -> int:
-        """The largest token id."""
+        """The highest token id of the vocabulary; a model with fewer embeddings cannot read it."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
 
     def tokens(self, text: str) -> TokenisedText:

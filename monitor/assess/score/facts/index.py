@@ -27,8 +27,6 @@ _IDENTIFIER = re.compile(r"(?<![\w.-])[^\W\d]{0,20}+\d[\w.]{0,40}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TextFacts:
-    """The facts of one text."""
-
     quantities: Quantities
     moments: frozenset[Moment]
     words: frozenset[str]  # folded words and their prefixes

@@ -13,7 +13,7 @@ from monitor.alert.receivers.slack.actions import SlackActions, actions_from_set
 from monitor.core.errors import Retriable
 from monitor.core.settings.load import Settings
 from tests.rig.waiting import until
-from tests.servers.slack import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown, slack_server
+from tests.servers.slack import APP_TOKEN, CHANNEL, TOKEN, SlackServer, Trouble, click, shown
 from tests.servers.slack.bench import Stepping
 
 EPISODE = "0123456789abcdef0123456789abcdef"
@@ -43,29 +43,9 @@ class Responses:
         return f"{what[0]}d for <!channel>"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[SlackServer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        patch.setenv("no_proxy", "127.0.0.1")
-        with slack_server() as server:
-            yield server
-
-
-@pytest.fixture
-def server(running: SlackServer) -> SlackServer:
-    running.reset()
-    return running
-
-
 @pytest.fixture
 def responses() -> Responses:
     return Responses()
-
-
-@pytest.fixture
-def clock() -> Stepping:
-    return Stepping()
 
 
 @pytest.fixture
