@@ -12,13 +12,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
-from psycopg import sql
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
@@ -29,6 +27,7 @@ from monitor.store.migrate import migrate
 from tests.factories.answers import clock
 from tests.factories.assess.embed import published_weights
 from tests.rig.services import Shared, missing
+from tests.rig.store.databases import Databases
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -111,26 +110,16 @@ def embedded(folder: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def new_database(postgres: str) -> Iterator[Callable[..., str]]:
-    """Makes databases; each is dropped at the end of the session at the latest."""
-    numbers, made = count(1), []
-    with psycopg.connect(postgres, autocommit=True) as connection:
-
-        def make(template: str = "template0") -> str:
-            name = f"monitor_test_{os.getpid()}_{next(numbers)}"
-            connection.execute(
-                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
-            )
-            made.append(name)
-            return make_url(postgres).set(database=name).render_as_string(hide_password=False)
-
-        yield make
-        for name in made:
-            drop(connection, name)
+def databases(postgres: str) -> Iterator[Databases]:
+    made = Databases(postgres)
+    yield made
+    made.close()
 
 
-def drop(connection: psycopg.Connection, name: str) -> None:
-    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+@pytest.fixture(scope="session")
+def new_database(databases: Databases) -> Callable[..., str]:
+    """Makes databases that stay until the end of the session."""
+    return databases.make
 
 
 @pytest.fixture(scope="session")
@@ -144,21 +133,18 @@ def migrated_template(new_database: Callable[..., str]) -> str:
 
 
 @pytest.fixture
-def empty_database(postgres: str, new_database: Callable[..., str]) -> Iterator[str]:
+def empty_database(databases: Databases) -> Iterator[str]:
     """URL of a database without any table."""
-    url = new_database()
+    url = databases.make()
     yield url
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        drop(connection, str(make_url(url).database))
+    databases.drop(str(make_url(url).database))
 
 
 @pytest.fixture
-def database(postgres: str, new_database: Callable[..., str], migrated_template: str) -> Iterator[str]:
+def database(databases: Databases, migrated_template: str) -> Iterator[str]:
     """URL of a migrated database without any row."""
-    url = new_database(migrated_template)
-    yield url
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        drop(connection, str(make_url(url).database))
+    with databases.lent(migrated_template) as url:
+        yield url
 
 
 @pytest.fixture

@@ -15,14 +15,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from threading import Thread
 from typing import Any
 
+import monitor
+
 ROOT = Path(__file__).parents[2]
-_MODULE = "monitor.cli.app"  # imports no library whose threads a fork would lose, such as onnxruntime
+_THREADED = "onnxruntime"  # has threads once it is imported, which a fork would lose
 _LARGEST_REQUEST = 2**17  # bytes
 _STREAMS = (0, 1, 2)
 
@@ -65,7 +69,7 @@ def _parent() -> socket.socket:
         process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(theirs.fileno())],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
@@ -102,8 +106,20 @@ def _next_command(requests: socket.socket) -> dict[str, Any] | None:
     return json.loads(message)
 
 
+def _import_program() -> None:
+    """Imports all of the program that runs without the model."""
+    sys.modules[_THREADED] = None  # type: ignore[assignment]  so that its import fails
+    for module in walk_packages(monitor.__path__, "monitor."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):
+                import_module(module.name)
+    del sys.modules[_THREADED]
+    with Path("/proc/self/status").open(encoding="utf-8") as status:
+        assert "Threads:\t1\n" in status, "a library has started a thread, which the commands would lose"
+
+
 def main() -> None:
-    import_module(_MODULE)
+    _import_program()
     gc.collect()
     gc.freeze()
     request = _next_command(socket.socket(fileno=int(sys.argv[1])))

@@ -60,9 +60,10 @@ class Shared:
                 text=True,
             )
         Thread(target=process.wait, daemon=True).start()  # reaps it at the end of the run
-        line = process.stdout.readline().strip()
+        with process.stdout as said:
+            line = said.readline().strip()
         if not line:
-            process.communicate()
+            process.wait()
             missing(log.read_text(encoding="utf-8").strip())
         return line
 

@@ -36,9 +36,10 @@ def filled_template(new_database, migrated_template):
 
 
 @pytest.fixture
-def database(new_database, filled_template):
+def database(databases, filled_template):
     """In place of the empty one."""
-    return new_database(filled_template)
+    with databases.lent(filled_template) as url:
+        yield url
 
 
 @pytest.fixture
