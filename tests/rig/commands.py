@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
 import monitor
 
@@ -29,36 +30,79 @@ ROOT = Path(__file__).parents[2]
 _THREADED = "onnxruntime"  # has threads once it is imported, which a fork would lose
 _LARGEST_REQUEST = 2**17  # bytes
 _STREAMS = (0, 1, 2)
+_PID_BYTES = 16
+
+
+class Command:
+    """A command that was started, with what tests use of a `subprocess.Popen`."""
+
+    def __init__(
+        self, arguments: Sequence[str], *, environment: Mapping[str, str], folder: Path, out: IO[Any], err: IO[Any]
+    ) -> None:
+        request = json.dumps({"arguments": arguments, "environment": dict(environment), "folder": str(folder)}).encode()
+        assert len(request) < _LARGEST_REQUEST
+        reader, writer = os.pipe()
+        self._status, told = os.pipe()
+        socket.send_fds(_parent(), [request], [reader, out.fileno(), err.fileno(), told])
+        os.close(reader)
+        os.close(told)
+        self.stdin: IO[str] = os.fdopen(writer, "w", encoding="utf-8")
+        self.pid = int(os.read(self._status, _PID_BYTES))
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, minus the number of the signal that ended it; None while it runs."""
+        if self.returncode is None and select.select([self._status], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self) -> int:
+        if self.returncode is None:
+            with os.fdopen(self._status) as status:
+                self.returncode = os.waitstatus_to_exitcode(int(status.read()))
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def started_anew(
+    arguments: Sequence[str], *, environment: Mapping[str, str], folder: Path, out: IO[Any], err: IO[Any]
+) -> subprocess.Popen[str]:
+    """The command in an interpreter of its own, as a person starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "monitor", *arguments],
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=out,
+        stderr=err,
+        text=True,
+    )
 
 
 def run(
     arguments: Sequence[str], *, environment: Mapping[str, str], folder: Path, stdin: bytes
 ) -> subprocess.CompletedProcess[str]:
     """Runs `python -m monitor` with the arguments to its end."""
-    request = json.dumps({"arguments": arguments, "environment": dict(environment), "folder": str(folder)}).encode()
-    assert len(request) < _LARGEST_REQUEST
-    reader, writer = os.pipe()
-    status, told = os.pipe()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        socket.send_fds(_parent(), [request], [reader, out.fileno(), err.fileno(), told])
-        os.close(reader)
-        os.close(told)
-        feeding = Thread(target=_feed, args=(writer, stdin))
+        command = Command(arguments, environment=environment, folder=folder, out=out, err=err)
+        feeding = Thread(target=_feed, args=(command.stdin, stdin))
         feeding.start()
-        with os.fdopen(status) as answer:
-            code = os.waitstatus_to_exitcode(int(answer.read()))
+        code = command.wait()
         feeding.join()
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(arguments, code, out.read().decode(), err.read().decode())
 
 
-def _feed(writer: int, stdin: bytes) -> None:
-    try:
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(stdin)
-    except BrokenPipeError:
-        pass  # the command ended without reading it all
+def _feed(stdin: IO[str], text: bytes) -> None:
+    with suppress(BrokenPipeError), stdin:  # it may end without reading it all
+        stdin.buffer.write(text)
 
 
 @cache
@@ -95,6 +139,7 @@ def _next_command(requests: socket.socket) -> dict[str, Any] | None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     *streams, status = descriptors
     if command := os.fork():
+        os.write(status, f"{command:{_PID_BYTES}}".encode())
         for descriptor in streams:
             os.close(descriptor)
         os.write(status, str(os.waitpid(command, 0)[1]).encode())

@@ -6,11 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.rig.commands import ROOT, run
+from tests.rig.commands import ROOT, Command, run, started_anew
 from tests.rig.waiting import until
 
 RULES = """
@@ -31,7 +31,7 @@ REFUSAL = "I am sorry, but I cannot find any information about that in the docum
 class Running:
     """A command that was started and goes on; what it says lies in files, so that no pipe fills up."""
 
-    def __init__(self, process: subprocess.Popen[str], out: Path, err: Path) -> None:
+    def __init__(self, process: Command | subprocess.Popen[str], out: Path, err: Path) -> None:
         self.process = process
         self._out, self._err = out, err
 
@@ -82,28 +82,27 @@ class Installation:
         assert ended.returncode == code, ended.stderr
         return json.loads(ended.stdout)
 
-    def start(self, *arguments: object, **settings: str) -> Running:
-        """Starts a command that goes on until it is told to end."""
-        number = len(self._started)
+    def start(self, *arguments: object, anew: bool = False, **settings: str) -> Running:
+        """Starts a command that goes on until it is told to end; `anew`: by an interpreter that is started for it."""
+        number, start = len(self._started), started_anew if anew else Command
         out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
         with out.open("w") as out_file, err.open("w") as err_file:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "monitor", *map(str, arguments)],
-                env=self.environment(settings),
-                cwd=self.folder,
-                text=True,
-                stdin=subprocess.PIPE,
-                stdout=out_file,
-                stderr=err_file,
+            process = start(
+                [str(argument) for argument in arguments],
+                environment=self.environment(settings),
+                folder=self.folder,
+                out=out_file,
+                err=err_file,
             )
         self._started.append(Running(process, out, err))
         return self._started[-1]
 
     def close(self) -> None:
         for running in self._started:
-            if running.process.poll() is None:
-                running.process.kill()
-            running.process.communicate()
+            running.process.kill()
+            with suppress(BrokenPipeError):  # what it has not read of its input is lost
+                running.process.stdin.close()
+            running.process.wait()
 
 
 def installed(encoder_cache: Path, folder: Path, **settings: str) -> Installation:

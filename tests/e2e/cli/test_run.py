@@ -17,7 +17,7 @@ def append(file, *lines):
 
 
 def test_a_file_is_followed_as_it_grows_and_nothing_is_lost_on_sigterm(monitor, log, event, rows, stored):
-    running = monitor.start("run", log, **QUICK)  # the file is not there yet
+    running = monitor.start("run", log, anew=True, **QUICK)  # the file is not there yet
     append(log, event("1"), event("2"))
     stored(2)
     append(log, event("3"), "not JSON\n", event("2"), event("4")[:20])
@@ -75,7 +75,7 @@ def test_nothing_is_lost_or_doubled_when_it_is_killed_with_the_hash_embedder(mon
     append(log, *(event(str(n)) for n in range(3000)))
     small = {**HASH, "INGEST__BATCH_EVENTS": "20"}
     for least in (1, 400, 800):
-        running = monitor.start("run", log, **small)
+        running = monitor.start("run", log, anew=True, **small)
         until(f"over {least} are stored", lambda n=least: rows("SELECT count(*) >= %s FROM interaction", n)[0][0])
         running.process.send_signal(signal.SIGKILL)
         running.ended()
@@ -94,7 +94,6 @@ def test_standard_input_is_read_to_its_end(monitor, event, rows):
     running.process.stdin.close()
     assert running.ended() == 0
     assert "3 received = 2 assessed + 1 duplicate + 0 dead" in running.err
-    running.process.stdin = None
 
 
 def test_standard_input_that_stays_open_does_not_hold_up_sigterm(monitor, event, stored):

@@ -18,14 +18,14 @@ def installation(database, tmp_path):
     installation.close()
 
 
-def serving(installation, **settings):
-    running = installation.start("serve", **settings)
+def serving(installation, *, anew=False, **settings):
+    running = installation.start("serve", anew=anew, **settings)
     until(f"it serves; it said\n{running.err}", lambda: "dashboard: http" in running.err)
     return running, running.err.partition("dashboard: ")[2].split("/\n")[0]
 
 
 def test_it_serves_this_machine_until_it_is_told_to_stop(installation):
-    running, url = serving(installation)
+    running, url = serving(installation, anew=True)
     assert url.startswith("http://127.0.0.1:")
     assert httpx2.get(f"{url}/readyz").text == "ready\n"
     assert "local, admin" in httpx2.get(url).text
