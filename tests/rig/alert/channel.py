@@ -93,7 +93,8 @@ class Channel:
 
     def seen(self):
         """All of it; of a root message that came twice one stays as it was, whichever the server took first."""
-        assert sum("Resolved" in shown(root.payload) for root in self.roots) == 1
+        resolved = sum("Resolved" in shown(root.payload) for root in self.roots)
+        assert resolved == 1, self._rows("SELECT number, news, attempts, last_error FROM notification ORDER BY id")
         return len(self.roots), self.lines, self.told(), self.alerts()
 
     def check(self):
