@@ -61,8 +61,8 @@ def _metrics(row: Mapping[str, Any], profile: Profile | None) -> Table:
             table.add_row(Text(f"{label} ({undefined.get(name, 'undefined').replace('_', ' ')})"), "–", "")
             continue
         below = threshold is not None and value < threshold
-        limit = "" if threshold is None else f"{'<' if below else '≥'} {threshold:.2f}"
-        table.add_row(label, Text(f"{value:.2f}", style="red" if below else ""), limit)
+        limit = "" if threshold is None else f"{'<' if below else '≥'} {_figure(threshold)}"
+        table.add_row(label, Text(_figure(value), style="red" if below else ""), limit)
     return table
 
 
@@ -78,7 +78,7 @@ def _sentence_scores(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     table = _table("sentence", "score")
     for number, pair in scored:
         contradicts = ", contradicted" if pair.contradicts else ""
-        table.add_row(Text(readable(f"{number}  [{pair.document_id}]{contradicts}")), f"{pair.score:.2f}")
+        table.add_row(Text(readable(f"{number}  [{pair.document_id}]{contradicts}")), _figure(pair.score))
     yield _heading(f"Sentences against their nearest passage: supported from {CARRIED:.2f}, partly from {PARTLY:.2f}")
     yield table
     yield Text()
@@ -96,7 +96,7 @@ def _log_odds(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Rende
     table.add_row("start of the profile", f"{start_probability(profile):.1%}", _signed(bias))
     for m in largest:
         table.add_row(
-            FEATURES[m.name], f"{m.value:.2f}", Text(_signed(m.log_odds), style="red" if m.log_odds > 0 else "green")
+            FEATURES[m.name], _figure(m.value), Text(_signed(m.log_odds), style="red" if m.log_odds > 0 else "green")
         )
     if abs(others) >= _SHOWN_LOG_ODDS:
         table.add_row("all other features", "", _signed(others))
@@ -106,6 +106,10 @@ def _log_odds(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Rende
     yield table
     if row["refusal_kind"] == RefusalKind.FULL:
         yield Text("The refusal decided the verdict: this table is what it would be if the answer did not refuse.")
+
+
+def _figure(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _signed(log_odds: float) -> str:
