@@ -66,7 +66,7 @@ class Databases:
     @contextmanager
     def lent(self, template: str) -> Iterator[str]:
         """The URL of a database that is a copy of the template, until the end of the block."""
-        url = self._renamed(self._free[template].pop()) if self._free[template] else self.make(template)
+        url = self._used(template) or self.make(template)
         name = _name(url)
         if template not in self._fresh:
             with psycopg.connect(url, autocommit=True) as connection:
@@ -86,13 +86,20 @@ class Databases:
             self.drop(name)
         self._admin.close()
 
-    def _renamed(self, old: str) -> str:
-        """A used database under a new name: what still runs of the test before must not reach it."""
-        new = self._name()
-        self._admin.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(old), sql.Identifier(new)))
-        self._names.remove(old)
-        self._names.add(new)
-        return self._at(new)
+    def _used(self, template: str) -> str | None:
+        """A used database under a new name, since what still runs of the test before must not reach it."""
+        while self._free[template]:
+            old, new = self._free[template].pop(), self._name()
+            rename = sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(old), sql.Identifier(new))
+            try:
+                self._admin.execute(rename)
+            except psycopg.errors.ObjectInUse:  # something of that test has come back to it
+                self.drop(old)
+                continue
+            self._names.remove(old)
+            self._names.add(new)
+            return self._at(new)
+        return None
 
     def _name(self) -> str:
         return f"monitor_test_{os.getpid()}_{next(self._numbers)}"
