@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Event
 
 from typing_extensions import override
 
@@ -30,6 +31,7 @@ class AssessingWorker(Worker):
     pipeline: Pipeline
     kinds: Sequence[Work]
     _claims: Sequence[Claim] = field(init=False, default=())
+    _closed: Event = field(init=False, default_factory=Event)
 
     @override
     def round(self) -> int | None:
@@ -41,6 +43,7 @@ class AssessingWorker(Worker):
 
     @override
     def close(self) -> None:
+        self._closed.set()  # a round that outlives the grace stores nothing: its claims are others' now
         self.queue.release(self._claims)
         self.writer.close()
 
@@ -49,15 +52,20 @@ class AssessingWorker(Worker):
             return
         try:
             assessments = self.pipeline.assess([claim.interaction for claim in claims])
-            self._finish(list(zip(claims, assessments, strict=True)))
+            if not self._closed.is_set():
+                self._finish(list(zip(claims, assessments, strict=True)))
         except Retriable as error:
-            self.queue.put_back(claims, error)
+            self._put_back(claims, error)
         except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             if len(claims) > 1:  # a single one may have failed all
                 for claim in claims:
                     self._work([claim])
             else:
-                self.queue.put_back(claims, error)
+                self._put_back(claims, error)
+
+    def _put_back(self, claims: Sequence[Claim], error: Exception) -> None:
+        if not self._closed.is_set():
+            self.queue.put_back(claims, error)
 
     def _finish(self, done: Sequence[tuple[Claim, Assessment]]) -> None:
         if done[0][0].kind is Work.ASSESS:
