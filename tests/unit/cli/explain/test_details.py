@@ -39,7 +39,7 @@ def test_the_log_odds_add_up_from_the_start_to_the_probability():
     assert rows == [
         "start of the profile 50.0% +0.00",
         "share of content words that the documents hold 0.75 −3.00",
-        "alignment, missing numbers and the worst sentence in one score -0.50 +1.00",
+        "alignment, missing numbers and the worst sentence in one score −0.50 +1.00",
         "all other features +0.01",
         "sum 12.0% −1.99",
         "threshold of self-generated 75.0% +1.10",
