@@ -203,7 +203,7 @@ def play_round(loop: AlertLoop, engine: Any, news: str, minutes: float) -> None:
                 act(at(minutes))
                 break
             except MonitorError as error:  # as the scheduler does; its next round is another try
-                log.error("%s at %s: %r", news, minutes, error)
+                log.warning("%s at %s: %r", news, minutes, error)
 
 
 def play(task: dict[str, Any]) -> None:
