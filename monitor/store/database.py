@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psycopg
 from psycopg import sql
@@ -152,8 +152,9 @@ def limited_read(engine: Engine, narrow: str, *, milliseconds: int = 1_000) -> I
 def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
     """Tries to hold the advisory lock of that number for the block; yields whether it does.
 
-    The lock belongs to the session: it is free as soon as this process is gone, and some 25 s after its host vanishes,
-    which the server learns from keepalives. A proxy in between answers these itself, and its own time limits count.
+    The lock is free when the block has ended. It belongs to the session: it is free too as soon as this process is
+    gone, and some 25 s after its host vanishes, which the server learns from keepalives. A proxy in between answers
+    these itself, and its own time limits count.
     """
     with retriable():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -163,7 +164,9 @@ def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
             ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
         yield ours
     finally:
-        connection.invalidate()  # closes the session, and with it the lock
+        with suppress(Retriable, Fatal), retriable():  # the end of a session alone would free it a moment later
+            connection.execute(select(func.pg_advisory_unlock_all()))
+        connection.invalidate()  # closes the session, which outlives nothing that went wrong with it
         connection.close()
 
 
