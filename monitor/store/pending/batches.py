@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zlib import crc32
 
-from sqlalchemy import Engine, insert, select, text, update
+from sqlalchemy import Engine, insert, select, update
 
-from monitor.store.database import retriable
+from monitor.store.database import advisory_lock, retriable
 from monitor.store.tables.interactions import llm_batch
 
+BATCH_LOCK = 7_305_108  # with the batch's id
 _b = llm_batch.c
 
 
@@ -55,19 +57,9 @@ class SentBatches:
         with retriable(), self._engine.begin() as connection:
             return [SentBatch(id=row.id, claim=row.claim) for row in connection.execute(statement)]
 
-    @contextmanager
-    def alone(self, batch: SentBatch) -> Iterator[bool]:
+    def alone(self, batch: SentBatch) -> AbstractContextManager[bool]:
         """Tries to lock the batch for the block; yields whether this process may read it."""
-        with retriable(), self._engine.connect() as connection:
-            key = {"key": batch.id}
-            ours = bool(connection.scalar(text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))"), key))
-            connection.commit()
-            try:
-                yield ours
-            finally:
-                if ours:
-                    connection.execute(text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), key)
-                    connection.commit()
+        return advisory_lock(self._engine, (BATCH_LOCK << 32) + crc32(batch.id.encode()))
 
     def looked(self, batch: SentBatch, status: str, *, finished_at: datetime | None) -> None:
         """Stores the status, and when the batch was read completely."""
