@@ -43,7 +43,7 @@ class AssessingWorker(Worker):
 
     @override
     def close(self) -> None:
-        self._closed.set()  # a round that outlives the grace stores nothing: its claims are others' now
+        self._closed.set()  # a round that outlives the grace must not connect again: its claims are others' now
         self.queue.release(self._claims)
         self.writer.close()
 
@@ -55,17 +55,13 @@ class AssessingWorker(Worker):
             if not self._closed.is_set():
                 self._finish(list(zip(claims, assessments, strict=True)))
         except Retriable as error:
-            self._put_back(claims, error)
+            self.queue.put_back(claims, error)
         except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             if len(claims) > 1:  # a single one may have failed all
                 for claim in claims:
                     self._work([claim])
             else:
-                self._put_back(claims, error)
-
-    def _put_back(self, claims: Sequence[Claim], error: Exception) -> None:
-        if not self._closed.is_set():
-            self.queue.put_back(claims, error)
+                self.queue.put_back(claims, error)
 
     def _finish(self, done: Sequence[tuple[Claim, Assessment]]) -> None:
         if done[0][0].kind is Work.ASSESS:
