@@ -46,10 +46,7 @@ rules:
   - {name: refusal-rate, signal: {rate: refusal}, above: 0.3, min_samples: 4, lateness: 0s}
 """
 # Minutes after noon at which each news is due; tests/integration/alert/notify/test_faults.py stores the answers.
-TRIES = 3  # of a round, where the database is out of reach
 LIFE = {"firing": 0.0, "changed": 4.0, "repeated": 241.0, "acknowledged": 245.0, "resolved": 270.0}
-# A round in which nothing is due: it brings what waited because a busy machine was slow to answer.
-AFTERWARDS = ("afterwards", 300.0)
 _EFFECTS = {
     "store": ("save",),
     "outbox": ("enqueue", "mark_attempt", "delivered", "failed"),
@@ -198,12 +195,10 @@ def play_round(loop: AlertLoop, engine: Any, news: str, minutes: float) -> None:
     if news == "acknowledged":
         acknowledge(engine, minutes)
     for act in (loop.evaluate, loop.deliver):
-        for _ in range(TRIES):
-            try:
-                act(at(minutes))
-                break
-            except MonitorError as error:  # as the scheduler does; its next round is another try
-                log.warning("%s at %s: %r", news, minutes, error)
+        try:
+            act(at(minutes))
+        except MonitorError as error:  # as the scheduler does; the next round is another try
+            log.warning("%s at %s: %r", news, minutes, error)
 
 
 def play(task: dict[str, Any]) -> None:

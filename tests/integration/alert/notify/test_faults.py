@@ -17,7 +17,7 @@ from monitor.store.database import connect
 from monitor.store.migrate import migrate
 from tests.conftest import embedded
 from tests.rig.alert.channel import Channel, answers
-from tests.rig.alert.rounds import AFTERWARDS, LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
+from tests.rig.alert.rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
 from tests.rig.waiting import until
 from tests.servers.slack import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
 
@@ -39,7 +39,7 @@ def processes(database, channel):
 
 
 def rounds(*news):
-    return [(name, LIFE[name]) for name in LIFE if name in news] + [AFTERWARDS] * ("resolved" in news)
+    return [(name, LIFE[name]) for name in LIFE if name in news]
 
 
 def life_with(news, processes, channel):
@@ -61,7 +61,7 @@ def life_killed(news, step, processes, channel, *, without=""):
     channel.read_all(steps)
     until("its sessions are gone", lambda: channel.backends() == 0)
     again = [(news, LIFE[news] + SOON), (news, LIFE[news] + 2 * SOON)]
-    more, code = processes.run(again + (rounds("resolved") if news != "resolved" else [AFTERWARDS]))
+    more, code = processes.run(again + rounds(*{"resolved"} - {news}))
     assert code == 0
     channel.read_all(steps + more)
     return channel.seen()
@@ -134,7 +134,7 @@ def loop(engine, channel):
 
 
 def live(loop, engine, *rounds):
-    for news, minutes in rounds or (*LIFE.items(), AFTERWARDS):
+    for news, minutes in rounds or LIFE.items():
         play_round(loop, engine, news, minutes)
 
 
@@ -199,7 +199,7 @@ def test_a_database_that_is_restarted_in_between_loses_nothing(tmp_path_factory)
             loop.evaluate(at(0))
         with embedded(folder) as again, psycopg.connect(again) as connection:
             assert again == url
-            live(loop, engine, *((news, minutes + SOON) for news, minutes in LIFE.items()), AFTERWARDS)
+            live(loop, engine, *((news, minutes + SOON) for news, minutes in LIFE.items()))
             Channel(slack, lambda query: connection.execute(query).fetchall()).check()
             engine.dispose()
 
@@ -233,7 +233,7 @@ def test_a_receiver_that_is_given_up_is_lost_once_and_the_fallback_takes_over(en
         ("spare", False, 1),
     ]
     # what is given up does not hold up what comes after: Slack, mended, is told of the rest in a new root message
-    live(loop, engine, *((news, minutes) for news, minutes in LIFE.items() if news != "firing"), AFTERWARDS)
+    live(loop, engine, *((news, minutes) for news, minutes in LIFE.items() if news != "firing"))
     assert len(channel.roots) == 1
     assert channel.lines == [2, 3, 4]
     assert [told.number for told in spare.told] == [0, 1, 2, 3, 4]  # whoever stood in hears the end too
