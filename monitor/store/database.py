@@ -166,7 +166,7 @@ def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
     finally:
         with suppress(Retriable, Fatal), retriable():  # the end of a session alone would free it a moment later
             connection.execute(select(func.pg_advisory_unlock_all()))
-        connection.invalidate()  # closes the session, which outlives nothing that went wrong with it
+        connection.invalidate()  # closes the session, and the lock with it if it could not be freed
         connection.close()
 
 

@@ -24,7 +24,7 @@ def test_a_lock_is_held_by_one_at_a_time(engine):
 
 def test_a_lock_whose_session_was_ended_ends_without_an_error(engine, rows):
     with advisory_lock(engine, NUMBER) as ours:
-        rows("SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711")
+        rows("SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s", NUMBER)
         assert ours
     with advisory_lock(engine, NUMBER) as ours:
         assert ours

@@ -68,35 +68,37 @@ def test_a_pipe_is_written_directly(tmp_path):
     assert names(tmp_path) == ["pipe"]
 
 
-def test_a_pipe_gets_what_was_written_before_the_block_failed(tmp_path):
+@pytest.fixture
+def read_pipe(tmp_path):
+    """A pipe, and the descriptor at which it is read."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    return pipe, os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
 
-    def fail() -> None:
-        with replacing_text(pipe) as out:
-            out.write("half")
-            raise ZeroDivisionError
 
+def write_half(opened, then):
+    with opened as out:
+        out.write("half")
+        then()
+
+
+def test_a_pipe_gets_what_was_written_before_the_block_failed(read_pipe):
+    pipe, reader = read_pipe
     with pytest.raises(ZeroDivisionError):
-        fail()
+        write_half(replacing_text(pipe), lambda: 1 / 0)
     assert os.read(reader, 100) == b"half"
     os.close(reader)
 
 
-def test_what_ended_the_block_is_named_where_the_output_cannot_be_closed_either(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+def test_what_ended_the_block_is_named_where_the_output_cannot_be_closed_either(read_pipe):
+    pipe, reader = read_pipe
 
-    def fail() -> None:
-        with output_file(pipe) as out:
-            out.write("half")
-            os.close(reader)
-            raise OutOfReach("the database is away")
+    def lose() -> None:
+        os.close(reader)
+        raise OutOfReach("the database is away")
 
     with pytest.raises(OutOfReach, match="the database is away"):
-        fail()
+        write_half(output_file(pipe), lose)
 
 
 def test_what_is_there_is_not_created_again(tmp_path):
