@@ -225,7 +225,6 @@ def test_what_the_sidecar_was_not_through_with_is_left_to_others_at_the_end(aski
                 until("it is asked again", lambda: len(server.chats) > asked)
             assert rows("SELECT claim, attempts, not_before <= now() FROM pending") == [(None, 0, True)]
     until("the worker that was left behind has ended", no_worker_left)
-    application.engine.dispose()  # that worker has used it once more
 
 
 def test_the_prompts_behind_every_hash_are_kept_in_words(asking, rows):
