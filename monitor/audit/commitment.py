@@ -34,7 +34,12 @@ def commitment(key: bytes, value: Json) -> str:
     Raises:
         ValueError: the value has no canonical form.
     """
-    return _hmac(key, canonical(value)).hex()
+    return commitment_of(key, canonical(value))
+
+
+def commitment_of(key: bytes, written: bytes) -> str:
+    """The commitment to a value by its canonical bytes."""
+    return _hmac(key, written).hex()
 
 
 def _hmac(key: bytes, message: bytes) -> bytes:

@@ -5,6 +5,10 @@ each value has one form: times are RFC 3339 in UTC with microseconds, REAL colum
 float4 back (however the driver read it), and `portable` converts what canonical JSON cannot hold.
 
 Each commitment has its own key under the interaction's secret; two judgements of one answer share none.
+
+A record of a row has version 2. In version 1, which earlier releases sealed, a number that canonical JSON cannot hold
+is committed to like its digits as text; since version 2 as `tagged` writes it. A stored row is compared with its leaf
+in the version of the leaf.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from monitor.audit.canonical import LARGEST_INTEGER, canonical
-from monitor.audit.commitment import commitment, field_key
+from monitor.audit.commitment import commitment, commitment_of, field_key
 from monitor.core.model import Json
 
-VERSION = 1
+VERSION = 2  # of the record of a row
+_UNTAGGED = 1
+_ACT_VERSION = 1
 INTERACTION, ASSESSMENT, JUDGEMENT = "interaction", "assessment", "judgement"
 
 INTERACTION_PUBLIC = (
@@ -52,6 +58,7 @@ _IDENTIFIED_BY = {
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
 }
+_NUMBER = "$number"
 _FLOAT4_DIGITS = range(6, 10)  # nine give any float4 back, six often do
 _FLOAT4 = struct.Struct("<f")
 _PORTABLE = frozenset({str, bool, type(None)})
@@ -60,33 +67,37 @@ Row: TypeAlias = Mapping[str, Any]
 Record: TypeAlias = dict[str, Json]
 
 
-def interaction_record(row: Row, secret: bytes) -> Record:
+def interaction_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     """The record of a row of `interaction`."""
-    return _record(INTERACTION, row, INTERACTION_PUBLIC) | _committed(row, secret, INTERACTION_PERSONAL)
+    record = _record(INTERACTION, row, INTERACTION_PUBLIC, version)
+    return record | _committed(row, secret, INTERACTION_PERSONAL, version)
 
 
-def assessment_record(row: Row, secret: bytes) -> Record:
+def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     """The record of a row of `assessment`; `secret` is that of the interaction."""
-    record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC)
+    record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC, version)
     for name in ASSESSMENT_REAL:
         record[name] = _float4(row[name])
     for name in ASSESSMENT_DIGESTS:
-        record[name] = sha256(_canonical(row[name])).hexdigest()
-    return record | _committed(row, secret, ASSESSMENT_PERSONAL)
+        record[name] = sha256(_canonical(row[name], version)).hexdigest()
+    return record | _committed(row, secret, ASSESSMENT_PERSONAL, version)
 
 
-def judgement_record(row: Row, secret: bytes) -> Record:
+def judgement_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     """The record of a row of `judgement`; `secret` is that of the interaction."""
-    return _record(JUDGEMENT, row, JUDGEMENT_PUBLIC) | _committed(row, secret, JUDGEMENT_PERSONAL)
+    record = _record(JUDGEMENT, row, JUDGEMENT_PUBLIC, version)
+    return record | _committed(row, secret, JUDGEMENT_PERSONAL, version)
 
 
 def act_record(*, kind: str, app: str, subject: str, body: Mapping[str, Json]) -> Record:
     """The record of an act on `subject`; all of it is public."""
-    return {"v": VERSION, "kind": kind, "app": app, "id": subject, "body": portable(dict(body))}
+    return {"v": _ACT_VERSION, "kind": kind, "app": app, "id": subject, "body": portable(dict(body))}
 
 
-def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[str, Json]]:
+def disclosed(row: Row, secret: bytes, fields: Iterable[str], version: int = VERSION) -> dict[str, dict[str, Json]]:
     """`{"key": hex, "value": ...}` for each of the personal `fields`, which open the commitments of this row.
+
+    `version` is that of the record whose commitments are to be opened.
 
     A row that was changed after it was sealed opens only the commitments of its later record: check each with `opens`.
 
@@ -94,7 +105,7 @@ def disclosed(row: Row, secret: bytes, fields: Iterable[str]) -> dict[str, dict[
         KeyError: a field is not personal, or not in this row.
     """
     return {
-        name: {"key": field_key(secret, _scope(row, name) + name).hex(), "value": portable(row[name])}
+        name: {"key": field_key(secret, _scope(row, name) + name).hex(), "value": _in_version(row[name], version)}
         for name in fields
     }
 
@@ -131,31 +142,44 @@ def portable(value: Any) -> Json:
     return value  # type: ignore[no-any-return]
 
 
-def _record(kind: str, row: Row, public: Iterable[str]) -> Record:
-    record: Record = {"v": VERSION, "kind": kind, "app": row["app"], "id": row["id"]}
+def tagged(value: Any) -> Json:
+    """`value`, which came from JSON, with `{"$number": text}` for each number that canonical JSON cannot hold.
+
+    A key that begins with `$` gets another `$`, so that no object looks like such a number.
+    """
+    if isinstance(value, dict):
+        return {f"${name}" if name.startswith("$") else name: tagged(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [tagged(item) for item in value]
+    held = portable(value)
+    return {_NUMBER: held} if isinstance(held, str) and not isinstance(value, str) else held
+
+
+def _record(kind: str, row: Row, public: Iterable[str], version: int) -> Record:
+    record: Record = {"v": version, "kind": kind, "app": row["app"], "id": row["id"]}
     for name in public:
         value = row[name]
         record[name] = value if type(value) in _PORTABLE else portable(value)  # nearly all values are portable
     return record
 
 
-def _committed(row: Row, secret: bytes, fields: tuple[str, ...]) -> Record:
+def _committed(row: Row, secret: bytes, fields: tuple[str, ...], version: int) -> Record:
     scope = _scope(row, fields[0])
-    return {"committed": {name: _commitment(field_key(secret, scope + name), row[name]) for name in fields}}
+    written = {name: _canonical(row[name], version) for name in fields}
+    return {"committed": {name: commitment_of(field_key(secret, scope + name), written[name]) for name in fields}}
 
 
-def _commitment(key: bytes, value: Any) -> str:
+def _canonical(value: Any, version: int) -> bytes:
     try:
-        return commitment(key, value)
+        written = canonical(value)
     except ValueError:  # rare, so this is faster than checking first
-        return commitment(key, portable(value))
+        return canonical(_in_version(value, version))
+    # only where this occurs may a key begin with $
+    return written if version == _UNTAGGED or b'"$' not in written else canonical(tagged(value))
 
 
-def _canonical(value: Any) -> bytes:
-    try:
-        return canonical(value)
-    except ValueError:
-        return canonical(portable(value))
+def _in_version(value: Any, version: int) -> Json:
+    return portable(value) if version == _UNTAGGED else tagged(value)
 
 
 def _scope(row: Row, field: str) -> str:

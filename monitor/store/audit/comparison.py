@@ -13,7 +13,7 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record
 from monitor.core.model import Mark
 from monitor.store.audit.accounts import Accounts
-from monitor.store.audit.leaf import Key, Leaf, committed, leaf_body, malformed, occurred, sealed_record
+from monitor.store.audit.leaf import Key, Leaf, committed, leaf_body, malformed, occurred, sealed_record, version_of
 from monitor.store.audit.rows import SECRET, read_rows, row_record
 from monitor.store.audit_queue import STORED, Kind
 
@@ -78,7 +78,7 @@ def compare_rows(
         unequal = []
         for leaf in of_kind:
             row = rows.get(leaf.key)
-            record = _record(kind, row)
+            record = _record(kind, row, version_of(leaf.body))
             if record is not None and leaf_body(record, leaf.sealed_at) == leaf.body.encode():
                 yield RowComparison(leaf=leaf, row=row, record=record, state=Stored.SAME)
             else:
@@ -95,11 +95,11 @@ class _Unequal(NamedTuple):
     record: Record | None
 
 
-def _record(kind: str, row: Mapping[str, Any] | None) -> Record | None:
+def _record(kind: str, row: Mapping[str, Any] | None, version: int) -> Record | None:
     if row is None or row[SECRET] is None:
         return None
     try:
-        return row_record(kind, row, bytes(row[SECRET]))
+        return row_record(kind, row, bytes(row[SECRET]), version)
     except (TypeError, ValueError):
         return None
 
@@ -217,7 +217,8 @@ class _Trail:
             place = {name: row[name] for name in ("app", "id", "occurred_at", "live")}
             before = {**row["earlier"], **place, "revised_at": None, "earlier": None}
             try:
-                body = leaf_body(row_record(self._kind, before, bytes(row[SECRET])), leaf.sealed_at)
+                made = row_record(self._kind, before, bytes(row[SECRET]), version_of(leaf.body))
+                body = leaf_body(made, leaf.sealed_at)
             except (KeyError, TypeError, ValueError):
                 body = b""
             if body == leaf.body.encode():
@@ -231,7 +232,8 @@ class _Trail:
         if erased and "marks" in row:
             row["marks"] = [mark for mark in row["marks"] if mark != Mark.ERASED]
         try:
-            record = row_record(self._kind, row, _NO_SECRET if erased else bytes(row[SECRET]))
+            secret = _NO_SECRET if erased else bytes(row[SECRET])
+            record = row_record(self._kind, row, secret, version_of(leaf.body))
         except (TypeError, ValueError) as error:
             return _finding(Fault.CHANGED, leaf, f"{_named(leaf)} was changed: {error}")
         fields = _public_differences(record, sealed)

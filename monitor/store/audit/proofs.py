@@ -20,7 +20,7 @@ from monitor.core.model import Json
 from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.acts import trail_acts
 from monitor.store.audit.comparison import RowComparison, compare_rows
-from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record
+from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
 from monitor.store.audit.rows import SECRET
 from monitor.store.audit.seal import driver
 from monitor.store.audit.tree import stored_tree
@@ -173,7 +173,7 @@ def _disclosed(comparison: RowComparison) -> dict[str, dict[str, Json]] | None:
     row, record = comparison.row, comparison.record
     if row is None or record is None:
         return None
-    keys = disclosed(row, bytes(row[SECRET]), committed(record))
+    keys = disclosed(row, bytes(row[SECRET]), committed(record), version_of(comparison.leaf.body))
     if comparison.state is not Stored.SAME:
         sealed = sealed_record(comparison.leaf)
         keys = {name: key for name, key in keys.items() if opens(sealed, name, str(key["key"]), key["value"])}

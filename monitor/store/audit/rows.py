@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SECRET = "audit_secret"  # noqa: S105  the name under which a row brings the secret of its interaction
 
-_RECORD: Mapping[str, Callable[[Row, bytes], Record]] = {
+_RECORD: Mapping[str, Callable[[Row, bytes, int], Record]] = {
     Kind.INTERACTION: interaction_record,
     Kind.ASSESSMENT: assessment_record,
     Kind.JUDGEMENT: judgement_record,
@@ -113,9 +113,9 @@ def states(
     return {(app, id_): InteractionState(erased=erased, secret=secret) for app, id_, erased, secret in rows}
 
 
-def row_record(kind: str, row: Mapping[str, Any], secret: bytes) -> Record:
-    """What is sealed of a stored row."""
-    return _RECORD[kind](row, secret)
+def row_record(kind: str, row: Mapping[str, Any], secret: bytes, version: int = VERSION) -> Record:
+    """What is sealed of a stored row, in the version of `record`."""
+    return _RECORD[kind](row, secret, version)
 
 
 def gone_record(kind: str, key: Key) -> Record:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hmac
 import json
 import struct
 from datetime import UTC, datetime, timedelta, timezone
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from monitor.audit import record
 from monitor.audit.canonical import canonical
+from monitor.audit.commitment import field_key
 from monitor.audit.record import (
     act_record,
     assessment_record,
@@ -19,6 +21,7 @@ from monitor.audit.record import (
     judgement_record,
     opens,
     portable,
+    tagged,
 )
 from monitor.store.tables import interactions as tables
 from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
@@ -28,6 +31,32 @@ ROWS = {
     assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
     judgement_record: (a_judgement_row, tables.judgement, record.JUDGEMENT_PERSONAL),
 }
+
+
+def _containers(children):
+    return st.lists(children, max_size=3) | st.dictionaries(st.text("$number", max_size=7), children, max_size=3)
+
+
+def _untagged(value):
+    if isinstance(value, dict):
+        if set(value) == {"$number"}:
+            return "number", value["$number"]
+        return {name.removeprefix("$"): _untagged(item) for name, item in value.items()}
+    return [_untagged(item) for item in value] if isinstance(value, list) else value
+
+
+def _comparable(value):
+    """`value` with the numbers that canonical JSON cannot hold as pairs, since NaN equals nothing."""
+    if isinstance(value, dict):
+        return {name: _comparable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_comparable(item) for item in value]
+    held = portable(value)
+    if isinstance(held, str) and not isinstance(value, str):
+        return "number", held
+    return float(value) if isinstance(value, int | float) else value
+
+
 EACH = pytest.mark.parametrize(("make", "row", "personal"), [(make, row, its) for make, (row, _, its) in ROWS.items()])
 
 
@@ -37,7 +66,7 @@ def test_every_column_of_the_table_is_said_or_committed(make, row, personal):
     committed = made.pop("committed")
     assert set(committed) == set(personal)
     assert set(made) - {"v", "kind"} == {column.name for column in ROWS[make][1].columns} - set(personal)
-    assert (made["v"], made["app"], made["id"]) == (1, "support-bot", "q-1")
+    assert (made["v"], made["app"], made["id"]) == (2, "support-bot", "q-1")
 
 
 @EACH
@@ -109,8 +138,10 @@ def test_a_float4_that_is_no_number_is_a_word():
 
 
 def test_features_are_digested():
-    made = assessment_record(an_assessment_row(features={"b": 1.0, "a": 2**53 + 1}), SECRET)
-    assert made["features"] == sha256(b'{"a":"9007199254740993","b":1}').hexdigest()
+    row = an_assessment_row(features={"b": 1.0, "a": 2**53 + 1})
+    digests = [assessment_record(row, SECRET, version)["features"] for version in (1, 2)]
+    written = b'{"a":"9007199254740993","b":1}', b'{"a":{"$number":"9007199254740993"},"b":1}'
+    assert digests == [sha256(text).hexdigest() for text in written]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +168,28 @@ def test_a_number_that_json_cannot_hold_is_committed_to_and_opened():
     row = an_interaction_row(retrieved_documents=[{"id": "d", "text": "", "metadata": {"n": 2**64 + 1, "m": 10**17}}])
     made, opened = interaction_record(row, SECRET), disclosed(row, SECRET, ["retrieved_documents"])
     assert opens(made, "retrieved_documents", **opened["retrieved_documents"])
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(2**53 + 1, "9007199254740993"), (float("nan"), "NaN"), (float("inf"), "Infinity"), (float("-inf"), "-Infinity")],
+)
+def test_a_number_does_not_commit_like_its_text_or_its_tag(number, text):
+    def commits_to(metadata, version):
+        row = an_interaction_row(retrieved_documents=[{"id": "d", "text": "", "metadata": {"n": metadata}}])
+        return interaction_record(row, SECRET, version)["committed"]["retrieved_documents"]
+
+    values = [number, text, {"$number": text}, {"$$number": text}, {"number": text}, [text]]
+    assert len({commits_to(value, 2) for value in values}) == len(values)
+    # what an earlier release has sealed stays what it is
+    before = f'[{{"id":"d","metadata":{{"n":"{text}"}},"text":""}}]'
+    sealed = hmac.new(field_key(SECRET, '["interaction"]retrieved_documents'), before.encode(), sha256).hexdigest()
+    assert commits_to(number, 1) == commits_to(text, 1) == sealed
+
+
+@given(st.recursive(st.none() | st.integers() | st.floats() | st.text("$number"), _containers, max_leaves=8))
+def test_a_tagged_value_has_a_form_and_gives_the_value_back(value):
+    assert _untagged(json.loads(canonical(tagged(value)), parse_int=float)) == _comparable(value)
 
 
 def test_an_act_is_told_whole():
