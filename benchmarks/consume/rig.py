@@ -116,6 +116,7 @@ class Rig:
 @contextmanager
 def rig(folder: Path, servers: str) -> Iterator[Rig]:
     """An embedded PostgreSQL in `folder`, next to the broker there."""
+    folder.chmod(0o711)  # so that root's database lies in it too
     url = embedded_database(folder / "database")
     postmaster = (folder / "database" / "postgres" / "postmaster.pid").read_text(encoding="ascii")
     with psycopg.connect(url, autocommit=True) as connection:

@@ -91,6 +91,7 @@ class Bench:
         self.sizes |= {name: value for name, value in chosen.items() if value is not None}
         self.concurrency: int = arguments.concurrency
         self.folder = folder
+        folder.chmod(0o711)  # so that root's database lies in it too
         self.database = embedded_database(folder / "database")
         postmaster = (folder / "database" / "postgres" / "postmaster.pid").read_text(encoding="ascii")
         self._ours = (os.getpid(), int(postmaster.split("\n", 1)[0]))

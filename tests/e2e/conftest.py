@@ -27,6 +27,7 @@ def monitor(encoder_cache: Path, database: str, tmp_path: Path) -> Iterator[Inst
 def fresh(encoder_cache: Path, postgres: str) -> Iterator[Installation]:  # noqa: ARG001  skips where that one does
     """Every default, so an embedded PostgreSQL of its own, without a table in it."""
     folder = Path(tempfile.mkdtemp(prefix="monitor-e2e-"))  # not below pytest's folder, as in tests/conftest.py
+    folder.chmod(0o755)  # where root's database may lie
     installation = installed(encoder_cache, folder)
     yield installation
     installation.close()
