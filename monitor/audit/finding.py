@@ -18,6 +18,7 @@ class Fault(StrEnum):
     SECRET = "secret"  # noqa: S105  a secret is missing, was changed, or should not exist
     ACT = "act"  # an act is not stored as it was sealed
     WITNESS = "witness"  # a witness holds another checkpoint
+    RECOVERY = "recovery"  # a leaf claims to be a recovery, and is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

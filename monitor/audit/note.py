@@ -9,7 +9,7 @@ from __future__ import annotations
 import binascii
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -118,25 +118,57 @@ def opened(note: str, verifier_key: str) -> Checkpoint:
         NotProved: the note is not a signed checkpoint, or the signature of this key is missing or wrong.
         WrongSettings: `verifier_key` is malformed.
     """
+    if len(note) > _LONGEST:
+        raise NotProved("the checkpoint is not a signed note")
+    return _checkpoint(signed_text(note, verifier_key))
+
+
+def signed_text(note: str, verifier_key: str) -> str:
+    """The text of a note, whatever it says, after checking the signature of the key.
+
+    Raises:
+        NotProved: it is no signed note, or the signature of this key is missing or wrong.
+        WrongSettings: `verifier_key` is malformed.
+    """
     wrong = "the verifier key must have the form name+hash+base64"
     name, id_, public = _parts(verifier_key.strip(), wrong)
     if id_ != _key_id(name, public):
         raise WrongSettings(wrong)
     body, blank, lines = note.rpartition("\n\n")
     text = body + "\n"
-    if not blank or not lines.endswith("\n") or len(note) > _LONGEST:
+    if not blank or not lines.endswith("\n"):
         raise NotProved("the checkpoint is not a signed note")
     signature = _signature(lines, name, id_)
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, text.encode())
     except (InvalidSignature, ValueError):
         raise NotProved(f"the signature of {name} under the checkpoint is wrong") from None
-    return _checkpoint(text)
+    return text
+
+
+def signers(note: str) -> tuple[str, ...]:
+    """The keys that claim to have signed a note, as name+hash; none where it is not a whole note."""
+    text, blank, lines = note.rpartition("\n\n")
+    try:
+        _checkpoint(text + "\n")
+        return tuple(f"{name}+{content[:_ID_BYTES].hex()}" for name, content in _signature_lines(lines) if blank)
+    except NotProved:
+        return ()
 
 
 def _signature(lines: str, name: str, id_: bytes) -> bytes:
     """The first signature of the key; raises NotProved where there is none, or a line is malformed."""
     found = None
+    for signer, content in _signature_lines(lines):
+        if found is None and (signer, content[:_ID_BYTES]) == (name, id_):
+            found = content[_ID_BYTES:]
+    if found is None:
+        raise NotProved(f"the checkpoint is not signed by {name}+{id_.hex()}")
+    return found
+
+
+def _signature_lines(lines: str) -> Iterator[tuple[str, bytes]]:
+    """The name on each line, with the id of the key and the signature; raises NotProved where a line is malformed."""
     for line in lines.removesuffix("\n").split("\n"):
         signer, _, encoded = line.removeprefix(_DASH).partition(" ")
         try:
@@ -145,11 +177,7 @@ def _signature(lines: str, name: str, id_: bytes) -> bytes:
             content = b""
         if line != f"{_DASH}{signer} {b64encode(content).decode()}" or len(content) <= _ID_BYTES:
             raise NotProved("the checkpoint has a malformed signature line")
-        if found is None and (signer, content[:_ID_BYTES]) == (name, id_):
-            found = content[_ID_BYTES:]
-    if found is None:
-        raise NotProved(f"the checkpoint is not signed by {name}+{id_.hex()}")
-    return found
+        yield signer, content
 
 
 def _checkpoint(text: str) -> Checkpoint:

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     LOOK = "look"  # at unmasked data
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
     BACKFILL = "backfill"  # rows that had bypassed the queue were sealed
+    RECOVERY = "recovery"  # from a restored backup; never queued: `monitor.store.audit.recovery` seals it at once
     MISSING = "missing"  # never a leaf: the request to look for rows that bypassed the queue
 
 

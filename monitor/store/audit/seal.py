@@ -130,7 +130,7 @@ class Sealing:
     def _current_edge(self, raw: psycopg.Connection) -> TreeEdge:
         """The right edge of the tree, read again where another replica has sealed meanwhile."""
         if self._edge is None or self._edge.frontier.size != tree_size(raw):
-            _check_signed(raw)
+            check_signed(raw)
             self._edge = TreeEdge.read(raw)
         return self._edge
 
@@ -231,7 +231,7 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
         ) from None
 
 
-def _check_signed(raw: psycopg.Connection) -> None:
+def check_signed(raw: psycopg.Connection) -> None:
     """Checks that the last checkpoint fits the stored tree: a changed tree must not be signed again."""
     last = raw.execute(_LAST).fetchone()
     if last is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -16,9 +17,11 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.note import NotProved
+from monitor.audit.recovery import Head
 from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.cross_checks import acts_against_rows, backfilling, stray_secrets, unsealed
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
+from monitor.store.audit.recovery import SealedRecovery, read_recoveries
 from monitor.store.audit.seal import driver, opened_by
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
@@ -38,7 +41,8 @@ class Verification:
     """The result of a verification of `size` leaves, of which those from `start` on were checked.
 
     The last checkpoint signs `signed` leaves; `waiting` rows wait to be sealed. There are more of them while rows that
-    were stored before there was a trail are still being queued (`backfilling`).
+    were stored before there was a trail are still being queued (`backfilling`). `recoveries` say which leaves were lost
+    when a backup was restored.
     """
 
     size: int
@@ -48,6 +52,7 @@ class Verification:
     waiting: int
     backfilling: bool
     findings: tuple[Finding, ...]
+    recoveries: tuple[SealedRecovery, ...] = ()
 
 
 def verify(
@@ -91,7 +96,13 @@ def _verified(
     findings: list[Finding] = []
     first = min(start, size) // RANGE * RANGE
     accounts = read_accounts(connection)
-    known = _witnessed_roots(connection, keys, notes, size, findings)
+    recoveries, forged = read_recoveries(raw, keys)
+    findings += forged
+    lost = frozenset(head for sealed in recoveries for head in sealed.recovery.lost)
+    known = _witnessed_roots(connection, keys, notes, size, findings, lost=lost)
+    for sealed in recoveries:
+        root = b64decode(sealed.recovery.restored.root)
+        known.setdefault(sealed.index, []).append((f"the recovery, leaf {sealed.index},", root))
     tasks = list(_tasks(first, size, known, tuple(keys)))
     results: Iterable[RangeResult]
     if pool is None:
@@ -120,6 +131,7 @@ def _verified(
         waiting=connection.scalar(_WAITING) or 0,
         backfilling=is_backfilling,
         findings=tuple(findings),
+        recoveries=tuple(recoveries),
     )
 
 
@@ -131,11 +143,17 @@ def _tasks(start: int, size: int, known: WitnessedRoots, keys: tuple[str, ...]) 
 
 
 def _witnessed_roots(
-    connection: Connection, keys: Sequence[str], notes: Iterable[str], size: int, findings: list[Finding]
-) -> WitnessedRoots:
+    connection: Connection,
+    keys: Sequence[str],
+    notes: Iterable[str],
+    size: int,
+    findings: list[Finding],
+    *,
+    lost: frozenset[Head],
+) -> dict[int, list[tuple[str, bytes]]]:
     """The roots of those notes of a witness that are not stored; stored notes are checked in any case.
 
-    Adds to `findings` what is wrong with the notes.
+    Leaves out the notes that a recovery calls `lost`. Adds to `findings` what is wrong with the others.
     """
     stored: dict[int, str] | None = None
     known: dict[int, list[tuple[str, bytes]]] = {}
@@ -150,6 +168,8 @@ def _witnessed_roots(
             checkpoint = opened_by(note, keys)
         except NotProved as error:
             findings.append(Finding(fault=Fault.WITNESS, sentence=f"{name} holds a note that proves nothing: {error}"))
+            continue
+        if Head.of(checkpoint.size, checkpoint.root) in lost:
             continue
         if checkpoint.size > size:
             sentence = (
