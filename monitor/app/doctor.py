@@ -153,13 +153,13 @@ def _audit(application: Application) -> str:
     audit = application.settings.audit
     if not audit.enabled:
         return "not sealed by this installation: MONITOR_AUDIT__ENABLED is false"
-    if application.auditing.key_file.exists():
-        key = f"by {application.auditing.key.verifier_key}"
-    else:
-        key = f"the first use creates a key in {application.auditing.key_file}"
+    keys = application.auditing.public_keys()
+    key = f"by {keys[0]}" if keys else f"the first use creates a key in {application.auditing.key_file}"
     if not schema_state(application.engine).startswith("at "):
         return key
     status = Proofs(application.engine).status()
+    if keys:
+        application.auditing.sealer().check()
     if status.waiting_since is not None:
         waited = (application.now() - status.waiting_since).total_seconds()
         if waited > audit.every + _SEALED_WITHIN:

@@ -1,17 +1,18 @@
-"""Seals the audit trail: queued rows become leaves, and witnesses get a signed checkpoint; also the key's file."""
+"""Seals the audit trail: queued rows become leaves, and witnesses get a signed checkpoint."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from monitor.audit.note import Signer
+from monitor.audit.recovery import Recovery
 from monitor.core.errors import MonitorError, WrongSettings
-from monitor.core.files import create
+from monitor.store.audit.recovery import History, WitnessNotes
 from monitor.store.audit.seal import Sealing
 
 log = logging.getLogger(__name__)
@@ -19,32 +20,65 @@ _SIGNATURE = "\u2014 "  # begins the signature lines at the end of a note
 
 
 class Witness(Protocol):
-    """Keeps checkpoints where the owner of the database cannot change them."""
+    """Keeps checkpoints where the owner of the database cannot change them; `shared`: those of other logs as well."""
+
+    shared: bool
 
     def publish(self, note: str) -> None:
         """Stores the note, which may come twice; raises a MonitorError if it cannot."""
+
+    def read(self, *, recent: bool = False) -> WitnessNotes:
+        """The notes that it can give back, none if it cannot; with `recent` some of the last ones.
+
+        Raises a MonitorError if it cannot be read.
+        """
 
 
 @dataclass(slots=True, kw_only=True)
 class Sealer:
     """Seals and signs at a given time, and gives each checkpoint to `witnesses`, whose keys are names for the log.
 
+    Before that it compares the trail with what the witnesses know.
+
     `previous_keys` are public keys that may have signed earlier checkpoints. For one thread.
     """
 
     sealing: Sealing
+    history: History
     signer: Signer
     previous_keys: tuple[str, ...] = ()
     witnesses: Mapping[str, Witness] = field(default_factory=dict)
     _unpublished: dict[str, str] = field(default_factory=dict, init=False)  # notes by witness
 
+    def check(self) -> None:
+        """Compares the trail with its key and its witnesses. One that cannot be read is logged, and left out.
+
+        Raises:
+            Contradicted: a witness knows more leaves than the database holds, or other ones.
+            Retriable: the database is out of reach.
+            WrongSettings: another key has signed the trail.
+        """
+        self.history.check_key(self.signer.verifier_key)
+        for name, witness in self.witnesses.items():
+            try:
+                notes = witness.read(recent=True)
+            except MonitorError as error:
+                log.warning("the witness %s cannot be read, and is not compared with the trail: %s", name, error)
+            else:
+                self.history.check(notes, shared=witness.shared)
+
     def seal(self, now: datetime) -> int:
         """Seals everything queued and returns the number of new leaves; 0 while another replica seals.
 
+        What was sealed and not signed, because a process was killed in between, is signed first.
+
         Raises:
+            Contradicted, WrongSettings: as `check`, before anything is sealed.
             Retriable: the database is out of reach; rows sealed before stay sealed.
             Fatal: the stored tree is not the signed one.
         """
+        self.check()
+        self.checkpoint()
         leaves = 0
         while done := self.sealing.seal_batch(now):
             leaves += done.leaves
@@ -58,6 +92,10 @@ class Sealer:
         A witness that fails is logged, and gets the newest checkpoint the next time.
         """
         note = self.sealing.checkpoint(self.signer, self.previous_keys)
+        self._publish(note)
+        return note
+
+    def _publish(self, note: str | None) -> None:
         if note is not None:
             self._unpublished = dict.fromkeys(self.witnesses, note)
         for name, unpublished in list(self._unpublished.items()):
@@ -67,7 +105,25 @@ class Sealer:
                 log.warning("the witness %s did not take the checkpoint: %s; trying again later", name, error)
             else:
                 del self._unpublished[name]
-        return note
+
+    def plan_recovery(self, copies: Sequence[Path], *, by: str, at: datetime, reason: str) -> Recovery | None:
+        """What was lost when the database was restored, by all witnesses and by `copies` of their notes; None: nothing.
+
+        Raises:
+            Fatal: they contradict the stored leaves, which no recovery can excuse.
+            MonitorError: a witness cannot be read.
+        """
+        known = [witness.read() for witness in self.witnesses.values()]
+        known += [WitnessNotes(name=str(path), notes=list(notes_at(path))) for path in copies]
+        return self.history.plan(known, by=by, at=at.isoformat(timespec="seconds"), reason=reason)
+
+    def recover(self, recovery: Recovery, now: datetime) -> None:
+        """Seals and signs the recovery, and gives the new checkpoint to the witnesses.
+
+        Raises:
+            Fatal: the trail has grown since the recovery was planned.
+        """
+        self._publish(self.history.seal(recovery, self.signer, now))
 
     def seal_and_sign(self, now: datetime) -> int:
         """Seals and signs; returns the number of new leaves. Raises as `seal` does."""
@@ -82,40 +138,21 @@ def notes_at(path: Path) -> Iterator[str]:
     Raises:
         WrongSettings: the file cannot be read.
     """
-    note: list[str] = []
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
-            for line in file:
-                if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
-                    yield "".join(note)
-                    note = []
-                if note or line.strip():
-                    note.append(line)
+            yield from notes_in(file)
     except (OSError, UnicodeDecodeError) as error:
         raise WrongSettings(f"{path}: cannot be read: {error}") from None
+
+
+def notes_in(lines: Iterable[str]) -> Iterator[str]:
+    """The notes in lines, which keep their line ends; the last one may have been cut off."""
+    note: list[str] = []
+    for line in lines:
+        if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
+            yield "".join(note)
+            note = []
+        if note or line.strip():
+            note.append(line)
     if note:
         yield "".join(note)
-
-
-def key_at(path: Path, origin: str) -> Signer:
-    """The key in the file; a missing file is created, readable by its owner only.
-
-    Raises:
-        WrongSettings: the file cannot be read or written, others may read it, or it holds no key of this log.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists() and create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
-            log.warning(
-                "created a new audit key: %s. Keep a copy of it, and what `monitor audit key` prints elsewhere",
-                path,
-            )
-        if path.stat().st_mode & 0o077:
-            raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(f"{path}: cannot read or create the audit key: {error}") from None
-    signer = Signer.load(text)
-    if signer.name != origin:
-        raise WrongSettings(f"{path}: is the key of {signer.name}, but MONITOR_AUDIT__ORIGIN is {origin}")
-    return signer

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
-from kafka import KafkaProducer
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from typing_extensions import override
 
 from monitor.alert.receivers.slack.client import SlackClient, WebhookPost
 from monitor.alert.receivers.slack.errors import Refused
-from monitor.app.audit.sealer import Witness
-from monitor.core.errors import Fatal, WrongSettings
+from monitor.app.audit.sealer import Witness, notes_at, notes_in
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.client import client_options, kafka_errors
+from monitor.ingest.kafka.client import client_options, connected, kafka_errors
+from monitor.store.audit.recovery import WitnessNotes
 
 _SECONDS = 30.0  # for a broker to take a note
 _BLOCK_MS = 5_000
+_RECENT = 100  # notes of each partition
+_RECENT_BYTES = 2**15  # of a file: some 200 notes
 
 
 class FileWitness(Witness):
-    """Appends each note to a file."""
+    """Appends each note to a file, which belongs to one log."""
+
+    shared = False
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,9 +53,34 @@ class FileWitness(Witness):
         except OSError as error:
             raise Fatal(f"{self._path}: {error.strerror}") from None
 
+    @override
+    def read(self, *, recent: bool = False) -> WitnessNotes:
+        """The notes of the file, none where there is no file.
+
+        Raises:
+            WrongSettings: the file cannot be read.
+        """
+        try:
+            changed = datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
+            notes = self._last_notes() if recent else list(notes_at(self._path))
+        except FileNotFoundError:
+            return WitnessNotes(name=str(self._path), notes=())
+        except (OSError, UnicodeDecodeError) as error:
+            raise WrongSettings(f"{self._path}: cannot be read: {error}") from None
+        return WitnessNotes(name=str(self._path), notes=notes, at=changed)
+
+    def _last_notes(self) -> list[str]:
+        with self._path.open("rb") as file:
+            start = max(0, file.seek(0, os.SEEK_END) - _RECENT_BYTES)
+            file.seek(start)
+            notes = list(notes_in(file.read().decode(errors="replace").splitlines(keepends=True)))
+        return notes[1:] if start else notes  # the first one may begin before `start`
+
 
 class KafkaWitness(Witness):
-    """Sends each note to a topic."""
+    """Sends each note to a topic, in which other logs may have theirs."""
+
+    shared = True
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
         self._kafka = kafka
@@ -66,13 +102,45 @@ class KafkaWitness(Witness):
             finally:
                 producer.close(timeout=1)
 
+    @override
+    def read(self, *, recent: bool = False) -> WitnessNotes:
+        """The messages of the topic in the order of their times; raises Retriable or Fatal."""
+        consumer = connected(self._kafka)
+        try:
+            with kafka_errors():
+                messages = sorted(self._messages(consumer, recent=recent), key=attrgetter("timestamp"))
+        finally:
+            consumer.close(autocommit=False, timeout_ms=1_000)
+        return WitnessNotes(
+            name=f"Kafka topic {self._topic}",
+            notes=[message.value.decode(errors="replace") for message in messages if message.value],
+            at=datetime.fromtimestamp(messages[-1].timestamp / 1_000, UTC) if messages else None,
+        )
+
+    def _messages(self, consumer: KafkaConsumer, *, recent: bool) -> Iterator[Any]:
+        places = [TopicPartition(self._topic, number) for number in consumer.partitions_for_topic(self._topic) or ()]
+        consumer.assign(places)
+        first, ends = consumer.beginning_offsets(places), consumer.end_offsets(places)
+        for place in places:
+            consumer.seek(place, max(first[place], ends[place] - _RECENT) if recent else first[place])
+        until = monotonic() + _SECONDS
+        while any(consumer.position(place) < ends[place] for place in places):
+            found = list(chain.from_iterable(consumer.poll(timeout_ms=500).values()))
+            yield from found
+            if found:
+                until = monotonic() + _SECONDS
+            elif monotonic() > until:
+                raise Retriable(f"kafka: the topic {self._topic} gave nothing for {_SECONDS:.0f} s")
+
 
 class SlackWitness(Witness):
-    """Posts each note to the Slack channel or webhook of the alerts.
+    """Posts each note to the Slack channel or webhook of the alerts, and cannot give it back.
 
     Raises:
         WrongSettings: neither is set.
     """
+
+    shared = True
 
     def __init__(self, slack: SlackSettings) -> None:
         self._post: SlackClient | WebhookPost
@@ -97,3 +165,7 @@ class SlackWitness(Witness):
                 self._post.write("chat.postMessage", {"channel": self._channel, "text": text})
         except Refused as refused:
             raise refused.named() from None
+
+    @override
+    def read(self, *, recent: bool = False) -> WitnessNotes:
+        return WitnessNotes(name="Slack", notes=())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from monitor.app.audit.sealer import Sealer
     from monitor.audit.note import Signer
     from monitor.core.settings.load import Settings
+    from monitor.store.audit.recovery import History
 
 
 class Auditing:
@@ -36,14 +37,60 @@ class Auditing:
 
     @cached_property
     def key(self) -> Signer:
-        """The key that signs checkpoints; the first use creates it.
+        """The key that signs checkpoints; the first use creates it, if nothing is signed yet.
 
         Raises:
-            WrongSettings: its file cannot be used.
+            Retriable: its file is missing, and the database, which may be signed already, is out of reach.
+            WrongSettings: its file cannot be used, or is missing although there is a signed trail.
         """
-        from monitor.app.audit.sealer import key_at
+        from monitor.app.audit.key import key_at
 
-        return key_at(self.key_file, self._settings.audit.origin)
+        return key_at(self.key_file, self._settings.audit.origin, before_new=self._check_unsigned)
+
+    def public_keys(self) -> list[str]:
+        """The keys to check checkpoints with, the current one first; makes no new key. Empty if nothing is signed.
+
+        Raises:
+            Retriable: the database is out of reach.
+            WrongSettings: there is no key on this machine, and a trail that is signed.
+        """
+        own = [self.key.verifier_key] if self.key_file.exists() else []
+        keys = [*own, *self._settings.audit.previous_keys]
+        if not keys:
+            self._check_unsigned()
+        return keys
+
+    def history(self, *keys: str) -> History:
+        """The trail beside what witnesses know, checked with these public keys and the previous ones."""
+        from monitor.store.audit.recovery import History
+
+        return History(self._engine(), (*keys, *self._settings.audit.previous_keys))
+
+    def _check_unsigned(self) -> None:
+        """Raises WrongSettings if a trail is signed, except by a previous key, or rows wait that need the old key."""
+        from monitor.app.audit.witnesses import FileWitness
+        from monitor.audit.note import signers
+
+        previous = {"+".join(key.split("+")[:2]) for key in self._settings.audit.previous_keys}
+        if self.history().proved_by_key():
+            raise WrongSettings(
+                f"there is no audit key in {self.key_file}, and rows wait in the database that only the key with which "
+                "they were stored can prove: put it back from your copy, or name its file in MONITOR_AUDIT__KEY_FILE. "
+                "To change keys, run `monitor audit seal` with the old one first"
+            )
+        notes = FileWitness(self.witness_file).read(recent=True).notes
+        known = (
+            ("the trail in this database", self.history().signed_by()),
+            (f"the last checkpoint in {self.witness_file}", signers(notes[-1]) if notes else ()),
+        )
+        for what, names in known:
+            if names and not previous.intersection(names):
+                raise WrongSettings(
+                    f"there is no audit key in {self.key_file}, and {what} is signed by {' and '.join(names)}: no new "
+                    "key is made beside it. Put the key back from your copy, or name its file in "
+                    "MONITOR_AUDIT__KEY_FILE. If it is lost, or to change keys, name the old public key in "
+                    "MONITOR_AUDIT__PREVIOUS_KEYS, and a new one is made"
+                )
 
     def sealer(self) -> Sealer:
         """A new sealer of the audit trail, for one thread.
@@ -64,5 +111,9 @@ class Auditing:
         if audit.witness_slack:
             witnesses["Slack"] = SlackWitness(self._settings.slack)
         return Sealer(
-            sealing=Sealing(self._engine()), signer=self.key, previous_keys=audit.previous_keys, witnesses=witnesses
+            sealing=Sealing(self._engine()),
+            history=self.history(self.key.verifier_key),
+            signer=self.key,
+            previous_keys=audit.previous_keys,
+            witnesses=witnesses,
         )

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.audit.disclosure import export, prove
+from monitor.cli.audit.recover import description, recover
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 
@@ -72,7 +73,7 @@ def audit_verify(
 
     with opened() as application:
         auditing = application.auditing
-        keys = key or [auditing.key.verifier_key, *application.settings.audit.previous_keys]
+        keys = key or auditing.public_keys()
         file = witness or (auditing.witness_file if auditing.witness_file.exists() else None)
         found = verify(
             application.engine,
@@ -101,6 +102,10 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print(f"the last {found.size - found.signed} leaves are not signed yet")
     if found.backfilling:
         out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
+    for sealed in found.recoveries:
+        out.print(f"leaf {sealed.index} is a recovery from a backup; look whether it is one that you know of:")
+        for line in description(sealed.recovery):
+            out.print(f"  {literal(line)}")
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
     if found.findings:
         out.print("[bold red]the trail is not intact[/]")
@@ -110,6 +115,7 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print("[green]the trail is intact[/]")
 
 
+audit_app.command("recover")(recover)
 audit_app.command("prove")(prove)
 audit_app.command("export")(export)
 

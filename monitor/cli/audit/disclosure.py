@@ -41,8 +41,7 @@ def prove(
     from monitor.store.audit_queue import Act, Kind
 
     with opened() as application:
-        proofs, keys = Proofs(application.engine), [application.auditing.key.verifier_key]
-        keys += application.settings.audit.previous_keys
+        proofs, keys = Proofs(application.engine), application.auditing.public_keys()
         with proofs.snapshot() as trail:
             subject = next((s for s in _spellings(id_, app_name) if trail.about(*s, disclose=False)), None)
         if subject is None:

@@ -14,12 +14,12 @@ from monitor.audit.merkle import frontier_of, leaf_hash
 from monitor.audit.note import Checkpoint, NotProved, Signer, signed, signers
 from monitor.audit.record import act_record
 from monitor.audit.recovery import SUBJECT, Head, Recovery, WitnessState, recovery_of
-from monitor.core.errors import Fatal
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.acts import act_body
 from monitor.store.audit.leaf import leaf_body
-from monitor.store.audit.seal import LEAF_COLUMNS, check_signed, driver, opened_by
+from monitor.store.audit.seal import LEAF_COLUMNS, check_signed, opened_by
 from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
-from monitor.store.audit_queue import Kind, hold_sealing
+from monitor.store.audit_queue import Kind, driver, hold_sealing
 from monitor.store.database import copy_rows, retriable
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ _RECOVERIES = """
     WHERE kind NOT IN ('interaction', 'assessment', 'judgement') AND kind = 'recovery' ORDER BY index
 """
 _STORED = "SELECT size, note FROM audit_checkpoint WHERE size = ANY(%s)"
+_IS_THERE = "SELECT to_regclass('audit_checkpoint')::text"
+# through JSON, because a database that is not migrated yet has no such column
+_AUTHENTICATED = "SELECT EXISTS (SELECT FROM audit_queue q WHERE to_jsonb(q) ->> 'mac' IS NOT NULL)"
+_LAST = "SELECT note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
 _SIGNED = "SELECT coalesce(max(size), 0) FROM audit_checkpoint"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 _LONGEST_SIZE = 18  # digits that surely fit a column
@@ -97,6 +101,42 @@ class History:
         self._engine = engine
         self._keys = tuple(keys)
 
+    def signed_by(self) -> tuple[str, ...]:
+        """The keys that claim to have signed the last checkpoint; none where nothing is signed yet."""
+        with retriable(), self._engine.connect() as connection:
+            raw = driver(connection)
+            if raw.execute(_IS_THERE).fetchone() == (None,):
+                return ()
+            row = raw.execute(_LAST).fetchone()
+        return signers(row[0]) or ("nobody",) if row else ()
+
+    def proved_by_key(self) -> bool:
+        """Whether entries wait to be sealed that only the key in force when they were queued can prove."""
+        with retriable(), self._engine.connect() as connection:
+            raw = driver(connection)
+            if raw.execute(_IS_THERE).fetchone() == (None,):
+                return False
+            return raw.execute(_AUTHENTICATED).fetchone() == (True,)
+
+    def check_key(self, key: str) -> None:
+        """Checks that `key`, which is to sign, or a previous one has signed the last checkpoint.
+
+        Raises:
+            WrongSettings: another one has.
+        """
+        with retriable(), self._engine.connect() as connection:
+            row = driver(connection).execute(_LAST).fetchone()
+        try:
+            if row is not None:
+                opened_by(row[0], self._keys)
+        except NotProved:
+            name = " and ".join(signers(row[0])) or "nobody"
+            raise WrongSettings(
+                f"the trail in this database is signed by {name}, and the key of this installation is {key}: nothing "
+                "is sealed with another key. Give every replica the same MONITOR_AUDIT__KEY_FILE; after a change of "
+                "keys, name the old public key in MONITOR_AUDIT__PREVIOUS_KEYS"
+            ) from None
+
     def check(self, witness: WitnessNotes, *, shared: bool) -> None:
         """Checks notes of a witness; a `shared` one may keep those of other logs as well.
 
@@ -136,7 +176,8 @@ class History:
                     raise Fatal(
                         f"{name} knows another root of the first {of.contradicted[-1].size} leaves than the database "
                         "gives: that is no restored backup of this trail, and no recovery can excuse it. "
-                        "`monitor audit verify` says which leaves to look at"
+                        "`monitor audit verify` says which leaves to look at. If this is another database, or to begin "
+                        "anew in full view, set another MONITOR_AUDIT__WITNESS_FILE and keep the old file"
                     )
             (last,) = raw.execute(_SIGNED).fetchone() or (0,)
             restored = _head_at(raw, tree_size(raw))

@@ -14,6 +14,7 @@ from monitor.audit.note import Signer
 from monitor.core.model import Verdict, Work
 from monitor.review.label import Label
 from monitor.store.alert.responses import PostgresResponses
+from monitor.store.audit.recovery import History, WitnessNotes
 from monitor.store.audit.seal import Sealing
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.interaction.writer import Writer
@@ -41,8 +42,26 @@ class Notes:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
+    shared = False
+
     def publish(self, note: str) -> None:
         self.notes.append(note)
+
+    def read(self, *, recent: bool = False) -> WitnessNotes:
+        return WitnessNotes(name="notes", notes=tuple(self.notes[-100:] if recent else self.notes))
+
+
+def a_sealer(
+    engine: Engine, witness: Notes | None = None, *, signer: Signer = SIGNER, previous: tuple[str, ...] = ()
+) -> Sealer:
+    """A sealer of its own, as another process has it."""
+    return Sealer(
+        sealing=Sealing(engine),
+        history=History(engine, (signer.verifier_key, *previous)),
+        signer=signer,
+        previous_keys=previous,
+        witnesses={} if witness is None else {"notes": witness},
+    )
 
 
 @dataclass
@@ -55,7 +74,7 @@ class Trail:
     minutes: int = 0
 
     def __post_init__(self) -> None:
-        self.sealer = Sealer(sealing=Sealing(self.engine), signer=SIGNER, witnesses={"notes": self.witness})
+        self.sealer = a_sealer(self.engine, self.witness)
 
     def turn(self) -> int:
         self.minutes += 1

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.rules.file import load_rules
-from monitor.app.audit.sealer import Sealer
 from monitor.app.privacy.retention import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
@@ -25,6 +24,7 @@ from monitor.privacy.retention import Keeping, Policy
 from monitor.store.audit.acts import RulesRecorder
 from monitor.store.audit.backfill import PIECE, look_for_missing
 from monitor.store.audit.proofs import Proofs
+from monitor.store.audit.recovery import Contradicted
 from monitor.store.audit.seal import Sealing
 from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import SEAL_LOCK
@@ -32,7 +32,7 @@ from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.rig.store.audit_trail import APP, KEY, SIGNER, Trail, a_trail
+from tests.rig.store.audit_trail import APP, KEY, Notes, Trail, a_sealer, a_trail
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
 
@@ -289,7 +289,7 @@ def test_one_replica_seals_at_a_time(trail, engine):
 
 
 def test_two_sealers_in_turns_make_one_tree(trail):
-    other = Sealer(sealing=Sealing(trail.engine), signer=SIGNER, witnesses={"notes": trail.witness})
+    other = a_sealer(trail.engine, trail.witness)
     for number in range(6):
         trail.write(*(an_assessment(id=f"{number}-{n}") for n in range(70)))
         (other if number % 2 else trail.sealer).seal_and_sign(at(number))
@@ -303,7 +303,7 @@ def test_nothing_is_sealed_on_top_of_what_was_changed(trail):
         connection.execute(text("DELETE FROM audit_leaf WHERE index = 1"))
     trail.write(an_assessment(id="b"))
     with pytest.raises(Fatal, match="is not the one whose 2 leaves were signed last"):
-        Sealer(sealing=Sealing(trail.engine), signer=SIGNER).seal_and_sign(NOON)
+        a_sealer(trail.engine).seal_and_sign(NOON)
     assert Proofs(trail.engine).status().waiting == 1
 
 
@@ -313,8 +313,8 @@ def test_another_key_signs_only_where_the_one_before_is_named(trail):
     trail.write(an_assessment(id="b"))
     new = Signer("monitor", bytes(32))
     with pytest.raises(Fatal, match="PREVIOUS_KEYS"):
-        Sealer(sealing=Sealing(trail.engine), signer=new).seal_and_sign(NOON)
-    Sealer(sealing=Sealing(trail.engine), signer=new, previous_keys=(KEY,)).seal_and_sign(NOON)
+        a_sealer(trail.engine, signer=new).seal_and_sign(NOON)
+    a_sealer(trail.engine, signer=new, previous=(KEY,)).seal_and_sign(NOON)
     assert verify(trail.engine, [new.verifier_key, KEY]).findings == ()
     assert {one.fault for one in verify(trail.engine, [new.verifier_key]).findings} == {Fault.CHECKPOINT}
 
@@ -326,9 +326,11 @@ def test_what_a_witness_saw_outlives_the_whole_database(trail):
     with trail.engine.begin() as connection:
         for table in ("audit_leaf", "audit_checkpoint", "audit_secret", "interaction", "assessment", "interaction_key"):
             connection.execute(text(f"DELETE FROM {table}"))
-    trail.sealer.sealing = Sealing(trail.engine)
     notes = list(trail.witness.notes)
     trail.write(an_assessment(id="c"), an_assessment(id="d"))
+    with pytest.raises(Contradicted, match="the witness notes knows 4 leaves, and the database has 0"):
+        trail.turn()
+    trail.sealer = a_sealer(trail.engine, Notes())  # to a witness that knows nothing
     trail.turn()
     assert findings(trail, notes=()) == []
     assert {fault for fault, _ in findings(trail, notes=notes)} == {Fault.WITNESS}

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.app.audit.sealer import Sealer, key_at, notes_at
+from monitor.app.audit.key import key_at
+from monitor.app.audit.sealer import Sealer, notes_at
 from monitor.app.audit.witnesses import FileWitness
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
+from monitor.store.audit.recovery import Contradicted, WitnessNotes
 from monitor.store.audit.seal import SealedBatch
 
 NOW = datetime(2025, 11, 21, 12, 0, tzinfo=UTC)
@@ -36,9 +38,31 @@ class Sealing:
         return self.notes.pop(0) if self.notes else None
 
 
+class History:
+    """Believes that every witness but those in `contradicted` knows what the trail holds."""
+
+    def __init__(self, *contradicted):
+        self.contradicted, self.compared = contradicted, []
+
+    def check_key(self, key):
+        assert key == SIGNER.verifier_key
+
+    def check(self, known, *, shared):
+        self.compared.append((known.name, shared))
+        if known.name in self.contradicted:
+            raise Contradicted(f"{known.name} knows more")
+
+
 class Flaky:
-    def __init__(self, *errors):
+    def __init__(self, *errors, name="flaky", shared=True, unreadable=None):
         self.errors, self.told = list(errors), []
+        self.name, self.shared, self.unreadable = name, shared, unreadable
+
+    def read(self, *, recent=False):
+        assert recent
+        if self.unreadable:
+            raise self.unreadable
+        return WitnessNotes(name=self.name, notes=())
 
     def publish(self, note):
         if self.errors:
@@ -50,17 +74,46 @@ def test_it_seals_until_nothing_is_left():
     sealing = Sealing(
         SealedBatch(leaves=2, more=True), SealedBatch(leaves=1, more=True), SealedBatch(leaves=0, more=False)
     )
-    assert Sealer(sealing=sealing, signer=SIGNER).seal(NOW) == 3
+    assert Sealer(sealing=sealing, history=History(), signer=SIGNER).seal(NOW) == 3
 
 
 def test_it_leaves_it_to_another_replica():
-    assert Sealer(sealing=Sealing(None), signer=SIGNER).seal(NOW) == 0
+    assert Sealer(sealing=Sealing(None), history=History(), signer=SIGNER).seal(NOW) == 0
+
+
+def test_nothing_is_sealed_or_signed_while_a_witness_knows_more():
+    sealing = Sealing(SealedBatch(leaves=2, more=False), notes=["one\n"])
+    witnesses = {"a": Flaky(name="a"), "b": Flaky(name="b", shared=False), "c": Flaky(name="c")}
+    sealer = Sealer(sealing=sealing, history=(history := History("b")), signer=SIGNER, witnesses=witnesses)
+    with pytest.raises(Contradicted):
+        sealer.seal_and_sign(NOW)
+    assert history.compared == [("a", True), ("b", False)]
+    assert (len(sealing.batches), len(sealing.notes)) == (1, 1)
+    assert [witness.told for witness in witnesses.values()] == [[], [], []]
+
+
+def test_a_witness_that_cannot_be_read_is_named_and_the_others_are_compared(caplog):
+    witnesses = {"a": Flaky(name="a", unreadable=Retriable("no route")), "b": Flaky(name="b")}
+    sealer = Sealer(sealing=Sealing(None), history=(history := History()), signer=SIGNER, witnesses=witnesses)
+    sealer.seal(NOW)
+    assert history.compared == [("b", True)]
+    assert "the witness a cannot be read" in caplog.text
+
+
+def test_what_was_sealed_and_not_signed_is_signed_before_more_is_sealed():
+    sealing = Sealing(SealedBatch(leaves=1, more=False), notes=["left over\n", "new\n"])
+    sealer = Sealer(sealing=sealing, history=History(), signer=SIGNER, witnesses={"w": (witness := Flaky())})
+    assert sealer.seal_and_sign(NOW) == 1
+    assert witness.told == ["left over\n", "new\n"]
 
 
 def test_a_witness_that_fails_is_told_the_next_time_and_holds_up_no_other(caplog):
     flaky, steady = Flaky(Retriable("no route"), Fatal("no channel")), Flaky()
     sealer = Sealer(
-        sealing=Sealing(notes=["one\n", "two\n"]), signer=SIGNER, witnesses={"flaky": flaky, "steady": steady}
+        sealing=Sealing(notes=["one\n", "two\n"]),
+        history=History(),
+        signer=SIGNER,
+        witnesses={"flaky": flaky, "steady": steady},
     )
     for _ in range(4):
         sealer.checkpoint()
@@ -71,31 +124,41 @@ def test_a_witness_that_fails_is_told_the_next_time_and_holds_up_no_other(caplog
 
 def test_a_key_is_made_once_for_its_owner_only(tmp_path):
     path = tmp_path / "audit" / "key"
-    made = key_at(path, "monitor")
+    made = key_at(path, "monitor", before_new=lambda: None)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert key_at(path, "monitor").verifier_key == made.verifier_key
+    assert key_at(path, "monitor", before_new=_refuse).verifier_key == made.verifier_key
     assert [file.name for file in path.parent.iterdir()] == ["key"]
+
+
+def test_no_key_is_made_where_that_is_refused(tmp_path):
+    with pytest.raises(WrongSettings, match="somebody else's"):
+        key_at(tmp_path / "audit" / "key", "monitor", before_new=_refuse)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _refuse():
+    raise WrongSettings("this trail is somebody else's")
 
 
 def test_a_key_that_others_may_read_is_refused(tmp_path):
     path = tmp_path / "key"
-    key_at(path, "monitor")
+    key_at(path, "monitor", before_new=lambda: None)
     path.chmod(0o640)
     with pytest.raises(WrongSettings, match="chmod 600"):
-        key_at(path, "monitor")
+        key_at(path, "monitor", before_new=_refuse)
 
 
 def test_a_key_of_another_log_is_refused(tmp_path):
-    key_at(tmp_path / "key", "one")
+    key_at(tmp_path / "key", "one", before_new=lambda: None)
     with pytest.raises(WrongSettings, match="is the key of one, but MONITOR_AUDIT__ORIGIN is two"):
-        key_at(tmp_path / "key", "two")
+        key_at(tmp_path / "key", "two", before_new=_refuse)
 
 
 def test_a_file_that_is_no_key_is_refused_and_not_repeated(tmp_path):
     (tmp_path / "key").write_text("a secret")
     (tmp_path / "key").chmod(0o600)
     with pytest.raises(WrongSettings) as refused:
-        key_at(tmp_path / "key", "monitor")
+        key_at(tmp_path / "key", "monitor", before_new=_refuse)
     assert "a secret" not in str(refused.value)
 
 
@@ -104,7 +167,22 @@ def test_a_witness_file_gives_back_the_notes_it_was_told(tmp_path):
     for note in notes:
         witness.publish(note)
     assert list(notes_at(tmp_path / "w" / "checkpoints")) == notes
+    assert witness.read().notes == witness.read(recent=True).notes == notes
+    assert witness.read().at is not None
     assert [opened(note, SIGNER.verifier_key).size for note in notes] == [1, 2, 3]
+
+
+def test_of_a_long_file_the_last_notes_are_recent_whole_ones(tmp_path):
+    notes = [a_note(size) for size in range(1, 400)]
+    (tmp_path / "checkpoints").write_text("\n".join(notes) + "\n" + a_note(400)[:30])  # the disk was full
+    *recent, cut_off = FileWitness(tmp_path / "checkpoints").read(recent=True).notes
+    assert 100 < len(recent) < 300
+    assert recent == notes[-len(recent) :]
+    assert cut_off == a_note(400)[:30]
+
+
+def test_where_there_is_no_witness_file_yet_no_note_is_known(tmp_path):
+    assert FileWitness(tmp_path / "checkpoints").read().notes == ()
 
 
 def test_notes_without_a_blank_line_between_them_and_with_cosignatures_are_told_apart(tmp_path):

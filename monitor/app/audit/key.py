@@ -1,0 +1,39 @@
+"""The file of the key that signs the audit trail: made once, for a trail that nobody has signed yet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from monitor.audit.note import Signer
+from monitor.core.errors import WrongSettings
+from monitor.core.files import create
+
+log = logging.getLogger(__name__)
+
+
+def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer:
+    """The key in the file. A missing file is created, readable by its owner only, unless `before_new` raises.
+
+    Raises:
+        WrongSettings: the file cannot be read or written, others may read it, or it holds no key of this log.
+    """
+    try:
+        if not path.exists():
+            before_new()
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
+                log.warning(
+                    "created a new audit key: %s. Keep a copy of it, and what `monitor audit key` prints elsewhere",
+                    path,
+                )
+        if path.stat().st_mode & 0o077:
+            raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings(f"{path}: cannot read or create the audit key: {error}") from None
+    signer = Signer.load(text)
+    if signer.name != origin:
+        raise WrongSettings(f"{path}: is the key of {signer.name}, but MONITOR_AUDIT__ORIGIN is {origin}")
+    return signer
