@@ -158,7 +158,7 @@ def _audit(application: Application) -> str:
     if not schema_state(application.engine).startswith("at "):
         return key
     status = Proofs(application.engine).status()
-    if keys:
+    if application.auditing.key_file.exists():
         application.auditing.sealer().check()
     if status.waiting_since is not None:
         waited = (application.now() - status.waiting_since).total_seconds()
