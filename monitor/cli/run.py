@@ -49,7 +49,8 @@ def run(
 def serve() -> None:
     """Serve the dashboard and the JSON API.
 
-    MONITOR_WEB__HOST and MONITOR_WEB__PORT set the address. Stops cleanly on SIGTERM.
+    Prints a link that signs you in once, while there is no access token. Stops cleanly on SIGTERM.
+    MONITOR_WEB__HOST and MONITOR_WEB__PORT set the address.
     """
     from monitor.web.server import serve as serve_web
 

@@ -41,7 +41,7 @@ def tokens_create(
 ) -> None:
     """Create a token and print it, this once only.
 
-    The first token closes a dashboard that was open to everybody.
+    From the first token on, the link that `monitor serve` prints opens nothing.
     """
     from monitor.store.tokens import Access
     from monitor.web.base.access import Role
@@ -81,7 +81,9 @@ def tokens_list(*, as_json: AsJson = False) -> None:
         print_json([_shown(token, now) for token in tokens])
         return
     if not tokens:
-        typer.echo("no tokens; without one the dashboard answers on this machine only")
+        typer.echo(
+            "no tokens; without one the dashboard opens on this machine only, by the link that `monitor serve` prints"
+        )
         return
     table = Table("id", "name", "role", "state", "created (UTC)", "by", "last used (UTC)", box=None)
     for token in tokens:

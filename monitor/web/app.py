@@ -32,7 +32,7 @@ from monitor.web.review.candidates import CandidateCache
 from monitor.web.routes import PREFIX as API
 from monitor.web.routes import api as api_router
 from monitor.web.routes import pages as pages_router
-from monitor.web.signin import signin, signin_oidc
+from monitor.web.signin import signin, signin_link, signin_oidc
 
 log = logging.getLogger(__name__)
 _RETRY_AFTER = 5  # seconds that a script should wait when the database is out of reach
@@ -64,7 +64,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.candidates = CandidateCache(application.reviews)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()
-    for router in (health.router, signin.router, signin_oidc.router, api_router, pages_router):
+    for router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):
         app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=WEB_FOLDER / "static"), name="static")
     app.add_middleware(SafeHeaders, secure=guard.secure)

@@ -12,8 +12,7 @@ from monitor.app.background.telemetry import StoreCollector, exposition
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable
 from monitor.store.telemetry import TelemetryStore
-from monitor.web.base.access import Permission
-from monitor.web.base.guard import Needs
+from monitor.web.base.guard import may_scrape
 
 PATIENCE = 2.0  # seconds that `/readyz` waits for the database
 router = APIRouter(include_in_schema=False)
@@ -73,7 +72,7 @@ def collector(application: Application) -> StoreCollector:
     return StoreCollector(lambda now: TelemetryStore(application.engine).figures(now), application.now)
 
 
-@router.get("/metrics", dependencies=[Depends(Needs(Permission.VIEW))])
+@router.get("/metrics", dependencies=[Depends(may_scrape)])
 def metrics(request: Request) -> Response:
     """The metrics in Prometheus's text format, or in OpenMetrics."""
     body, content_type = exposition(request.app.state.collector, request.headers.get("accept", ""))

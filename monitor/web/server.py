@@ -17,6 +17,7 @@ from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.guard import LOOPBACK, Guard
+from monitor.web.signin.signin_link import sign_in_link
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ def serve(application: Application, stop: Event) -> None:
     public = application.settings.public_url or ""
     only_tokens = (
         settings.oidc.issuer is not None or not {settings.host, urlsplit(public).hostname or settings.host} <= LOOPBACK
-    )  # requests through a proxy on this machine look like those of this machine's own user
+    )
     if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
         raise WrongSettings(
             f"MONITOR_WEB__HOST={settings.host} lets other machines in, but nobody could sign in: make an access token "
@@ -55,7 +56,10 @@ def serve(application: Application, stop: Event) -> None:
         )
     )
     host, port = listening.getsockname()[:2]
-    log.info("dashboard: http://%s:%d/", f"[{host}]" if ":" in host else host, port)
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    log.info("dashboard: %s/", address)
+    if not guard.is_closed():
+        log.info("sign in by this link, which works once: %s", sign_in_link(address, guard))
     thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # the main thread handles signals
     thread.start()
     Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second

@@ -241,7 +241,7 @@ def _conclude(
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
     shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
     next_commands = (
-        ("look at everything in a browser; the span of one hour shows the outage best", f"{here} {command} serve"),
+        ("open the link that this prints; the span of one hour shows the outage best", f"{here} {command} serve"),
         ("show the alert that came and went", f"{here} {command} alerts list"),
         ("explain an answer with a wrong verdict", f"{here} {command} explain {shown}"),
         ("prove that nothing was changed since it was stored", f"{here} {command} audit verify"),

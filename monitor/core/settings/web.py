@@ -40,7 +40,7 @@ class OidcSettings(Section):
 
 
 class WebSettings(Section):
-    """The dashboard, `monitor serve`. Without a token or OIDC it serves this machine only."""
+    """The dashboard, `monitor serve`. Without a token or OIDC it serves this machine only, by a printed link."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, lt=65_536)] = 8080

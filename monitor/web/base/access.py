@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+LOCAL = "local"  # the user of this machine, in the audit trail
+
 
 class Permission(StrEnum):
     """What a route needs."""
@@ -43,7 +45,7 @@ _GRANTED: Mapping[Role, frozenset[Permission]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who makes a request. `name` is as the audit trail records it: `token:ada`, `oidc:ada@example.org`, `local`.
+    """Who makes a request. `name` is as the audit trail records it: `token:ada`, `oidc:ada@example.org`, `LOCAL`.
 
     An unsafe request must carry `csrf`; it is None for a bearer token, which no browser sends by itself.
     """

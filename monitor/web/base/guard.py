@@ -1,8 +1,9 @@
 """Identifies the caller by a token in the `Authorization` header or a session cookie, and checks their permission.
 
-Until a first token is made, and without OIDC, the dashboard is open to the user of this machine. Requests must then
-name this machine as their host, so that no web page reaches it under a name of its own (DNS rebinding), and must not
-come through a proxy. After the first token it stays closed, even when all tokens have expired.
+Until a first token is made, and without OIDC, the user of this machine signs in by the link that the start has printed.
+A connection from this machine proves nothing: a proxy here forwards those of everybody, and by default nothing in its
+requests tells. Requests must then also name this machine as their host, so that no web page reaches the dashboard under
+a name of its own (DNS rebinding). After the first token it stays closed, even when all tokens have expired.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from monitor.store.tokens import Access
-from monitor.web.base.access import Identity, Permission, Role
+from monitor.web.base.access import LOCAL, Identity, Permission, Role
 from monitor.web.base.limit import RateLimit
+from monitor.web.base.once import OneTimeSecret
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -45,14 +47,16 @@ class Forbidden(Exception):
 class Guard:
     """Identifies who makes a request.
 
-    `public` is the address under which people reach the dashboard; with `only_tokens` this machine's user has to sign
-    in too. `key` belongs to this process; nothing that several replicas must agree on depends on it.
+    `public` is the address under which people reach the dashboard; with `only_tokens` this machine's user needs a token
+    too. `link` is the secret of the link that signs that user in otherwise. `key` and `link` belong to this process;
+    nothing that several replicas must agree on depends on them.
     """
 
     access: Access
     now: Callable[[], datetime]
     public: str = ""
     only_tokens: bool = False
+    link: OneTimeSecret = field(default_factory=OneTimeSecret, repr=False)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     sign_in_limit: RateLimit = field(default_factory=lambda: RateLimit(most=MAX_SIGN_INS, window=SIGN_IN_WINDOW))
 
@@ -71,7 +75,7 @@ class Guard:
 
         Raises:
             NotSignedIn: the token is wrong, revoked or expired.
-            Forbidden: a dashboard without tokens is reached from elsewhere.
+            Forbidden: a dashboard without tokens is reached under a foreign name, or through a proxy that says so.
             Retriable: the database is out of reach.
         """
         now = self.now()
@@ -80,19 +84,24 @@ class Guard:
             if token is None:
                 raise NotSignedIn("this access token is wrong, revoked or expired")
             return Identity(name=f"token:{token.name}", role=Role(token.role))
-        if cookie := request.cookies.get(self.cookie):
-            session = self.access.session(cookie, now)
-            if session is not None:
-                return Identity(
-                    name=session.subject, role=Role(session.role), csrf=_csrf_token(cookie.encode(errors="replace"))
-                )
-        if self.only_tokens or self.access.closed():
+        cookie = request.cookies.get(self.cookie)
+        session = None if cookie is None else self.access.session(cookie, now)
+        if session is None or session.subject == LOCAL:
+            if self.is_closed():
+                return None
+            require_this_machine(request)
+        if cookie is None or session is None:
             return None
-        if _host(request) not in LOOPBACK or any(name in request.headers for name in _FORWARDED):
-            raise Forbidden(
-                "without access tokens this dashboard answers on 127.0.0.1 only; make one: `monitor tokens create NAME`"
-            )
-        return Identity(name="local", role=Role.ADMIN, csrf=_csrf_token(self.key))
+        csrf = _csrf_token(cookie.encode(errors="replace"))
+        return Identity(name=session.subject, role=Role(session.role), csrf=csrf)
+
+    def is_closed(self) -> bool:
+        """Whether everybody needs a token or OIDC; otherwise the link opens the dashboard to this machine's user.
+
+        Raises:
+            Retriable: the database is out of reach.
+        """
+        return self.only_tokens or self.access.closed()
 
     def is_own_origin(self, origin: str, host: str | None) -> bool:
         """Whether `origin` is this dashboard, reached as `host` or under its public address."""
@@ -121,6 +130,27 @@ class Needs:
         if request.method not in SAFE_METHODS and identity.csrf is not None:
             await _require_own_page(request, identity.csrf)
         return identity
+
+
+async def may_scrape(request: Request) -> None:
+    """The dependency of `/metrics`: whoever may view, and anybody on this machine while there is no token.
+
+    Raises:
+        NotSignedIn, Forbidden: the caller may not.
+    """
+    guard: Guard = request.app.state.guard
+    if bearer(request) is None and not await run_in_threadpool(guard.is_closed):
+        require_this_machine(request)
+    else:
+        await Needs(Permission.VIEW)(request)
+
+
+def require_this_machine(request: HTTPConnection) -> None:
+    """Raises `Forbidden` when a request for a dashboard without tokens says that it comes from elsewhere."""
+    if _host(request) not in LOOPBACK or any(name in request.headers for name in _FORWARDED):
+        raise Forbidden(
+            "without access tokens this dashboard answers on 127.0.0.1 only; make one: `monitor tokens create NAME`"
+        )
 
 
 def bearer(request: HTTPConnection) -> str | None:

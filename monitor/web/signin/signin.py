@@ -56,9 +56,15 @@ def sign_out(request: Request) -> Response:
 
 def sign_in_form(request: Request, destination: str, problem: str | None = None, *, status: int = 200) -> Response:
     """The sign-in page; `problem` says why the last attempt failed."""
-    oidc = request.app.state.application.settings.web.oidc.issuer is not None
-    path = local_path(destination)
-    return bare_page("signin/signin.html", status=status, destination=path, problem=problem, oidc=oidc)
+    guard: Guard = request.app.state.guard
+    return bare_page(
+        "signin/signin.html",
+        status=status,
+        destination=local_path(destination),
+        problem=problem,
+        oidc=request.app.state.application.settings.web.oidc.issuer is not None,
+        by_link=not guard.is_closed(),
+    )
 
 
 def count_attempt(request: Request) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 import httpx2
@@ -24,16 +25,59 @@ def serving(installation, *, anew=False, **settings):
     return running, running.err.partition("dashboard: ")[2].split("/\n")[0]
 
 
+def link_of(running):
+    return until("it prints the link", lambda: re.search(r"works once: (\S+)", running.err))[1]
+
+
 def test_it_serves_this_machine_until_it_is_told_to_stop(installation):
     running, url = serving(installation, anew=True)
     assert url.startswith("http://127.0.0.1:")
     assert httpx2.get(f"{url}/readyz").text == "ready\n"
-    assert "local, admin" in httpx2.get(url).text
+    with httpx2.Client(follow_redirects=True) as browser:
+        assert "local, admin" not in browser.get(url).text
+        assert "local, admin" in browser.get(link_of(running)).text
+        assert "local, admin" in browser.get(url).text
     assert httpx2.get(url, headers={"Host": "rebound.example.org"}).status_code == 403
-    head = httpx2.head(url)
+    head = httpx2.head(f"{url}/signin")
     assert (head.status_code, head.content) == (200, b"")
     assert running.terminate() == 0
     assert "Traceback" not in running.err
+
+
+def test_a_link_works_once_and_a_restart_prints_another(installation):
+    running, url = serving(installation)
+    link = link_of(running)
+    assert httpx2.get(link, follow_redirects=False).status_code == 303
+    spent = httpx2.get(link, follow_redirects=False)
+    assert (spent.status_code, "set-cookie" in spent.headers) == (403, False)
+    assert "restart" in spent.text
+    assert running.terminate() == 0
+    running, url = serving(installation)
+    assert link_of(running) != link
+    assert httpx2.get(url + link[link.index("/signin") :], follow_redirects=False).status_code == 403
+    assert httpx2.get(link_of(running), follow_redirects=False).status_code == 303
+    assert running.terminate() == 0
+
+
+def test_what_nginx_forwards_by_default_is_not_this_machine_s_user(installation):
+    """HTTP/1.0, the upstream's name as host, and no header that tells of a proxy."""
+    running, url = serving(installation)
+    here = url.removeprefix("http://")
+    host, _, port = here.partition(":")
+
+    def forwarded(request):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(f"{request} HTTP/1.0\r\nHost: {here}\r\nConnection: close\r\n\r\n".encode())
+            return b"".join(iter(lambda: connection.recv(2**16), b"")).decode()
+
+    assert " 303 " in forwarded("GET /").splitlines()[0]
+    for path in ("/api/v1/ledger", "/api/v1/interactions/export?format=csv"):
+        assert " 401 " in forwarded(f"GET {path}").splitlines()[0]
+    for path in ("/", "/alerts", "/audit", "/signin/link", "/signin/link?secret=guessed"):
+        assert "local, admin" not in forwarded(f"GET {path}")
+    for path in ("/healthz", "/readyz", "/metrics"):  # as before, for what runs on this machine
+        assert " 200 " in forwarded(f"GET {path}").splitlines()[0]
+    assert running.terminate() == 0
 
 
 def test_other_machines_are_served_only_once_somebody_could_sign_in(installation):

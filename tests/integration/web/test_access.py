@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -214,9 +215,62 @@ def open_site(make_site):
     return make_site()
 
 
+def by_link(site, client, secret=None):
+    return client.get("/signin/link", params={"secret": site.guard.link.secret if secret is None else secret})
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LOCALHOST"])
 def test_without_tokens_this_machine_s_user_is_in(open_site, host):
-    assert "local, admin" in open_site.anonymous(at=f"http://{host}").get("/").text
+    client = open_site.anonymous(at=f"http://{host}")
+    assert by_link(open_site, client).headers["location"] == "/"
+    assert "local, admin" in client.get("/").text
+
+
+def test_without_the_link_nobody_is_in(open_site):
+    client = open_site.anonymous()
+    assert client.get("/").headers["location"] == "/signin?next=%2F"
+    assert "monitor serve" in client.get("/signin").text
+    assert client.get("/api/v1/ledger").status_code == 401
+    for secret in ("", "guessed", open_site.guard.link.secret[:-1], "ü"):
+        assert by_link(open_site, client, secret).status_code == 403
+    assert client.get("/api/v1/ledger").status_code == 401
+
+
+def test_the_link_works_once(open_site):
+    first, second = open_site.anonymous(), open_site.anonymous()
+    assert by_link(open_site, first).status_code == 303
+    assert by_link(open_site, second).status_code == 403
+    assert second.get("/").status_code == 303
+    assert by_link(open_site, first).headers["location"] == "/"  # reloading it does no harm
+
+
+def test_of_many_that_use_the_link_at_once_one_is_in(open_site):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: by_link(open_site, open_site.anonymous()).status_code, range(8)))
+    assert sorted(answers) == [303] + [403] * 7
+
+
+def test_the_link_still_works_after_the_database_was_away(open_site, monkeypatch):
+    def gone(*_, **__):
+        raise Retriable("gone")
+
+    with monkeypatch.context() as away:
+        away.setattr(type(open_site.access), "begin_session", gone)
+        assert by_link(open_site, open_site.anonymous()).status_code == 503
+    assert by_link(open_site, open_site.anonymous()).status_code == 303
+
+
+def test_guesses_of_the_link_are_limited(open_site):
+    client = open_site.anonymous()
+    assert [by_link(open_site, client, "guessed").status_code for _ in range(MAX_SIGN_INS)] == [403] * MAX_SIGN_INS
+    assert by_link(open_site, client).status_code == 429
+
+
+def test_metrics_are_for_this_machine_while_there_is_no_token(open_site):
+    assert open_site.anonymous().get("/metrics").status_code == 200
+    assert open_site.anonymous(authorization="Bearer mon_wrong").get("/metrics").status_code == 401
+    open_site.token("viewer")
+    assert open_site.anonymous().get("/metrics").status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -237,6 +291,7 @@ def test_what_came_through_a_proxy_is_not_from_this_machine(open_site, name):
 
 def test_a_page_of_another_site_does_nothing_to_an_open_dashboard(open_site):
     client = open_site.anonymous()
+    by_link(open_site, client)
     body = {"matchers": [{"label": "app", "operator": "=", "value": "shop"}], "seconds": 60}
     for headers in ({}, {"origin": "https://elsewhere.example.org"}, {"x-csrf-token": "0" * 64}):
         assert client.post("/api/v1/silences", json=body, headers=headers).status_code == 403
@@ -244,9 +299,11 @@ def test_a_page_of_another_site_does_nothing_to_an_open_dashboard(open_site):
 
 def test_once_there_was_a_token_it_stays_shut(open_site, moving):
     client = open_site.anonymous()
+    by_link(open_site, client)
     assert client.get("/").status_code == 200
     open_site.token("viewer", expires_at=moving() + timedelta(days=1))
     assert client.get("/").status_code == 303
+    assert by_link(open_site, open_site.anonymous()).status_code == 403
     moving.pass_by(timedelta(days=2))
     assert client.get("/").status_code == 303
 

@@ -15,10 +15,11 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
 class Site:
-    """Where it is, and what stands behind it."""
+    """Where it is, the link that signs in there once, and what stands behind it."""
 
-    def __init__(self, url: str, database: str, installation: Installation) -> None:
+    def __init__(self, url: str, link: str, database: str, installation: Installation) -> None:
         self.url = url
+        self.link = link
         self.database = database
         self.installation = installation
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, StorageState, sync_playwright
 
 from monitor.alert.rules.file import load_rules
 from monitor.app.wiring.application import Application
@@ -51,8 +51,8 @@ def site(
         made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
         assert made.returncode == 0, made.stderr
     server = installation.start("serve", WEB__PORT="0", RULES=str(folder / "rules.yaml"))
-    found = until("the dashboard serves", lambda: re.search(r"http://127\.0\.0\.1:\d+", server.err))
-    yield Site(found.group(), database, installation)
+    found = until("the dashboard serves", lambda: re.search(r"works once: ((http://127\.0\.0\.1:\d+)/\S+)", server.err))
+    yield Site(found[2], found[1], database, installation)
     assert server.terminate() == 0
     installation.close()
 
@@ -86,13 +86,25 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def signed_in(browser: Browser, site: Site) -> StorageState:
+    """The cookies of the browser that has opened the printed link."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(site.link)
+        assert page.url == f"{site.url}/"
+        return context.storage_state()
+
+
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, site: Site, signed_in: StorageState) -> Iterator[Callable[..., Visit]]:
     """Opens pages in contexts of their own; afterwards checks for console errors and requests to other hosts."""
     opened: list[tuple[BrowserContext, Visit]] = []
 
     def begin(size: tuple[int, int] = DESKTOP, **context: Any) -> Visit:
-        its = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        its = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, **{"storage_state": signed_in, **context}
+        )
         opened.append((its, Visit(its, site)))
         return opened[-1][1]
 
