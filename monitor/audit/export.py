@@ -29,10 +29,22 @@ from importlib.resources import files
 from typing import IO, BinaryIO
 
 from monitor.audit.canonical import canonical
-from monitor.audit.index_page import SHOWN, DifferingRecord, ShownRecord, Summary, index_page
 from monitor.audit.note import opened
 from monitor.audit.record import portable
-from monitor.audit.verifier import CHECKPOINTS, CONSISTENCY, FORMAT, MANIFEST, PROFILES, RECORDS, RULES
+from monitor.audit.verifier import (
+    CHECKPOINTS,
+    CONSISTENCY,
+    FORMAT,
+    KEY,
+    MANIFEST,
+    PAGE,
+    PROFILES,
+    RECORDS,
+    RULES,
+    SHOWN,
+    Shown,
+    index_page,
+)
 from monitor.core.model import Json
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
@@ -97,8 +109,8 @@ class _Counts:
     withheld: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
-    first: list[ShownRecord] = field(default_factory=list)
-    differs: list[DifferingRecord] = field(default_factory=list)
+    first: list[Shown] = field(default_factory=list)
+    differs: list[Json] = field(default_factory=list)
 
 
 def write_export(
@@ -145,28 +157,6 @@ def write_export(
         steps: list[Json] = [{"from": step.old, "to": step.new, "proof": _base64(step.proof)} for step in consistency]
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
         verifier = files("monitor.audit").joinpath("verifier.py").read_bytes()
-        summary = Summary(
-            about=asked,
-            checkpoint=head,
-            kinds=counts.kinds,
-            verdicts=counts.verdicts,
-            disclosed=counts.disclosed,
-            partly=counts.partly,
-            withheld=counts.withheld,
-            differs=counts.differs,
-            verifier_key=about.verifier_key,
-        )
-        for name, content in (
-            (CHECKPOINTS, "\n".join(checkpoints).encode()),
-            (CONSISTENCY, canonical(steps)),
-            (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
-            (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
-            ("index.html", index_page(summary, counts.first).encode()),
-            ("key.txt", f"{about.verifier_key}\n".encode()),
-            ("verify.py", verifier),
-        ):
-            with writer.file(name) as file:
-                file.write(content)
         manifest: dict[str, Json] = {
             "format": FORMAT,
             "about": asked,
@@ -179,18 +169,21 @@ def write_export(
                 "withheld": counts.withheld,
                 "checkpoints": len(checkpoints),
             },
-            "differs": [
-                {
-                    "index": record.index,
-                    "kind": record.kind,
-                    "app": record.app,
-                    "id": record.id,
-                    "how": list(record.how),
-                }
-                for record in counts.differs
-            ],
-            "files": dict(sorted(writer.written.items())),
+            "differs": counts.differs,
         }
+        page = index_page(manifest, about.verifier_key, counts.verdicts, counts.first)
+        for name, content in (
+            (CHECKPOINTS, "\n".join(checkpoints).encode()),
+            (CONSISTENCY, canonical(steps)),
+            (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
+            (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            (PAGE, page.encode()),
+            (KEY, f"{about.verifier_key}\n".encode()),
+            ("verify.py", verifier),
+        ):
+            with writer.file(name) as file:
+                file.write(content)
+        manifest["files"] = dict(sorted(writer.written.items()))
         with writer.file(MANIFEST) as file:
             file.write(_readable(manifest))
     return manifest
@@ -245,17 +238,13 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         counts.partly += 0 < opened_ < len(committed)
         counts.withheld += bool(committed) and not opened_
         if record.stored is Stored.DIFFERS:
-            counts.differs.append(
-                DifferingRecord(
-                    index=record.index, kind=leaf["kind"], app=leaf["app"], id=leaf["id"], how=tuple(record.differs)
-                )
-            )
+            named = {"index": record.index, "kind": leaf["kind"], "app": leaf["app"], "id": leaf["id"]}
+            counts.differs.append({**named, "how": list(record.differs)})
         if "verdict" in leaf:
             counts.verdicts[leaf["verdict"]] += 1
         if len(counts.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (record.disclosed or {}).items()}
-            differs = record.stored is Stored.DIFFERS
-            counts.first.append(ShownRecord(index=record.index, leaf=leaf, values=values, differs=differs))
+            counts.first.append((record.index, leaf, values))
         disclosed: Json = None
         if record.disclosed is not None:
             disclosed = {name: dict(of) for name, of in record.disclosed.items()}

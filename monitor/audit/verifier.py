@@ -7,8 +7,9 @@ this program: whoever forges an export can put any key into it.
 
 The program checks that the key signed every checkpoint; that each checkpoint's tree grew out of the one before; that
 every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that
-profiles and rules are those of the log; and that the files are those of the manifest. It cannot show that no record was
-left out: an export holds the records of one app and one span of time.
+profiles and rules are those of the log; that the files are those of the manifest; and that the page for people shows
+the proved records and nothing else, by making it anew. It cannot show that no record was left out: an export holds the
+records of one app and one span of time.
 
 It names every fault. Exit code: 0 everything is proved, 1 something is not, 2 wrong use.
 
@@ -26,14 +27,16 @@ import zipfile
 import zlib
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import IO, Any
 
 FORMAT = "monitor-audit-export/1"
 MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.txt"
 CONSISTENCY, PROFILES, RULES = "consistency.json", "profiles.json", "rules.jsonl"
+PAGE, KEY = "index.html", "key.txt"
 LARGEST_INTEGER = 2**53
 DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # around the point, up to which ECMAScript writes no exponent
 BLOCK = 1 << 20  # bytes
@@ -41,6 +44,7 @@ MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)  # RuntimeError: encrypted
 
 Point = tuple[int, int, int, int]
+Shown = tuple[int, Any, Any]  # the index of a record, its leaf, and its disclosed values by field
 
 
 class Fault(Exception):
@@ -218,7 +222,8 @@ class Key:
     """A verifier key: `name+hash+base64`. Raises ValueError for any other text."""
 
     def __init__(self, text: str) -> None:
-        self.name, id_, encoded = text.strip().split("+", 2)
+        self.text = text.strip()
+        self.name, id_, encoded = self.text.split("+", 2)
         content = b64decode(encoded, validate=True)
         self.id, self.public = bytes.fromhex(id_), content[1:]
         expected = hashlib.sha256(self.name.encode() + b"\n" + content).digest()[:4]
@@ -249,6 +254,109 @@ def opened(text: str, lines: str, key: Key) -> tuple[int, bytes]:
             return int(size), b64decode(root)
     by = f"is signed by {', '.join(signers)}, not by the given key {key.name}+{key.id.hex()}"
     raise WrongKey(f"{by}: the key is wrong, or the export is from another log")
+
+
+# --- the page, which holds nothing but what the manifest and the records say
+
+SHOWN = 500  # records in the table of the page
+LONGEST = 600  # characters of a text in the table
+STYLE = """
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0 }
+caption { text-align: left; padding: .3rem 0 }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8886 }
+td { overflow-wrap: anywhere }
+pre, code { font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap: anywhere; white-space: pre-wrap }
+.wide { overflow-x: auto }
+@media print { body { margin: 0; max-width: none } }
+"""
+
+HOW = """\
+<h2>How to check this export</h2>
+<p>You need Python 3.9 or later, and the public key, which must come from the operator of the log and not from here:</p>
+<pre>python verify.py EXPORT.zip --key 'name+hash+base64'</pre>
+<p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. A leaf holds personal fields as
+commitments; where they are disclosed, the key beside the value opens them. After an erasure nothing opens them any
+more, and the leaf is still proved. No export can show that no record was left out. This page is for reading; what is
+proved is <code>records.jsonl</code>.</p>
+<h2>Records</h2>"""
+
+
+def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequence[Shown]) -> str:
+    """The page of an export in HTML: one file that loads nothing, with all text of records escaped.
+
+    `verdicts` counts the assessments of all records; `first` are the records of its table.
+    """
+    about, counts, checkpoint = manifest["about"], manifest["counts"], manifest["checkpoint"]
+    differs = manifest["differs"]
+    asked = {
+        "App": about["app"] or "every app",
+        "Span": f"{about['from']} to {about['to']}",
+        "Made": f"{about['made_at']} by {about['made_by']}",
+        "Log": about["origin"],
+        "Checkpoint": f"{checkpoint['size']} leaves, root {checkpoint['root']}",
+        "Public key": key,
+        "Records": counts["records"],
+        "Disclosed in full": counts["disclosed"],
+        "Disclosed in part": counts["partly"],
+        "Erased or withheld": counts["withheld"],
+        "Not stored as sealed": len(differs),
+    }
+    differing = [(its["index"], its["kind"], its["app"], its["id"], "; ".join(its["how"])) for its in differs]
+    not_as_sealed = {its["index"] for its in differs}
+    columns = ("Leaf", "Kind", "App", "Id", "When", "What", "Question", "Answer")
+    rows = [cells(*shown, differs=shown[0] in not_as_sealed) for shown in first]
+    return "\n".join(
+        (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+            f"<title>Audit export</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Audit export</h1>",
+            table("About this export", ("What", "Value"), asked.items()),
+            *([table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
+            table("Records by kind", ("Kind", "Records"), sorted(counts["kinds"].items())),
+            table("Assessments by verdict", ("Verdict", "Assessments"), sorted(verdicts.items())),
+            HOW,
+            table(f"The first {len(first)} of {counts['records']}", columns, rows),
+            "</main>\n</body>\n</html>\n",
+        )
+    )
+
+
+def cells(index: int, leaf: Any, values: Any, *, differs: bool) -> tuple[object, ...]:
+    """The row of a record: its leaf, and the disclosed values by field."""
+    why = "(not shown: the stored row is not what was sealed)" if differs else "(erased or withheld)"
+    committed = leaf.get("committed")
+    withheld = why if isinstance(committed, dict) and "question" in committed else ""
+    texts = (shortened(values[name]) if name in values else withheld for name in ("question", "answer"))
+    return (index, leaf["kind"], leaf["app"], leaf["id"], leaf.get("occurred_at") or "", what(leaf), *texts)
+
+
+def what(leaf: Any) -> str:
+    """What a leaf says, in short."""
+    if "verdict" in leaf:
+        return " ".join((shortened(leaf["verdict"]), shortened(leaf.get("reasons") or "")))
+    if "metric" in leaf:
+        return f"{shortened(leaf['metric'])} {shortened(leaf.get('score'))}"
+    return shortened(leaf["body"]) if "body" in leaf else ""
+
+
+def shortened(value: Any) -> str:
+    """The value as text, cut to its longest."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def table(caption: str, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table in HTML, with everything escaped."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "\n".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<div class="wide" role="region" aria-label="{escape(caption)}" tabindex="0">\n'
+        f"<table><caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
 
 
 # --- the export
@@ -288,6 +396,9 @@ class Verifier:
         self.manifest: dict[str, Any] = {}
         self.definitions: dict[str, set[str]] = {}  # of profiles, from the log
         self.rules: set[str] = set()  # the digests of rule sets, from the log
+        self.verdicts: Counter[str] = Counter()
+        self.first: list[Shown] = []  # the records that the page shows
+        self.recoveries: list[str] = []
         self.last = -1
 
     def run(self) -> None:
@@ -303,7 +414,7 @@ class Verifier:
             for at, line in enumerate(lines, start=1):
                 with self.about(f"{RECORDS} line {at}"):
                     self._check_record(line)
-        for check in (self._check_profiles, self._check_rules, self._check_counts):
+        for check in (self._check_profiles, self._check_rules, self._check_counts, self._check_page):
             with self.about("the export"):
                 check()
 
@@ -392,11 +503,22 @@ class Verifier:
         leaf = hashlib.sha256(b"\x00" + body.encode()).digest()
         if not included(index, size, leaf, root, hashes(entry["proof"])):
             self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is from another log")
+        self._remember(index, record)
+        if len(self.first) < SHOWN:
+            values = {name: opening["value"] for name, opening in (disclosed or {}).items()}
+            self.first.append((index, json.loads(body), values))
+        self._check_disclosed(of, record.get("committed", {}), disclosed)
+
+    def _remember(self, index: int, record: Any) -> None:
+        """Keeps what later checks, the page and the summary need of a record."""
         if record["kind"] == "profile":
             self.definitions.setdefault(record["id"], set()).add(record["body"]["definition"])
         if record["kind"] == "rules":
             self.rules.add(record["body"]["digest"])
-        self._check_disclosed(of, record.get("committed", {}), disclosed)
+        if record["kind"] == "recovery":
+            self.recoveries.append(recovery(index, record["body"]))
+        if "verdict" in record:
+            self.verdicts[record["verdict"]] += 1
 
     def _check_disclosed(self, of: str, committed: dict[str, str], disclosed: dict[str, Any] | None) -> None:
         left = sorted(set(committed) - set(disclosed or {}))
@@ -444,6 +566,14 @@ class Verifier:
         if self.manifest["checkpoint"] != {"size": size, "root": b64encode(root).decode()}:
             self.faults.append(f"{MANIFEST}: its checkpoint is not the last entry of {CHECKPOINTS}")
 
+    def _check_page(self) -> None:
+        if self.files.text(PAGE) != index_page(self.manifest, self.key.text, self.verdicts, self.first):
+            raise Fault(
+                f"not proved: {PAGE} is not the page that the proved records give: do not believe what it shows"
+            )
+        if self.files.text(KEY).strip() != self.key.text:
+            raise Fault(f"not proved: {KEY} holds another key than the given one")
+
     def summary(self) -> list[str]:
         """What was proved, and what was not, in lines."""
         app, (size, root) = self.manifest["about"]["app"], self.heads[-1]
@@ -457,10 +587,12 @@ class Verifier:
             f"        as leaves of the log {self.key.name} at {size} leaves, root {root.hex()}",
             f"        {texts}",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
-            "not proved: that no record was left out; who asked for the export and when",
+            f"        {PAGE} shows these records, and nothing else",
+            "not proved: that no record was left out; who asked for the export and when; what the database holds now",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"note: {note}" for note in self.notes),
             *(f"note: {note}" for note in self._differing()),
+            *(f"note: {note}" for note in self.recoveries),
         ]
 
     def _differing(self) -> Iterator[str]:
@@ -468,6 +600,15 @@ class Verifier:
         for entry in self.manifest["differs"]:
             of = f"leaf {entry['index']} ({entry['kind']} {entry['id']!r})"
             yield f"{of}: the database does not hold what was sealed: {'; '.join(entry['how'])}"
+
+
+def recovery(index: int, body: Any) -> str:
+    """What the leaf of a recovery says: that the log lost leaves when its database was restored from a backup."""
+    first, last = body["restored"]["size"], body["lost"][-1][0] - 1
+    return (
+        f"leaf {index} is a recovery from a backup by {body['by']} at {body['at']} ({body['reason']}): leaves {first} "
+        f"to {last} of an earlier history were lost, with {len(body['lost'])} signed checkpoints"
+    )
 
 
 def hashes(encoded: Sequence[str]) -> list[bytes]:

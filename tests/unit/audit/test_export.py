@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from base64 import b64encode
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -15,9 +16,8 @@ from monitor.audit import verifier as standalone
 from monitor.audit.export import ExportedRecord, write_export
 from monitor.audit.merkle import inclusion_proof
 from monitor.audit.note import NotProved, Signer
-from monitor.audit.record import (
-    act_record,
-)
+from monitor.audit.record import act_record
+from monitor.audit.recovery import Head, Recovery, WitnessState
 from tests.factories.audit.export import (
     ABOUT,
     ACTS,
@@ -43,6 +43,36 @@ def test_an_export_is_proved_and_says_what_it_holds(verify):
     assert "note:" not in said
     assert "3 checkpoints" in said
     assert "0 profiles and 0 rule sets without a record" in said
+
+
+def test_an_export_of_the_release_before_is_proved_with_its_page(verify):
+    """Written by that release, with an erased interaction and a row that is not what was sealed."""
+    code, said = verify((Path(__file__).parent / "export_of_earlier_release.zip").read_bytes())
+    assert code == 0, said
+    assert "12 records (5 assessment, 5 interaction, 1 profile, 1 rules) of support-bot" in said
+    assert "index.html shows these records, and nothing else" in said
+    assert "note: leaf 2 (interaction 'q-0'): the database does not hold what was sealed" in said
+
+
+def test_a_recovery_from_a_backup_is_said(verify):
+    lost = Head(9, b64encode(bytes(32)).decode())
+    recovery = Recovery(
+        by="ann",
+        at="2025-11-21T12:00:00+00:00",
+        reason="the disk failed",
+        restored=Head.of(2, LOG.node(1, 0)),
+        signed=2,
+        witnesses=(WitnessState(name="file", newest=lost, at=None, lost=1),),
+        lost=(lost,),
+    )
+    record = act_record(kind="recovery", app="", subject="trail", body=recovery.body(SIGNER))
+    log = Log([*ACTS, record])
+    proof = inclusion_proof(2, 3, log.node)
+    records = [ExportedRecord(index=2, body=log.bodies[2].decode(), proof=proof, disclosed=None)]
+    code, said = verify(an_export(log=log, records=records, checkpoints=[log.note(3)], consistency=[], profiles={}))
+    assert code == 0, said
+    assert "note: leaf 2 is a recovery from a backup by ann at 2025-11-21T12:00:00+00:00 (the disk failed)" in said
+    assert "leaves 2 to 8 of an earlier history were lost, with 1 signed checkpoints" in said
 
 
 def test_the_verifier_of_the_export_runs_alone_on_the_zip_and_the_folder(tmp_path):

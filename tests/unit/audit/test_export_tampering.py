@@ -223,6 +223,31 @@ def test_what_else_was_changed_is_named_though_the_manifest_was_made_to_fit(veri
     assert said in faults
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda page: page.replace("Deleted snapshots are kept for 30 days.", "They are never deleted."),
+        lambda page: page.replace("<td>grounded</td><td>5</td>", "<td>grounded</td><td>50</td>"),
+        lambda page: page.replace("</main>", "<p>Everything was checked by an auditor.</p></main>"),
+        lambda page: page.replace(SIGNER.verifier_key, Signer("monitor", bytes(32)).verifier_key),
+        lambda page: page + " ",
+    ],
+    ids=["an answer", "a count", "a sentence", "the key", "a space"],
+)
+def test_a_forged_page_is_said_not_to_be_proved(verify, change):
+    files = unpacked()
+    page = files["index.html"].decode()
+    assert change(page) != page
+    code, said = verify(packed(files | {"index.html": change(page).encode()}))
+    assert code == 1
+    assert "not proved: index.html is not the page that the proved records give" in said
+
+
+def test_a_forged_key_beside_the_export_is_said_not_to_be_proved(verify):
+    code, said = verify(packed(unpacked() | {"key.txt": f"{Signer('monitor', bytes(32)).verifier_key}\n".encode()}))
+    assert (code, said) == (1, "fault: the export: not proved: key.txt holds another key than the given one\n")
+
+
 def test_a_wrong_signature_under_the_right_name_is_found(verify):
     files = unpacked()
     files["checkpoints.txt"] = files["checkpoints.txt"].replace(b"audit\n4\n", b"audit\n5\n")
