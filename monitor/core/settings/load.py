@@ -122,12 +122,20 @@ class Settings(BaseSettings):
         )
 
 
+def _is_secret_file(name: str) -> bool:
+    """Whether a name in the environment names a file with the value of a setting, and is no setting by itself."""
+    section, _, field = name.upper().removeprefix(PREFIX).lower().partition("__")
+    known = Settings.model_fields.get(section)
+    fields = getattr(known.annotation, "model_fields", {}) if known else {}
+    return name.upper().endswith(_FILE) and field not in fields
+
+
 class _PlainSource(EnvSettingsSource):
     """The environment without the names of secret files."""
 
     @override
     def _load_env_vars(self) -> Mapping[str, str | None]:
-        return {name: value for name, value in super()._load_env_vars().items() if not name.upper().endswith(_FILE)}
+        return {name: value for name, value in super()._load_env_vars().items() if not _is_secret_file(name)}
 
 
 class _SecretFileSource(EnvSettingsSource):
@@ -137,7 +145,7 @@ class _SecretFileSource(EnvSettingsSource):
     def _load_env_vars(self) -> dict[str, str | None]:
         values: dict[str, str | None] = {}
         for name, path in os.environ.items():
-            if name.upper().startswith(PREFIX) and name.upper().endswith(_FILE):
+            if name.upper().startswith(PREFIX) and _is_secret_file(name):
                 try:
                     values[name[: -len(_FILE)].lower()] = Path(path).read_text(encoding="utf-8").strip()
                 except (OSError, UnicodeDecodeError) as error:

@@ -104,6 +104,13 @@ def test_a_nested_secret_is_read_from_the_file_that_is_named(env, secret_file, n
     assert getattr(getattr(load_settings(), section), field).get_secret_value() == SECRET
 
 
+@pytest.mark.parametrize("name", ["key_file", "witness_file"])
+def test_a_setting_that_is_a_file_is_no_file_with_a_secret(env, tmp_path, name):
+    path = tmp_path / "not there yet"
+    env(**{f"MONITOR_AUDIT__{name.upper()}": path})
+    assert getattr(load_settings().audit, name) == path
+
+
 def test_a_secret_file_stands_between_the_environment_and_the_toml_file(env, toml, secret_file):
     toml('database_url = "from-toml"')
     env(MONITOR_DATABASE_URL_FILE=secret_file)
