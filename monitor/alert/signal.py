@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from monitor.core.model import Reason, Verdict
 
@@ -49,6 +49,19 @@ class Signal:
     def is_momentary(self) -> bool:
         """Whether it is a momentary state, without a window."""
         return self.kind in (SignalKind.LAG, SignalKind.LEDGER)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The signal whose `str` is `text`.
+
+        Raises:
+            ValueError: this release knows no such signal.
+        """
+        word, _, name = text.partition(" of ")
+        kind = SignalKind(word)
+        if name not in {SignalKind.RATE: RATES, SignalKind.MEAN: MEANS}.get(kind, ("",)):
+            raise ValueError(f"there is no signal {text!r}")
+        return cls(kind=kind, name=name)
 
     def __str__(self) -> str:
         """`rate of negative`, `mean of sda`, `no_data`."""

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from monitor.alert.notification import Severity, Unit
 from monitor.alert.rule import Rule
+from monitor.alert.signal import Label
 from monitor.alert.window import Observation, Outcome, gone_by
 
 
@@ -43,7 +44,8 @@ class Alert:
 
     `fingerprint` is the same in all episodes; `episode` names one run of pending and firing. `labels` are the labels of
     the answers and of the rule. `receivers` are the names notified when it fired, so that they also hear of its end.
-    `normal_since`: nothing breaches any more, but the alert goes on firing for `keep_firing_for`.
+    `normal_since`: nothing breaches any more, but the alert goes on firing for `keep_firing_for`. `selector` and `by`
+    are those of the rule, so that the signal can be counted when the rule is gone; None from an earlier release.
     """
 
     fingerprint: str
@@ -73,6 +75,8 @@ class Alert:
     bound: float
     detail: str | None = None
     note: str | None = None
+    selector: Mapping[str, tuple[str, ...]] | None = None
+    by: tuple[Label, ...] | None = None
 
     @property
     def matched(self) -> Mapping[str, str]:
@@ -212,6 +216,8 @@ def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
         upper=observation.upper,
         bound=observation.bound,
         detail=observation.detail,
+        selector=rule.selector,
+        by=rule.by,
     )
 
 
@@ -229,6 +235,8 @@ def _updated(alert: Alert, rule: Rule, observation: Observation) -> Alert:
         # notified receivers also hear of the end; receivers added since are notified too
         receivers=tuple(dict.fromkeys((*alert.receivers, *(rule.receivers or ())))) if alert.state.active else (),
         detail=observation.detail,
+        selector=rule.selector,
+        by=rule.by,
     )
     if observation.outcome is Outcome.ERROR:
         return tuned

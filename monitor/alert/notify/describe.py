@@ -14,7 +14,7 @@ from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, NotifiedAlert, Point
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
-from monitor.alert.signal import SignalKind
+from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span
 
 BASELINE = timedelta(days=7)  # the time before the window that it is compared with
@@ -65,11 +65,11 @@ class Describer:
         rule = next((rule for rule in self.rules if rule.name == alert.rule), None)
         if rule is None or rule.signal.is_momentary:
             return Description()
-        course = course_of(self.signals, rule, alert, now)
+        course = course_of(self.signals, alert, now, signal=rule.signal, selector=rule.selector, by=rule.by)
         if rule.signal.kind is not SignalKind.RATE or alert.status != "firing":
             return Description(course=course)
         window, baseline = spans(alert, now)
-        rows = self.answers.read(rule.selector, _alert_labels(rule, alert), rule.signal.name, window, baseline)
+        rows = self.answers.read(rule.selector, _alert_labels(rule.by, alert), rule.signal.name, window, baseline)
         explanation = explain(*rows, signal=rule.signal.name, embed=self.embed)
         self.explanations.save(alert, explanation, now)
         return Description(
@@ -89,21 +89,31 @@ class Describer:
         )
 
 
-def course_of(signals: SignalReader, rule: Rule, alert: NotifiedAlert, now: datetime) -> Course | None:
+def course_of(
+    signals: SignalReader,
+    alert: NotifiedAlert,
+    now: datetime,
+    *,
+    signal: Signal,
+    selector: Mapping[str, tuple[str, ...]],
+    by: Sequence[str],
+) -> Course | None:
     """The signal of an alert from a while before it began up to `now`; None if the signal is not counted over time.
+
+    `signal`, `selector` and `by` are those of the rule that raised the alert.
 
     Raises:
         Retriable: the store is out of reach.
     """
-    if rule.signal.is_momentary or rule.signal.kind is SignalKind.NO_DATA:
+    if signal.is_momentary or signal.kind is SignalKind.NO_DATA:
         return None
     end = _floor(now) + MINUTE
     start = _floor(alert.started_at) - max(3 * alert.window, SHORTEST_COURSE)
     step = max(-(-(end - start) // POINTS // MINUTE), 1) * MINUTE
     starts = [end - step * back for back in range(-(-(end - start) // step), 0, -1)]
     pieces = [Span(start=at, end=at + step) for at in starts]
-    selector = {**rule.selector, **{label: (value,) for label, value in _alert_labels(rule, alert).items()}}
-    found = signals.counts(rule.signal, selector, (), pieces)
+    counted = {**selector, **{label: (value,) for label, value in _alert_labels(by, alert).items()}}
+    found = signals.counts(signal, counted, (), pieces)
     points = tuple(
         Point(at=piece.start, value=count.mean, total=count.total)
         for piece, count in zip(pieces, found[0].counts, strict=True)
@@ -111,9 +121,9 @@ def course_of(signals: SignalReader, rule: Rule, alert: NotifiedAlert, now: date
     return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal)
 
 
-def _alert_labels(rule: Rule, alert: NotifiedAlert) -> dict[str, str]:
+def _alert_labels(by: Sequence[str], alert: NotifiedAlert) -> dict[str, str]:
     """The labels that select the alert's answers among those that the rule watches."""
-    return {label: alert.labels[label] for label in rule.by if label in alert.labels}
+    return {label: alert.labels[label] for label in by if label in alert.labels}
 
 
 def spans(alert: NotifiedAlert, now: datetime) -> tuple[Span, Span]:

@@ -156,6 +156,8 @@ def alert_of(row: Row[Any]) -> Alert:
             "annotations": row.annotations,
             "receivers": tuple(row.receivers),
             "bound": row.threshold,
+            "selector": None if row.selector is None else {label: tuple(of) for label, of in row.selector.items()},
+            "by": None if row.by is None else tuple(row.by),
         }
     )
 
@@ -169,6 +171,8 @@ def _save(connection: Connection, change: Transition) -> None:
         "annotations": dict(new.annotations),
         "receivers": list(new.receivers),
         "threshold": new.bound,
+        "selector": None if new.selector is None else dict(new.selector),
+        "by": None if new.by is None else list(new.by),
     }
     write: ReturningInsert[tuple[str]] | ReturningUpdate[tuple[str]]
     if previous is None:

@@ -52,6 +52,8 @@ alert = Table(
     Column("acknowledged_at", _time),
     Column("detail", Text),
     Column("note", Text),
+    Column("selector", JSONB(none_as_null=True)),
+    Column("by", ARRAY(Text)),
 )
 
 alert_event = Table(

@@ -12,6 +12,8 @@ from monitor.alert.notification import MAX_EXAMPLES, Course
 from monitor.alert.notify.actions import matchers_of, new_silence
 from monitor.alert.notify.describe import course_of
 from monitor.alert.rule import Rule
+from monitor.alert.signal import Signal
+from monitor.alert.state import Alert
 from monitor.alert.wording import facts, labels_of
 from monitor.app.wiring.application import Application
 from monitor.core.duration import parse_duration
@@ -53,7 +55,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
     listed = _listed(board, fingerprint, now)
     loaded: LoadedRules = request.app.state.rules.load()
     rule, same = alert_view.configured_rule(listed.alert, loaded.rules)
-    course = _course(application, rule, listed, now) if same else None
+    course = _course(application, rule if same else None, listed.alert, now)
     explanation = alerting.explanations.of(listed.alert.episode)
     notified = alert_view.as_notified(listed.alert, listed.silence)
     return page(
@@ -78,6 +80,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         ),
         rule=rule,
         same_rule=same,
+        counted_as_known=same or listed.alert.selector is not None,
         rule_text=alert_view.rule_text(loaded.rules.source, listed.alert.rule) if loaded.rules and rule else None,
         rules_problem=loaded.problem,
         silence_buttons=SILENCE_BUTTONS,
@@ -127,12 +130,19 @@ def _listed(board: AlertBoard, fingerprint: str, now: datetime) -> ListedAlert:
     return listed
 
 
-def _course(application: Application, rule: Rule | None, listed: ListedAlert, now: datetime) -> Course | None:
-    """The signal until now, or until some time after the alert's end; None when it takes too long to count."""
-    if rule is None:
+def _course(application: Application, rule: Rule | None, alert: Alert, now: datetime) -> Course | None:
+    """The signal until now, or until some time after the alert's end; None when it takes too long to count.
+
+    It is counted as stored with the alert, or by `rule` if an earlier release stored the alert.
+    """
+    selector, by = alert.selector, alert.by
+    if rule is not None:
+        selector, by = rule.selector, rule.by
+    if selector is None or by is None:
         return None
-    end = now if listed.alert.resolved_at is None else min(now, listed.alert.resolved_at + alert_view.AFTER_END)
+    end = now if alert.resolved_at is None else min(now, alert.resolved_at + alert_view.AFTER_END)
+    notified, store = alert_view.as_notified(alert, None), application.alerting.store
     try:
-        return course_of(application.alerting.store, rule, alert_view.as_notified(listed.alert, None), end)
-    except Retriable:
+        return course_of(store, notified, end, signal=Signal.parse(alert.signal), selector=selector, by=by)
+    except (Retriable, ValueError):  # ValueError: a later release has stored the alert
         return None

@@ -32,6 +32,8 @@ def acknowledge(backend, store, request):
 
 ENDING = replace(FIRING, normal_since=at(8), detail="burn rate 3", lower=-INFINITE, upper=INFINITE)
 RESOLVED = replace(FIRING, state=State.RESOLVED, resolved_at=at(9), value=0.1, note="gone", below=True, unit="seconds")
+SELECTED = replace(FIRING, selector={"environment": ("production", "staging")}, by=("app", "model"))
+EVERYTHING = replace(FIRING, selector={}, by=())
 AGAIN = replace(PENDING, episode="e2", active_since=at(20))
 
 
@@ -40,7 +42,11 @@ def test_no_alert_is_stored_at_first(store):
     assert store.memory(DIGEST) == RuleMemory()
 
 
-@pytest.mark.parametrize("alert", [PENDING, FIRING, ENDING, RESOLVED], ids=["pending", "firing", "ending", "resolved"])
+@pytest.mark.parametrize(
+    "alert",
+    [PENDING, FIRING, ENDING, RESOLVED, SELECTED, EVERYTHING],
+    ids=["pending", "firing", "ending", "resolved", "selected", "everything"],
+)
 def test_every_field_of_an_alert_comes_back(store, alert):
     save(store, change(None, alert))
     assert store.alerts() == [alert]

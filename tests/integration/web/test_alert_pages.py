@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -119,6 +120,33 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
     assert "/interactions?app=shop&amp;verdict=negative&amp;since=2025-11-21T11%3A53Z" in text
     assert "inactive → firing" in text
     assert "Acknowledge</button>" not in text  # a viewer may not
+
+
+def test_the_course_is_drawn_as_the_alert_was_counted_whatever_is_configured_now(site, save, writer, tmp_path):
+    elsewhere = [
+        an_assessment(id=f"e-{n}", app="shop", environment="staging", occurred_at=at(-3), verdict=Verdict.GROUNDED)
+        for n in range(40)
+    ]
+    bad = [an_assessment(id=f"q-{n}", app="shop", occurred_at=at(-3), verdict=Verdict.REFUSAL) for n in range(40)]
+    writer.write(a_batch(*bad, *elsewhere))
+    (tmp_path / "rules.yaml").write_text(RULES.replace("negative-rate", "another"), encoding="utf-8")
+    production = bad[0].interaction.environment or ""
+    save(
+        replace(FIRING, rule="of-the-demo", rule_digest="0" * 16, selector={"environment": (production,)}, by=("app",))
+    )
+    text = site.by_token("viewer").get(f"/alerts/{FIRING.fingerprint}").text
+    assert "<svg" in text
+    assert "from 100.0 % to 100.0 %" in text  # without the staging environment
+    assert "is not configured any more" in text
+
+
+@pytest.mark.parametrize("signal", ["rate of negative", "rate of nothing known"])
+def test_an_alert_of_an_earlier_or_later_release_says_why_there_is_no_chart(site, save, signal):
+    stored = {"selector": {}, "by": ("app",)} if "known" in signal else {}
+    save(replace(FIRING, rule="of-the-demo", rule_digest="0" * 16, signal=signal, **stored))
+    answer = site.by_token("viewer").get(f"/alerts/{FIRING.fingerprint}")
+    assert answer.status_code == 200
+    assert "There is no chart" in answer.text
 
 
 def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, engine):

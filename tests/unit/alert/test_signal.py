@@ -36,3 +36,18 @@ def test_each_kind_has_a_method(kind):
 def test_it_is_named_as_people_say_it():
     assert str(Signal(kind=SignalKind.RATE, name="negative")) == "rate of negative"
     assert str(Signal(kind=SignalKind.LEDGER)) == "ledger_imbalance"
+
+
+def test_it_is_read_as_it_is_named():
+    signals = [
+        *(Signal(kind=SignalKind.RATE, name=name) for name in RATES),
+        *(Signal(kind=SignalKind.MEAN, name=name) for name in MEANS),
+        *(Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)),
+    ]
+    assert [Signal.parse(str(signal)) for signal in signals] == signals
+
+
+@pytest.mark.parametrize("text", ["", "rate", "rate of sda", "mean of negative", "lag of app", "unheard of"])
+def test_a_name_that_is_none_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        Signal.parse(text)
