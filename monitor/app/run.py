@@ -15,7 +15,7 @@ from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.background.telemetry import StoreCollector, served
+from monitor.app.background.telemetry import StoreCollector, figures_of, served
 from monitor.app.logs import ledger_line
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
@@ -30,7 +30,6 @@ from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.telemetry import TelemetryStore
 
 if TYPE_CHECKING:
     from monitor.ingest.kafka.span import Span
@@ -134,7 +133,7 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 @contextmanager
 def _metrics(application: Application) -> Iterator[None]:
     settings = application.settings.metrics
-    collector = StoreCollector(TelemetryStore(application.engine).figures, application.now)
+    collector = StoreCollector(figures_of(application), application.now)
     with served(collector, settings.host, settings.port):
         yield
 

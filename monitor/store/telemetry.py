@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, func, select
 
 from monitor.core.message import Skip
 from monitor.core.model import Verdict
+from monitor.store.audit_queue import Kind
 from monitor.store.database import retriable
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.tables.alerts import alert, notification, rule_state
+from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.signals import verdict_hour
 
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
@@ -43,6 +45,8 @@ class Figures:
     waiting: Mapping[str, int]  # receiver
     given_up: Mapping[str, int]  # receiver
     evaluated: Mapping[str, datetime]  # rule
+    unsealed: float = 0.0  # seconds for which the oldest entry of the audit queue has waited
+    refused: Mapping[str, int] = field(default_factory=dict)  # witness; 1 where it contradicts the trail
 
 
 class TelemetryStore:
@@ -81,7 +85,15 @@ class TelemetryStore:
             waiting=waiting,
             given_up=given_up,
             evaluated=evaluated,
+            unsealed=self._unsealed(now),
         )
+
+    def _unsealed(self, now: datetime) -> float:
+        q = audit_queue.c
+        oldest = select(q.queued_at).where(q.kind != Kind.MISSING).order_by(q.seq).limit(1)
+        with retriable(), self._engine.connect() as connection:
+            since = connection.scalar(oldest)
+        return max(0.0, (now - since).total_seconds()) if since else 0.0
 
     def _answers(self, now: datetime) -> dict[tuple[datetime, str, str], int]:
         h = verdict_hour.c

@@ -8,10 +8,9 @@ from threading import Condition, Thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from monitor.app.background.telemetry import StoreCollector, exposition
+from monitor.app.background.telemetry import StoreCollector, exposition, figures_of
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable
-from monitor.store.telemetry import TelemetryStore
 from monitor.web.base.guard import may_scrape
 
 PATIENCE = 2.0  # seconds that `/readyz` waits for the database
@@ -69,7 +68,7 @@ def readyz(request: Request) -> PlainTextResponse:
 
 def collector(application: Application) -> StoreCollector:
     """What `/metrics` exports; it reads the store on each scrape only."""
-    return StoreCollector(lambda now: TelemetryStore(application.engine).figures(now), application.now)
+    return StoreCollector(figures_of(application), application.now)
 
 
 @router.get("/metrics", dependencies=[Depends(may_scrape)])

@@ -9,10 +9,11 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from threading import Condition, Thread
 from time import monotonic
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -20,7 +21,10 @@ from prometheus_client.exposition import choose_encoder
 
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.message import Skip
-from monitor.store.telemetry import Figures
+from monitor.store.telemetry import Figures, TelemetryStore
+
+if TYPE_CHECKING:
+    from monitor.app.wiring.application import Application
 
 log = logging.getLogger(__name__)
 FRESH = 5.0  # seconds for which figures are served from memory
@@ -41,9 +45,21 @@ MetricName = Literal[
     "monitor_rule_evaluated_timestamp_seconds",  # of the last evaluation of a rule
     "monitor_notifications_waiting",  # to be sent, by receiver
     "monitor_notifications_given_up",  # never to be sent, by receiver
+    "monitor_audit_waiting_seconds",  # of the oldest entry that waits to be sealed
+    "monitor_audit_refused",  # 1 while a witness contradicts the trail, and nothing is sealed; by witness
 ]
 Read = Callable[[datetime], Figures]
 Values = Iterable[tuple[tuple[str, ...], float]]  # by labels
+
+
+def figures_of(application: Application) -> Read:
+    """Reads the figures of the store, and whether the file of checkpoints contradicts it."""
+
+    def read(now: datetime) -> Figures:
+        figures = TelemetryStore(application.engine).figures(now)
+        return replace(figures, refused=application.auditing.refused())
+
+    return read
 
 
 class StoreCollector:
@@ -179,6 +195,8 @@ def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Itera
     yield _gauge("monitor_rule_evaluated_timestamp_seconds", "When a rule was evaluated last.", evaluated, "rule")
     yield _gauge("monitor_notifications_waiting", "Notifications to be sent.", _one(f.waiting), "receiver")
     yield _gauge("monitor_notifications_given_up", "Notifications never sent.", _one(f.given_up), "receiver")
+    yield _gauge("monitor_audit_waiting_seconds", "By which sealing is behind storing.", [((), f.unsealed)])
+    yield _gauge("monitor_audit_refused", "Whether a witness contradicts the audit trail.", _one(f.refused), "witness")
 
 
 def _one(values: Mapping[str, float]) -> Values:

@@ -47,6 +47,14 @@ class Auditing:
 
         return key_at(self.key_file, self._settings.audit.origin, before_new=self._check_unsigned)
 
+    def queue_key(self) -> bytes:
+        """The key that authenticates what is queued to be sealed. Raises as `key` does."""
+        return self.key.queue_key
+
+    def known_queue_key(self) -> bytes | None:
+        """The key of the queue; None where this machine has no audit key. Makes no new one."""
+        return self.key.queue_key if self.key_file.exists() else None
+
     def public_keys(self) -> list[str]:
         """The keys to check checkpoints with, the current one first; makes no new key. Empty if nothing is signed.
 
@@ -59,6 +67,23 @@ class Auditing:
         if not keys:
             self._check_unsigned()
         return keys
+
+    def refused(self) -> dict[str, int]:
+        """By the file of checkpoints: 1 if it contradicts the trail, so that nothing is sealed, else 0.
+
+        Empty where this installation does not seal. Raises Retriable while the database is out of reach.
+        """
+        from monitor.app.audit.witnesses import FileWitness
+        from monitor.store.audit.recovery import Contradicted
+
+        if not (self._settings.audit.enabled and self.key_file.exists()):
+            return {}
+        try:
+            known = FileWitness(self.witness_file).read(recent=True)
+            self.history(self.key.verifier_key).check(known, shared=False)
+        except (Contradicted, WrongSettings):
+            return {str(self.witness_file): 1}
+        return {str(self.witness_file): 0}
 
     def history(self, *keys: str) -> History:
         """The trail beside what witnesses know, checked with these public keys and the previous ones."""

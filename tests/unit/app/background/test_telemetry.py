@@ -25,6 +25,8 @@ FIGURES = Figures(
     waiting={"slack": 1},
     given_up={"slack": 5},
     evaluated={"negative-rate": NOON},
+    unsealed=90.0,
+    refused={"checkpoints": 1},
 )
 
 
@@ -56,6 +58,8 @@ def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     assert samples["monitor_offsets_skipped_total", ("reason", "expired"), ("source", "rag")] == 2
     assert samples["monitor_alerts", ("rule", "negative-rate"), ("state", "firing")] == 2
     assert samples["monitor_rule_evaluated_timestamp_seconds", ("rule", "negative-rate")] == NOON.timestamp()
+    assert samples["monitor_audit_waiting_seconds",] == 90
+    assert samples["monitor_audit_refused", ("witness", "checkpoints")] == 1
 
 
 def test_the_store_is_asked_once_for_scrapes_close_to_each_other(ticks):
@@ -119,7 +123,8 @@ def test_answers_count_from_the_first_look_and_never_go_down():
 
 
 def test_labels_are_escaped(ticks):
-    figures = Figures(**{name: {} for name in Figures.__dataclass_fields__} | {"dead": {'a"b\\c\nd': 1}})
+    none = {name: {} for name in Figures.__dataclass_fields__} | {"unsealed": 0.0}
+    figures = Figures(**none | {"dead": {'a"b\\c\nd': 1}})
     registry = CollectorRegistry()
     registry.register(StoreCollector(lambda _: figures, clock, clock=ticks))
     assert r'monitor_dead_letters{source="a\"b\\c\nd"} 1.0' in generate_latest(registry).decode()
