@@ -53,13 +53,16 @@ def assessment_json(a: Assessment) -> dict[str, object]:
 def support_json(support: Support) -> dict[str, object]:
     """`{origin, documents: [{document_id, start, end, text}]}`, with `sidecar` and `stands_in` if there are any.
 
-    Documents from a sidecar, and those located by a folded or fuzzy match, also have `match`.
+    Documents from a sidecar, and those located by a folded or fuzzy match, also have `match`; those not found in a
+    search that was cut short, `cut_short: true`.
     """
     from_sidecar = support.origin is Origin.SIDECAR
     rendered: dict[str, object] = {
         "origin": support.origin,
         "documents": [
-            {**piece_json(d), "match": d.match} if from_sidecar or d.match in _NEARLY else piece_json(d)
+            piece_json(d)
+            | ({"match": d.match} if from_sidecar or d.match in _NEARLY else {})
+            | ({"cut_short": True} if d.cut_short else {})
             for d in support.documents
         ],
     }

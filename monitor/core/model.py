@@ -100,7 +100,8 @@ class Document:
 class SupportingDocument:
     """A piece of text that supports the answer; `[start, end)` are character offsets into the document, if located.
 
-    `match` is None if the piece was not searched for, or was not found and so is not from the documents.
+    `match` is None if the piece was not searched for, or was not found and so is not from the documents; `cut_short`
+    is true if it was not found although not every place was looked at, because the texts are too long.
     """
 
     text: str
@@ -108,6 +109,7 @@ class SupportingDocument:
     start: int | None = None
     end: int | None = None
     match: Match | None = None
+    cut_short: bool = False
 
 
 class Work(StrEnum):

@@ -38,8 +38,7 @@ class ExtractiveCompleter(Completer):
 
 def _complete(it: Interaction) -> Support:
     if it.supporting_documents is not None:
-        pieces = tuple(locate(piece, it.retrieved_documents) for piece in it.supporting_documents)
-        return Support(origin=Origin.LOGGED, documents=pieces)
+        return Support(origin=Origin.LOGGED, documents=locate(it.supporting_documents, it.retrieved_documents))
     return Support(origin=Origin.EXTRACTIVE, documents=extract(it.question, it.answer, it.retrieved_documents))
 
 

@@ -129,9 +129,9 @@ class SidecarCompleter(Completer):
         pieces = dict.fromkeys(piece for text in value.supporting_documents if (piece := text.strip()))
         return Support(
             origin=Origin.SIDECAR,
-            documents=tuple(
-                locate(SupportingDocument(text=piece), interaction.retrieved_documents)
-                for piece in list(pieces)[:MOST_PIECES]
+            documents=locate(
+                [SupportingDocument(text=piece) for piece in list(pieces)[:MOST_PIECES]],
+                interaction.retrieved_documents,
             ),
             sidecar=SidecarCall(
                 mode=self._mode,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from monitor.assess.score.facts.language import listed
 from monitor.core.text.cache import cached_by_text
+from monitor.core.text.grams import gram_hashes
 from monitor.core.text.words import STEM, stems
 
 T = TypeVar("T")
@@ -119,11 +120,4 @@ def _wording(text: str) -> _Wording:
 def _grams(text: str) -> NDArray[np.uint64]:
     """The hashes of all runs of GRAM characters, in lower case with single spaces; none for a shorter text."""
     folded = " ".join(text.casefold().split())
-    points = np.frombuffer(folded.encode("utf-32-le", errors="surrogatepass"), np.uint32).astype(np.uint64)
-    count = len(points) - GRAM + 1
-    if count <= 0:
-        return np.zeros(0, np.uint64)
-    hashes = np.zeros(count, np.uint64)
-    for place in range(GRAM):
-        hashes = hashes * np.uint64(0x100000001B3) + points[place : place + count]
-    return hashes
+    return gram_hashes(folded, GRAM)

@@ -195,6 +195,8 @@ def _support(support: Mapping[str, Any]) -> Table:
         where = f"[{piece['document_id']}]" if piece["start"] is not None else "[not from the documents]"
         if piece.get("match") == Match.FUZZY:
             where = f"[{piece['document_id']}, nearly]"
+        if piece.get("cut_short"):
+            where = "[not found; the search was cut short, as the texts are too long]"
         table.add_row(label, Text.assemble(readable(piece["text"]), (readable(f"  {where}"), "dim")))
         label = ""
     if support["documents"]:

@@ -30,6 +30,7 @@ class SupportPiece(ApiResponse):
     end: int | None
     text: str
     match: str | None = Field(None, description="how the piece was found in the document, if not word for word")
+    cut_short: bool = Field(default=False, description="true: not found, but the search was cut short")
 
 
 class Support(ApiResponse):

@@ -226,7 +226,8 @@ def support_views(row: Row, *, clear: bool) -> list[tuple[str, str]]:
 
 def _source(piece: Row, conceal: Callable[[str], str]) -> str:
     if piece["start"] is None:
-        return "not in a retrieved document"
+        cut = "not found; the search was cut short, as the texts are too long"
+        return cut if piece.get("cut_short") else "not in a retrieved document"
     nearly = ", nearly word for word" if piece.get("match") == Match.FUZZY else ""
     return f"{conceal(str(piece['document_id']))}{nearly}"
 
