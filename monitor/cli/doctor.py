@@ -12,6 +12,7 @@ from rich.table import Table
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.settings.load import load_settings
+from monitor.core.text.credentials import without_credentials
 
 
 def doctor(*, as_json: AsJson = False) -> None:
@@ -43,14 +44,26 @@ def migrate() -> None:
 
 def settings(*, as_json: AsJson = False) -> None:
     """Show every setting in force, with secrets masked."""
-    values = load_settings().model_dump(mode="json")
+    values = _without_credentials(load_settings().model_dump(mode="json"))
     if as_json:
         print_json(values)
         return
     table = Table("setting", "value", box=None)
     for name, value in _flat(values):
-        table.add_row(f"MONITOR_{name}", "–" if value is None else str(value))
+        table.add_row(literal(f"MONITOR_{name}"), "–" if value is None else literal(str(value)))
     Console().print(table)
+
+
+def _without_credentials(value: Any) -> Any:
+    """A setting, or several, as JSON, with the credentials in URLs hidden."""
+    match value:
+        case str():
+            return without_credentials(value)
+        case list():
+            return [_without_credentials(item) for item in value]
+        case dict():
+            return {name: _without_credentials(item) for name, item in value.items()}
+    return value
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

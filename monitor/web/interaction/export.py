@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from unicodedata import category, normalize
 
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError
@@ -18,8 +19,11 @@ COLUMNS = (
     *("refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated"),
     *(*METRICS, "rule_verdict", "profile_name", "profile_hash"),
 )
-# A spreadsheet takes a text that starts with one of these for a formula, and runs it (OWASP, CSV injection).
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# A spreadsheet takes a text that starts with one of these, or with a wide or small form of it, for a formula, and runs
+# it (OWASP, CSV injection). It passes over what cannot be seen in front.
+_FORMULA_STARTS = frozenset("=+-@")
+_LINE_STARTS = ("\t", "\r", "\n")
+_UNSEEN = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp", "Zs"})
 
 
 def as_csv(rows: Iterable[ListedInteraction]) -> Iterator[str]:
@@ -65,9 +69,13 @@ def _rounded(value: float | None) -> float | None:
 def _cell(value: object) -> object:
     if isinstance(value, list):
         return " ".join(value)
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+    return f"'{value}" if isinstance(value, str) and _runs(value) else value
+
+
+def _runs(text: str) -> bool:
+    """Whether a spreadsheet may run `text`."""
+    seen = next((character for character in text if category(character) not in _UNSEEN), "")
+    return normalize("NFKC", seen) in _FORMULA_STARTS or text.lstrip(" ").startswith(_LINE_STARTS)
 
 
 def _line(cells: Iterable[object]) -> str:

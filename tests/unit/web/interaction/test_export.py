@@ -58,10 +58,50 @@ def test_a_row_of_csv_is_masked():
     assert "c-1" not in row.values()
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =HYPERLINK(1)", "＝1"])
+UNSEEN = [
+    "\u00a0",
+    "\ufeff",
+    "\u200b",
+    "\u2060",
+    "\u00ad",
+    "\u202e",
+    "\u2003",
+    "\u3000",
+    "\u2028",
+    "\ufe0f",
+    " \ufeff\u00a0",
+    "\x00",
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n1",
+            " =HYPERLINK(1)",
+            "＝1",
+            "\ufe66" + "1",
+            "\ufe6b" + "A",
+        ),
+        *(f"{unseen}=HYPERLINK(1)" for unseen in UNSEEN),
+    ],
+)
 def test_a_text_that_a_spreadsheet_would_run_does_not_begin_like_that(text):
     (row,) = read(as_csv([a_row(question=text, answer=text, model=text, id=text)]))
     assert all(row[name].startswith("'") for name in ("question", "answer", "model", "id"))
+
+
+@pytest.mark.parametrize("text", ["a=1", "\u00a0a", "\ufeff", "", "¿=", "é-1"])
+def test_other_texts_are_as_they_were(text):
+    (row,) = read(as_csv([a_row(model=text)]))
+    assert row["model"] == text
 
 
 def test_a_line_of_json_is_masked():
