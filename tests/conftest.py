@@ -28,6 +28,7 @@ from tests.factories.answers import clock
 from tests.factories.assess.embed import published_weights
 from tests.rig.services import Shared, missing
 from tests.rig.store.databases import Databases
+from tests.rig.store.keys import QUEUE_KEY
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -126,7 +127,7 @@ def new_database(databases: Databases) -> Callable[..., str]:
 def migrated_template(new_database: Callable[..., str]) -> str:
     """Name of a migrated database to copy; migrating each one anew would take several times as long."""
     url = new_database()
-    engine = connect(url)
+    engine = connect(url, queue_key=lambda: QUEUE_KEY)
     migrate(engine)
     engine.dispose()
     return str(make_url(url).database)
@@ -149,7 +150,7 @@ def database(databases: Databases, migrated_template: str) -> Iterator[str]:
 
 @pytest.fixture
 def engine(database: str) -> Iterator[Engine]:
-    engine = connect(database)
+    engine = connect(database, queue_key=lambda: QUEUE_KEY)
     yield engine
     engine.dispose()
 
@@ -168,7 +169,7 @@ def rows(database: str) -> Callable[..., list[tuple]]:
 
 @pytest.fixture
 def writer(database: str) -> Iterator[Writer]:
-    writer = Writer(database, clock)
+    writer = Writer(database, clock, queue_key=QUEUE_KEY)
     yield writer
     writer.close()
 

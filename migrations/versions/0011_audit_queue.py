@@ -1,7 +1,7 @@
-"""Entries of the audit queue say who queued them, and what the rows that they name held when they were stored.
+"""Entries of the audit queue hold what is to be sealed, numbered and authenticated by the process that stored it.
 
 Columns with defaults only, so nothing is rewritten; takes well under a second. An earlier release may go on writing: its
-entries have no `mac`, and `monitor audit seal --missing` takes them in.
+entries have no `mac`, and `monitor audit seal --missing` takes its rows in.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ depends_on = None
 def upgrade() -> None:
     op.execute("""
         ALTER TABLE audit_queue ADD COLUMN source text NOT NULL DEFAULT '', ADD COLUMN number bigint NOT NULL DEFAULT 0,
-            ADD COLUMN digests bytea, ADD COLUMN mac bytea
+            ADD COLUMN records text, ADD COLUMN mac bytea
     """)
 
 
 def downgrade() -> None:
     op.execute("""
-        ALTER TABLE audit_queue DROP COLUMN source, DROP COLUMN number, DROP COLUMN digests, DROP COLUMN mac
+        ALTER TABLE audit_queue DROP COLUMN source, DROP COLUMN number, DROP COLUMN records, DROP COLUMN mac
     """)

@@ -16,6 +16,7 @@ class Fault(StrEnum):
     MISSING = "missing"  # a sealed row is not stored, and no act accounts for that
     UNSEALED = "unsealed"  # a stored row is in no leaf
     SECRET = "secret"  # noqa: S105  a secret is missing, was changed, or should not exist
+    QUEUE = "queue"  # an entry that waits, or waited, is not from a process that stores, or is lost
     ACT = "act"  # an act is not stored as it was sealed
     WITNESS = "witness"  # a witness holds another checkpoint
     RECOVERY = "recovery"  # a leaf claims to be a recovery, and is none

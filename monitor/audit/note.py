@@ -7,6 +7,7 @@ Witnesses may add signature lines, which stay in place and are ignored here.
 from __future__ import annotations
 
 import binascii
+import hmac
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from monitor.core.errors import MonitorError, WrongSettings
 KEY_BYTES = 32  # of the seed of a private key, and of a public key
 _ED25519 = b"\x01"
 _ID_BYTES = 4
+_QUEUE = b"monitor audit queue"
 _PRIVATE = "PRIVATE+KEY+"
 _DASH = "\u2014 "
 _LONGEST = 1 << 20  # characters of a note; longer ones are refused
@@ -90,6 +92,11 @@ class Signer:
     def id(self) -> bytes:
         """The four bytes that, with the name, identify this key."""
         return _key_id(self.name, self._public)
+
+    @property
+    def queue_key(self) -> bytes:
+        """The key that authenticates what waits to be sealed: 32 bytes, from which the private key cannot be found."""
+        return hmac.digest(self._seed, _QUEUE, "sha256")
 
     @property
     def private_key(self) -> str:

@@ -1,27 +1,34 @@
 """Queues rows and acts for the audit trail, in the transaction that stores them: what is stored is sealed later.
 
-A queued row without a body names a stored row, which is read when it is sealed. An act (a label, a silence, an erasure,
-a look at unmasked data) brings its body. `monitor.app.audit.sealer` empties the queue.
+An entry holds the records to seal, in the form in which a leaf will hold them. The process that stores makes them
+from what it stores, never from what it reads, and authenticates the entry with a key that the database does not hold.
+Entries of one source are numbered 1, 2, 3, …, so that one that is removed or repeated is found.
+`monitor.app.audit.sealer` empties the queue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hmac
+import secrets
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, Engine, func, select
 
+from monitor.audit.canonical import canonical
+from monitor.audit.record import act_record
+from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.store.database import retriable
-from monitor.store.tables.audit import audit_queue
+from monitor.store.database import QUEUE_KEY, retriable
 
 if TYPE_CHECKING:
     import psycopg
 
 SEAL_LOCK = 7_305_301  # held by the process that seals
+_COLUMNS = ("kind", "app", "subject", "part", "records", "body", "queued_at", "source", "number", "mac")
 
 
 class Kind(StrEnum):
@@ -64,16 +71,55 @@ class Act:
     body: Mapping[str, Json] = field(default_factory=dict)
 
 
-def queue_rows(connection: psycopg.Connection, kind: Kind, rows: Iterable[tuple[str, str, str]], now: datetime) -> None:
-    """Queues stored rows, in the caller's transaction, by the app and id of their interaction and by their part.
+class Entry(NamedTuple):
+    """What is to be sealed about one stored row or act, or about an interaction and its assessment in one.
 
     The part of an assessment is its profile's hash, that of a judgement is `judgement_part`. An interaction that is
-    stored together with its assessment has the assessment's part and stands for both, which halves the rows to write;
-    otherwise its part is empty.
+    stored together with its assessment has the assessment's part, which halves the rows to write; otherwise its part is
+    empty. `records` are in canonical form, one in a line; None: the stored rows are read when they are sealed.
     """
-    with connection.cursor().copy("COPY audit_queue (kind, app, subject, part, queued_at) FROM STDIN") as copy:
-        for app, id_, part in rows:
-            copy.write_row((kind.value, app, id_, part, now))
+
+    kind: str
+    app: str
+    subject: str
+    part: str
+    records: str | None
+    body: str | None = None  # of an act, as JSON
+
+
+class EntrySource:
+    """Numbers and authenticates entries in the order in which they are stored.
+
+    The numbers have no gap only if every transaction that took some is stored: after one that is not, or perhaps not,
+    make a new source. For one thread.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._name = secrets.token_hex(8)
+        self._number = 0
+
+    def queue(self, connection: psycopg.Connection, entries: Iterable[Entry], now: datetime) -> int:
+        """Queues entries in the caller's transaction; returns how many."""
+        before = self._number
+        with connection.cursor().copy(f"COPY audit_queue ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
+            for entry in entries:
+                self._number += 1
+                copy.write_row(
+                    (*entry, now, self._name, self._number, entry_mac(self._key, entry, self._name, self._number))
+                )
+        return self._number - before
+
+
+def entry_mac(key: bytes, entry: Entry, source: str, number: int) -> bytes:
+    """HMAC-SHA256 of everything in an entry but its `body`, which only lists show."""
+    authenticated: Json = [entry.kind, entry.app, entry.subject, entry.part, entry.records, source, number]
+    return hmac.digest(key, canonical(authenticated), "sha256")
+
+
+def is_authentic(key: bytes, entry: Entry, source: str, number: int, mac: bytes | None) -> bool:
+    """Whether a process with the key queued the entry, under that source and number."""
+    return mac is not None and hmac.compare_digest(bytes(mac), entry_mac(key, entry, source, number))
 
 
 def judgement_part(metric: str, model: str, prompt_hash: str) -> str:
@@ -81,11 +127,40 @@ def judgement_part(metric: str, model: str, prompt_hash: str) -> str:
     return f"{metric}/{model}/{prompt_hash}"
 
 
+def act_entry(*, kind: str, app: str = "", subject: str, body: Mapping[str, Json]) -> Entry:
+    """The entry of an act."""
+    record = act_record(kind=kind, app=app, subject=subject, body=body)
+    return Entry(kind, app, subject, "", canonical(record).decode(), canonical(record["body"]).decode())
+
+
 def queue_act(connection: Connection, act: Act) -> None:
-    """Queues an act, in the caller's transaction."""
+    """Queues an act, in the caller's transaction; each act is a source of its own.
+
+    Raises:
+        WrongSettings: the audit key cannot be used.
+    """
     body = {"by": act.by, "at": act.at.isoformat(), **act.body}
-    values = {"kind": act.kind.value, "app": act.app, "subject": act.subject, "queued_at": act.at, "body": body}
-    connection.execute(insert(audit_queue), values)
+    entry = act_entry(kind=act.kind.value, app=act.app, subject=act.subject, body=body)
+    EntrySource(queue_key(connection)).queue(driver(connection), [entry], act.at)
+
+
+def queue_key(connection: Connection) -> bytes:
+    """The key with which entries are authenticated over connections of this engine (see `connect`)."""
+    key: Callable[[], bytes] = connection.get_execution_options()[QUEUE_KEY]
+    return key()
+
+
+def known_queue_key(connection: Connection) -> bytes | None:
+    """As `queue_key`; None where this machine has no key, so that nothing in the queue can be checked."""
+    try:
+        return queue_key(connection)
+    except WrongSettings:
+        return None
+
+
+def driver(connection: Connection) -> psycopg.Connection:
+    """The psycopg connection below, in the same transaction."""
+    return connection.connection.driver_connection  # type: ignore[return-value]
 
 
 def hold_sealing(connection: Connection) -> None:

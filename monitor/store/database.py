@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import psycopg
@@ -15,6 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 
 log = logging.getLogger(__name__)
+QUEUE_KEY = "monitor_queue_key"  # the execution option that holds what `connect` was given
 _PASSING = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
@@ -41,8 +42,10 @@ def plain_url(url: str) -> str:
     return f"postgresql://{rest}"
 
 
-def connect(url: str, *, overflow: int = 10) -> Engine:
+def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | None = None) -> Engine:
     """An engine for `url` with at most 5 + `overflow` connections; opens none yet.
+
+    `queue_key` is asked for the key of the audit queue when the first act is queued over the engine.
 
     Raises:
         WrongSettings: it is not a PostgreSQL URL.
@@ -53,6 +56,7 @@ def connect(url: str, *, overflow: int = 10) -> Engine:
             pool_pre_ping=True,
             max_overflow=overflow,
             connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
+            execution_options={} if queue_key is None else {QUEUE_KEY: queue_key},
         )
     except (ValueError, ArgumentError):
         raise WrongSettings("MONITOR_DATABASE_URL: the host or the port is malformed") from None

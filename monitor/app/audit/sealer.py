@@ -80,7 +80,7 @@ class Sealer:
         self.check()
         self.checkpoint()
         leaves = 0
-        while done := self.sealing.seal_batch(now):
+        while done := self.sealing.seal_batch(now, self.signer.queue_key):
             leaves += done.leaves
             if not done.more:
                 break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,13 +9,10 @@ from functools import partial
 from threading import Event
 
 from monitor.app.wiring.application import Application
-from monitor.core.errors import MonitorError
 from monitor.core.retry import Interrupted, Retry
-from monitor.store.audit.seal import Sealing
 from monitor.store.deadletters.dead_letters import purge
 from monitor.store.privacy.erasure import BATCH, Erasable, Erasure, ErasureTarget
 
-log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up
 
 
@@ -49,14 +45,10 @@ def erase(
 ) -> tuple[int, int]:
     """Erases the open interactions, one batch per transaction; returns the numbers erased and of letters deleted.
 
-    Seals waiting rows first, so that the audit trail holds their digests as they were.
-
     Raises:
         OutOfReach, Fatal: the database stayed down or refused; erased rows stay erased.
     """
     again, erasure, done, deleted = Retry(stop=stop, patience=PATIENCE), Erasure(application.engine), 0, 0
-    if plan.open and application.settings.audit.enabled:
-        _seal(application)
 
     def erase_batch(batch: Sequence[Erasable]) -> None:
         erasure.erase(plan.target.app, batch, by=by, reason_given=reason_given, now=application.now())
@@ -71,16 +63,3 @@ def erase(
         if dead_letters and plan.dead_letters and not stop.is_set():
             deleted, _ = again(lambda: purge(application.store, list(plan.dead_letters)))
     return done, deleted
-
-
-def _seal(application: Application) -> None:
-    """Seals without a checkpoint: the process that holds the key signs the next one."""
-    sealing = Sealing(application.engine)
-    try:
-        while (done := sealing.seal_batch(application.now())) and done.more:
-            pass
-    except MonitorError as error:
-        log.warning(
-            "waiting rows could not be sealed before the erasure; the audit trail will only record the erasure: %s",
-            error,
-        )

@@ -76,7 +76,7 @@ class Application:
     @cached_property
     def engine(self) -> Engine:
         """Connections for everything except batches; the database need not be migrated yet."""
-        engine = connect(self.database_url)
+        engine = connect(self.database_url, queue_key=self.auditing.queue_key)
         self._closing.callback(engine.dispose)
         return engine
 
@@ -107,6 +107,7 @@ class Application:
         writer = Writer(
             self.database_url,
             self.now,
+            queue_key=self.auditing.queue_key(),
             group=group or GROUP,
             rescore=rescore,
             follow_ups=self.language_models.follow_ups,

@@ -78,6 +78,7 @@ def audit_verify(
         found = verify(
             application.engine,
             keys,
+            auditing.known_queue_key(),
             start=start,
             notes=() if file is None else notes_at(file),
             processes=processes or processes_for(application.engine),

@@ -1,65 +1,132 @@
-"""What erasures and retentions account for: the interactions that may be missing, or stored without their texts."""
+"""What erasures and retentions account for: the interactions that may be missing, or stored without their texts.
+
+An act accounts only for what was sealed before it, and a retention only for interactions of its app, month, verdict and
+time, and for no more of them than it says that it removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 
 from sqlalchemy import Connection
 
+from monitor.audit.finding import Fault, Finding
 from monitor.store.audit.acts import trail_acts
 from monitor.store.audit_queue import Kind
+
+_ELSEWHERE = "other times"  # the subject of a retention in the default partition, which holds no single month
+_LAST = 2**63  # the place of an act that waits to be sealed: after every leaf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionScope:
-    """What one retention removed: interactions of `app` ('': of every app) that occurred before a time.
+    """What one retention removed: `rows` interactions of `app` that occurred before a time, in one month.
 
-    `verdict` None stands for any verdict, '' for interactions without an assessment.
+    `number` is the index of its leaf. `month` is None where they were in no month's partition. `verdict` None stands
+    for any verdict, '' for interactions without an assessment.
+    """
+
+    number: int
+    app: str
+    month: date | None
+    verdict: str | None
+    before: datetime
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """An interaction that is sealed and not stored: when it occurred, and the time by which retention went.
+
+    None of both where it was gone when it was sealed. `verdict` is that of its live assessment, None if it has none.
     """
 
     app: str
-    verdict: str | None
-    before: datetime
+    number: int  # the index of its leaf
+    occurred_at: datetime | None = None
+    kept_from: datetime | None = None
+    verdict: str | None = None
+
+    @property
+    def month(self) -> date | None:
+        return None if self.occurred_at is None else self.occurred_at.astimezone(UTC).date().replace(day=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accounts:
-    """The erased interactions by app and id, and what retentions removed."""
+    """The erased interactions by app and id, and what retentions removed, by app."""
 
     erased: frozenset[tuple[str, str]] = frozenset()
-    retentions: tuple[RetentionScope, ...] = ()
+    retentions: Mapping[str, tuple[RetentionScope, ...]] = field(default_factory=dict)
 
-    def retention_in(self, app: str) -> bool:
-        """Whether any retention removed interactions of the app."""
-        return any(scope.app in {"", app} for scope in self.retentions)
-
-    def removed(self, app: str, occurred_at: datetime, verdict: str | None) -> bool:
-        """Whether a retention removed interactions of that app, time and verdict."""
+    def removed(self, gone: Removed, *, until: int = _LAST) -> bool:
+        """Whether a retention may have removed it that was sealed after it, and not after leaf `until`."""
         return any(
-            scope.app in {"", app} and occurred_at < scope.before and scope.verdict in {None, verdict or ""}
-            for scope in self.retentions
+            gone.number < scope.number <= until
+            and (
+                gone.kept_from is None
+                or (
+                    scope.month in {None, gone.month}
+                    and gone.kept_from < scope.before
+                    and scope.verdict in {None, gone.verdict or ""}
+                )
+            )
+            for scope in self.retentions.get(gone.app, ())
         )
 
+    def too_many(self, missing: Counter[tuple[str, date | None]]) -> Iterator[Finding]:
+        """Finds apps and months of which more interactions are missing than retentions say that they removed.
 
-def read_accounts(connection: Connection) -> Accounts:
-    """What all erasures and retentions in the trail account for, those included that wait to be sealed."""
-    erased, retentions = set(), []
-    for act in trail_acts(connection, (Kind.ERASURE, Kind.RETENTION)):
+        `missing` counts, by app and month, those for which only retentions account.
+        """
+        by_app: defaultdict[str, Counter[date | None]] = defaultdict(Counter)
+        for (app, month), number in missing.items():
+            by_app[app][month] += number
+        for app, months in sorted(by_app.items()):
+            removed: Counter[date | None] = Counter()
+            for scope in self.retentions.get(app, ()):
+                removed[scope.month] += scope.rows
+            spare = removed.pop(None, 0)  # of the default partition, and for what was gone when it was sealed
+            spare += sum(rows for month, rows in removed.items() if month not in months)
+            exceeding = {month: n - removed[month] for month, n in months.items() if n > removed[month]}
+            if sum(exceeding.values()) > spare:
+                where = ", ".join(
+                    f"{month:%Y-%m}" if month else "times unknown" for month in sorted(exceeding, key=str)
+                )
+                sentence = (
+                    f"{months.total()} sealed interactions of {app} are not stored, and retentions removed "
+                    f"{removed.total() + spare}: some were removed otherwise ({where})"
+                )
+                yield Finding(fault=Fault.MISSING, app=app, sentence=sentence)
+
+
+def read_accounts(connection: Connection, key: bytes | None) -> Accounts:
+    """What the erasures and retentions in the trail account for; with the `key`, those too that wait to be sealed."""
+    erased, retentions = set(), defaultdict(list)
+    for act in trail_acts(connection, (Kind.ERASURE, Kind.RETENTION), key):
         if act.kind == Kind.ERASURE:
             erased.add((act.app, act.subject))
-        elif (scope := _scope(act.app, act.body)) is not None:
-            retentions.append(scope)
-    return Accounts(erased=frozenset(erased), retentions=tuple(retentions))
+        elif (scope := _scope(_LAST if act.number is None else act.number, act.app, act.subject, act.body)) is not None:
+            retentions[act.app].append(scope)
+    return Accounts(erased=frozenset(erased), retentions={app: tuple(scopes) for app, scopes in retentions.items()})
 
 
-def _scope(app: str, body: Mapping[str, object]) -> RetentionScope | None:
+def _scope(number: int, app: str, subject: str, body: Mapping[str, object]) -> RetentionScope | None:
     """The scope of a retention's act; None where its body was replaced by something else."""
+    verdict, rows = body.get("verdict"), body.get("rows")
     try:
         before = datetime.fromisoformat(str(body.get("before")))
+        month = None if subject == _ELSEWHERE else date.fromisoformat(f"{subject}-01")
     except ValueError:
         return None
-    verdict = body.get("verdict")
-    before = before if before.tzinfo else before.replace(tzinfo=UTC)
-    return RetentionScope(app=app, verdict=None if verdict is None else str(verdict), before=before)
+    return RetentionScope(
+        number=number,
+        app=app,
+        month=month,
+        verdict=None if verdict is None else str(verdict),
+        before=before if before.tzinfo else before.replace(tzinfo=UTC),
+        rows=rows if isinstance(rows, int) and rows > 0 else 0,
+    )

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, select
 from monitor.alert.rule import RuleSet
 from monitor.core.model import Json
 from monitor.store.alert.responses import acknowledge_act, silence_act
-from monitor.store.audit_queue import Act, Kind, queue_act
+from monitor.store.audit_queue import Act, Entry, Kind, is_authentic, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.assessments import profile_act
 from monitor.store.review.labels import label_act
@@ -65,19 +65,25 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     return {act_key(act.kind, act.subject, act.body): act for act in acts}
 
 
-def trail_acts(connection: Connection, kinds: tuple[Kind, ...]) -> list[TrailAct]:
-    """Every act of these kinds, in order: those that are sealed, then those that wait in the queue."""
-    leaf, queued = audit_leaf.c, audit_queue.c
+def trail_acts(connection: Connection, kinds: tuple[Kind, ...], key: bytes | None) -> list[TrailAct]:
+    """Every act of these kinds, in order: those that are sealed, then those that wait in the queue.
+
+    An act that waits counts only if a process with the `key` queued it; without the key none does.
+    """
+    leaf, q = audit_leaf.c, audit_queue.c
     sealed = select(leaf.index, leaf.kind, leaf.app, leaf.subject, leaf.body).where(leaf.kind.in_(kinds))
-    waiting = select(queued.kind, queued.app, queued.subject, queued.body).where(queued.kind.in_(kinds))
     acts = [
         TrailAct(index, kind, app, subject, act_body(body))
         for index, kind, app, subject, body in connection.execute(sealed.order_by(leaf.index))
     ]
-    acts += [
-        TrailAct(None, kind, app, subject, body or {})
-        for kind, app, subject, body in connection.execute(waiting.order_by(queued.seq))
-    ]
+    if key is not None:
+        waiting = select(q.kind, q.app, q.subject, q.part, q.records, q.source, q.number, q.mac)
+        rows = connection.execute(waiting.where(q.kind.in_(kinds), q.mac.is_not(None)).order_by(q.seq))
+        acts += [
+            TrailAct(None, kind, app, subject, act_body(records))
+            for kind, app, subject, part, records, *place in rows
+            if records and is_authentic(key, Entry(kind, app, subject, part, records), *place)
+        ]
     return acts
 
 
@@ -107,7 +113,7 @@ class RulesRecorder:
         if digest == self._last:
             return
         with retriable(), self.engine().begin() as connection:
-            recorded = trail_acts(connection, (Kind.RULES,))
+            recorded = trail_acts(connection, (Kind.RULES,), known_queue_key(connection))
             if not recorded or recorded[-1].body.get("digest") != digest:
                 digests: dict[str, Json] = {rule.name: rule.digest for rule in rules.rules}
                 body: dict[str, Json] = {"digest": digest, "source": rules.source, "rules": digests}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,24 +13,36 @@ from monitor.audit.export import Stored
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record
 from monitor.core.model import Mark
-from monitor.store.audit.accounts import Accounts
-from monitor.store.audit.leaf import Key, Leaf, committed, leaf_body, malformed, occurred, sealed_record, version_of
-from monitor.store.audit.rows import SECRET, read_rows, row_record
-from monitor.store.audit_queue import STORED, Kind
+from monitor.store.audit.accounts import Accounts, Removed
+from monitor.store.audit.leaf import (
+    ENTRY,
+    Leaf,
+    committed,
+    leaf_body,
+    leaf_part,
+    malformed,
+    occurred,
+    of_leaf,
+    sealed_record,
+    version_of,
+)
+from monitor.store.audit_queue import STORED, Entry, Kind, is_authentic
+from monitor.store.audit_rows import OF_LEAF, REVISES, SECRET, Key, read_rows, record_digest, row_record
 
 if TYPE_CHECKING:
     import psycopg
 
-_NEWEST = """
-    SELECT w.app, w.subject, w.part, max(l.index)
+_LEAVES_OF_KEYS = """
+    SELECT l.app, l.subject, l.part, l.index, l.body
     FROM unnest(%s::text[], %s::text[], %s::text[]) AS w (app, subject, part)
     JOIN audit_leaf l ON l.app = w.app AND l.subject = w.subject AND l.part = w.part AND l.kind = %s
-    GROUP BY w.app, w.subject, w.part
+    ORDER BY l.index
 """
-_QUEUED = """
-    SELECT q.app, q.subject, q.part
-    FROM unnest(%s::text[], %s::text[], %s::text[]) AS w (app, subject, part)
-    JOIN audit_queue q ON q.app = w.app AND q.subject = w.subject AND q.part = w.part AND q.kind = %s
+_WAITING = """
+    SELECT q.source, q.number, q.mac, q.kind, q.app, q.subject, q.part, q.records
+    FROM unnest(%s::text[], %s::text[]) AS w (app, subject)
+    JOIN audit_queue q ON q.app = w.app AND q.subject = w.subject AND q.mac IS NOT NULL
+    ORDER BY q.seq
 """
 _LEAVES_OF_MISSING = """
     SELECT l.app, l.subject, l.kind, l.body FROM unnest(%s::text[], %s::text[]) AS w (app, subject)
@@ -45,7 +58,8 @@ class RowComparison:
 
     `row` is None where no row is stored at the leaf's time. `record` is what would be sealed of the row now, None where
     there is no row, no secret, or a value that cannot be sealed. `finding` is set exactly where `state` is DIFFERS;
-    `fields` then names the fields that differ, as far as the two can be compared field by field.
+    `fields` then names the fields that differ, as far as the two can be compared field by field. `removed` is set where
+    a retention accounts for a row that is not stored.
     """
 
     leaf: Leaf
@@ -54,6 +68,7 @@ class RowComparison:
     state: Stored
     finding: Finding | None = None
     fields: tuple[str, ...] = ()
+    removed: Removed | None = None
 
     @property
     def differs(self) -> tuple[str, ...]:
@@ -65,11 +80,12 @@ class RowComparison:
 
 
 def compare_rows(
-    connection: psycopg.Connection, leaves: Sequence[Leaf], accounts: Callable[[], Accounts]
+    connection: psycopg.Connection, leaves: Sequence[Leaf], accounts: Callable[[], Accounts], queue_key: bytes | None
 ) -> Iterator[RowComparison]:
     """Compares each leaf of a stored row with that row; leaves of acts are left out.
 
-    `accounts` is called only where a row differs from its leaf.
+    `accounts` is called only where a row differs from its leaf. Without the `queue_key`, nothing that waits to be
+    sealed accounts for anything.
     """
     for kind in STORED:
         of_kind = [leaf for leaf in leaves if leaf.kind == kind]
@@ -79,12 +95,17 @@ def compare_rows(
         for leaf in of_kind:
             row = rows.get(leaf.key)
             record = _record(kind, row, version_of(leaf.body))
-            if record is not None and leaf_body(record, leaf.sealed_at) == leaf.body.encode():
+            if record is not None and _sealed_as(record, leaf) == leaf.body.encode():
                 yield RowComparison(leaf=leaf, row=row, record=record, state=Stored.SAME)
             else:
                 unequal.append(_Unequal(leaf, row, record))
         if unequal:
-            yield from _explained(connection, kind, unequal, accounts())
+            yield from _explained(connection, kind, unequal, accounts(), queue_key)
+
+
+def _sealed_as(record: Record, leaf: Leaf) -> bytes:
+    """The body that the leaf would have if it were of this record."""
+    return leaf_body({**record, **of_leaf(leaf.kind, leaf.body)}, leaf.sealed_at)
 
 
 class _Unequal(NamedTuple):
@@ -105,7 +126,7 @@ def _record(kind: str, row: Mapping[str, Any] | None, version: int) -> Record | 
 
 
 def _explained(
-    connection: psycopg.Connection, kind: str, unequal: Sequence[_Unequal], accounts: Accounts
+    connection: psycopg.Connection, kind: Kind, unequal: Sequence[_Unequal], accounts: Accounts, queue_key: bytes | None
 ) -> Iterator[RowComparison]:
     """Says of each pair, all of one kind, what accounts for the difference, or that it was changed."""
     well_formed = []
@@ -115,9 +136,16 @@ def _explained(
         else:
             well_formed.append(pair)
     if well_formed:
-        trail = _Trail(connection, kind, well_formed, accounts)
+        trail = _Trail(connection, kind, well_formed, accounts, queue_key)
         for pair in well_formed:
-            yield _compared(pair, accounts, trail.fault(pair))
+            found = trail.judge(pair)
+            yield (
+                _compared(pair, accounts, found)
+                if not isinstance(found, Removed)
+                else RowComparison(
+                    leaf=pair.leaf, row=pair.row, record=pair.record, state=Stored.REMOVED, removed=found
+                )
+            )
 
 
 def _compared(pair: _Unequal, accounts: Accounts, finding: Finding | None) -> RowComparison:
@@ -136,49 +164,114 @@ def _compared(pair: _Unequal, accounts: Accounts, finding: Finding | None) -> Ro
     return RowComparison(leaf=leaf, row=row, record=record, state=state, finding=finding, fields=fields)
 
 
+class _Later(NamedTuple):
+    """What follows a leaf of the same row: a leaf, or an entry that waits to be sealed, which has no `number`.
+
+    `record` is None where the entry only names the row, which is read when it is sealed.
+    """
+
+    number: int | None
+    record: Record | None
+
+
 class _Trail:
     """What the trail says about some unequal rows of one kind, with one query for all of them."""
 
     def __init__(
-        self, connection: psycopg.Connection, kind: str, pairs: Sequence[_Unequal], accounts: Accounts
+        self,
+        connection: psycopg.Connection,
+        kind: Kind,
+        pairs: Sequence[_Unequal],
+        accounts: Accounts,
+        queue_key: bytes | None,
     ) -> None:
-        keys = [list(column) for column in zip(*(pair.leaf.key for pair in pairs), strict=True)]
-        rows = connection.execute(_NEWEST, (*keys, kind)).fetchall()
         self._kind = kind
         self._accounts = accounts
-        self._newest: dict[Key, int] = {(app, subject, part): index for app, subject, part, index in rows}
-        self._queued = set(connection.execute(_QUEUED, (*keys, kind)).fetchall())
+        self._said: defaultdict[Key, list[_Later]] = defaultdict(list)  # of each row, in its order
+        keys = [list(column) for column in zip(*(pair.leaf.key for pair in pairs), strict=True)]
+        for *key, number, body in connection.execute(_LEAVES_OF_KEYS, (*keys, kind)):
+            app, subject, part = key
+            self._said[app, subject, part].append(_Later(number, _parsed(body)))
+        if queue_key is not None:
+            self._read_waiting(connection, sorted({pair.leaf.key[:2] for pair in pairs}), queue_key)
         self._verdicts: dict[tuple[str, str], str] = {}
         self._stored_at: dict[tuple[str, str], datetime] = {}
-        missing = sorted({pair.leaf.key[:2] for pair in pairs if pair.row is None})
-        if missing and accounts.retentions:
-            columns = [list(column) for column in zip(*missing, strict=True)]
-            for app, subject, leaf_kind, body in connection.execute(_LEAVES_OF_MISSING, columns):
-                if leaf_kind == Kind.ASSESSMENT and (verdict := _live_verdict(body)):
-                    self._verdicts[app, subject] = verdict
-                if leaf_kind == Kind.INTERACTION and (stored_at := _stored_instead(body)):
-                    self._stored_at[app, subject] = stored_at
+        self._elsewhere: set[Key] = set()
+        self._interactions: set[tuple[str, str]] = set()
+        if missing := [pair.leaf for pair in pairs if pair.row is None]:
+            self._read_missing(connection, missing)
 
-    def fault(self, pair: _Unequal) -> Finding | None:
-        """What is wrong with the row; None where an erasure, a retention or a revision accounts for it."""
+    def _read_waiting(
+        self, connection: psycopg.Connection, interactions: Sequence[tuple[str, str]], queue_key: bytes
+    ) -> None:
+        columns = [list(column) for column in zip(*interactions, strict=True)]
+        with connection.transaction():  # the queue has no index by which rows could be looked up one by one
+            connection.execute("SET LOCAL enable_hashjoin = on")
+            waiting = connection.execute(_WAITING, columns).fetchall()
+        for source, number, mac, *rest in waiting:
+            entry = Entry(*rest)
+            if not is_authentic(queue_key, entry, source, number, mac):
+                continue
+            for record in map(_parsed, (entry.records or "").split("\n")):
+                if record is None and entry.kind == self._kind:
+                    self._said[entry.app, entry.subject, entry.part].append(_Later(None, None))
+                elif record is not None and record["kind"] == self._kind:
+                    self._said[entry.app, entry.subject, leaf_part(record)].append(_Later(None, record))
+
+    def _read_missing(self, connection: psycopg.Connection, leaves: Sequence[Leaf]) -> None:
+        interactions = sorted({leaf.key[:2] for leaf in leaves})
+        columns = [list(column) for column in zip(*interactions, strict=True)]
+        for app, subject, leaf_kind, body in connection.execute(_LEAVES_OF_MISSING, columns):
+            if leaf_kind == Kind.ASSESSMENT and (verdict := _live_verdict(body)):
+                self._verdicts[app, subject] = verdict
+            if leaf_kind == Kind.INTERACTION and (stored_at := _stored_instead(body)):
+                self._stored_at[app, subject] = stored_at
+        self._elsewhere = set(read_rows(connection, self._kind, [leaf.key for leaf in leaves]))
+        of_time = [occurred(leaf.body) for leaf in leaves]
+        keys = [(leaf.app, leaf.subject, "") for leaf in leaves]
+        if self._kind != Kind.INTERACTION:
+            self._interactions = {key[:2] for key in read_rows(connection, Kind.INTERACTION, keys, of_time)}
+
+    def judge(self, pair: _Unequal) -> Finding | Removed | None:
+        """What is wrong with the row, or what was removed; None where an erasure or a revision accounts for it."""
         leaf, record = pair.leaf, json.loads(pair.leaf.body)
-        is_newest = self._newest[leaf.key] == leaf.number
+        later = [said for said in self._said[leaf.key] if said.number is None or said.number > leaf.number]
         if pair.row is None:
-            return self._missing(leaf, record) if is_newest else None
+            return self._missing(leaf, record, is_newest=not later)
         if record.get("gone"):
-            return self._stored_again(pair) if is_newest else None
+            return None if later else self._stored_again(pair)
+        if later:
+            return self._followed(pair, record, later)
         if pair.row[SECRET] is None:
             return self._without_secret(pair, record)
-        if (leaf.app, leaf.subject) in self._accounts.erased and is_newest:
+        if (leaf.app, leaf.subject) in self._accounts.erased:
             return _finding(Fault.SECRET, leaf, f"{_named(leaf)} was erased, and its secret is stored")
-        if self._kind == Kind.ASSESSMENT and (not is_newest or leaf.key in self._queued):
-            return self._revised(pair, record)
         return self._changed(pair, record)
 
-    def _missing(self, leaf: Leaf, record: Record) -> Finding | None:
-        if self._may_be_missing(leaf, record):
+    def _missing(self, leaf: Leaf, record: Record, *, is_newest: bool) -> Finding | Removed | None:
+        interaction = leaf.app, leaf.subject
+        if record.get("gone") and interaction in self._accounts.erased:
             return None
+        if is_newest and leaf.key in self._elsewhere:
+            return _finding(Fault.CHANGED, leaf, f"{_named(leaf)} is stored at another time than the sealed one")
+        if interaction in self._interactions:
+            return _finding(Fault.MISSING, leaf, f"{_named(leaf)} is not stored, and its interaction is")
+        gone = self._removed(leaf, record)
+        if self._accounts.removed(gone):
+            return gone
         return _finding(Fault.MISSING, leaf, f"{_named(leaf)} is not stored at its time, and no retention says why")
+
+    def _removed(self, leaf: Leaf, record: Record) -> Removed:
+        if record.get("gone"):
+            return Removed(app=leaf.app, number=leaf.number)
+        interaction, occurred_at = (leaf.app, leaf.subject), datetime.fromisoformat(str(record["occurred_at"]))
+        return Removed(
+            app=leaf.app,
+            number=leaf.number,
+            occurred_at=occurred_at,
+            kept_from=self._stored_at.get(interaction) or occurred_at,
+            verdict=self._verdicts.get(interaction),
+        )
 
     def _stored_again(self, pair: _Unequal) -> Finding | None:
         if self._is_erased(pair):
@@ -186,12 +279,31 @@ class _Trail:
         leaf = pair.leaf
         return _finding(Fault.CHANGED, leaf, f"{_named(leaf)} was gone when it was sealed, and is stored now")
 
-    def _may_be_missing(self, leaf: Leaf, record: Record) -> bool:
-        interaction = leaf.app, leaf.subject
-        if record.get("gone"):
-            return self._accounts.retention_in(leaf.app) or interaction in self._accounts.erased
-        occurred_at = self._stored_at.get(interaction) or datetime.fromisoformat(str(record["occurred_at"]))
-        return self._accounts.removed(leaf.app, occurred_at, self._verdicts.get(interaction))
+    def _followed(self, pair: _Unequal, record: Record, later: Sequence[_Later]) -> Finding | Removed | None:
+        """Checks that what follows a leaf says why, and, where all of it still waits, that the row is what waits."""
+        following, newest = later[0], later[-1].record
+        finding = None
+        if following.number is None and newest is not None:
+            waits = {name: value for name, value in newest.items() if name not in OF_LEAF}
+            if _record(self._kind, pair.row, int(str(newest["v"]))) not in (None, waits):
+                finding = self._changed(pair, newest)
+        if finding is not None or self._follows(record, following.record):
+            return finding
+        gone = self._removed(pair.leaf, record)
+        if following.number is not None and self._accounts.removed(gone, until=following.number):
+            return gone  # and stored again since
+        if self._kind == Kind.ASSESSMENT and (following.record is None or ENTRY not in record):
+            return self._revised(pair, record)  # earlier releases sealed without saying what a leaf follows from
+        return _finding(
+            Fault.CHANGED, pair.leaf, f"{_named(pair.leaf)} was replaced by another, which does not follow from it"
+        )
+
+    def _follows(self, record: Record, after: Record | None) -> bool:
+        """Whether the record `after` says that it revises this one, or is of a rescore that became the live one."""
+        if after is None:
+            return False
+        rescored = self._kind == Kind.ASSESSMENT and not record["live"] and bool(after.get("live"))
+        return rescored or after.get(REVISES) == record_digest(record)
 
     def _is_erased(self, pair: _Unequal) -> bool:
         return pair.row is not None and pair.row[SECRET] is None and pair.leaf.key[:2] in self._accounts.erased
@@ -201,8 +313,6 @@ class _Trail:
         leaf = pair.leaf
         if not self._is_erased(pair):
             return _finding(Fault.SECRET, leaf, f"the secret of {_named(leaf)} is gone, and no erasure says why")
-        if self._newest[leaf.key] != leaf.number:
-            return None
         if texts := [name for name in committed(record) if not _blank((pair.row or {}).get(name))]:
             return _finding(Fault.CHANGED, leaf, f"{_named(leaf)} was erased, and has again: {', '.join(texts)}")
         return self._changed(pair, record, erased=True)
@@ -210,6 +320,8 @@ class _Trail:
     def _revised(self, pair: _Unequal, record: Record) -> Finding | None:
         """Compares the leaf with what the row keeps of the assessment that was there before the revision."""
         leaf, row = pair.leaf, pair.row or {}
+        if row[SECRET] is None:
+            return None  # the texts are erased
         superseded = row["live"] and not record["live"]  # a rescore under a profile that became the live one
         if superseded or (row["revised_at"] is not None and record["revised_at"] is not None):
             return None  # of several revisions the row keeps only the state before the last one
@@ -218,7 +330,7 @@ class _Trail:
             before = {**row["earlier"], **place, "revised_at": None, "earlier": None}
             try:
                 made = row_record(self._kind, before, bytes(row[SECRET]), version_of(leaf.body))
-                body = leaf_body(made, leaf.sealed_at)
+                body = _sealed_as(made, leaf)
             except (KeyError, TypeError, ValueError):
                 body = b""
             if body == leaf.body.encode():
@@ -245,6 +357,14 @@ class _Trail:
         if not fields:
             return None
         return _finding(Fault.CHANGED, leaf, f"{_named(leaf)} was changed: {', '.join(fields)}")
+
+
+def _parsed(text: str) -> Record | None:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _public_differences(record: Record, sealed: Record) -> list[str]:

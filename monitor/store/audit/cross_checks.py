@@ -1,8 +1,10 @@
-"""Checks that no range of leaves covers: rows in no leaf, secrets without a row, acts against their rows."""
+"""Checks that no range of leaves covers: rows in no leaf, secrets without a row, acts against their rows, the queue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import Connection, select, text
@@ -11,8 +13,9 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
 from monitor.core.model import Mark
 from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, stored_acts, trail_acts
-from monitor.store.audit.rows import PART, UNSEALED
-from monitor.store.audit_queue import STORED, Act, Kind
+from monitor.store.audit.backfill import UNSEALED
+from monitor.store.audit_queue import STORED, Act, Entry, Kind, driver, is_authentic
+from monitor.store.audit_rows import PART
 from monitor.store.tables.alerts import rule_state
 
 _UNSEALED = "SELECT r.app, r.id, {part} AS part FROM {kind} r WHERE {unsealed} ORDER BY 1, 2, 3"
@@ -24,12 +27,61 @@ _STRAY_SECRETS = text("""
         SELECT FROM interaction r WHERE r.app = s.app AND r.id = s.id AND NOT :erased = ANY (r.marks)
     ) ORDER BY 1, 2
 """).bindparams(erased=Mark.ERASED.value)
-_BACKFILL = text("SELECT EXISTS (SELECT FROM audit_queue WHERE kind = 'missing')")
+_QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
 
-def backfilling(connection: Connection) -> bool:
-    """Whether the sealer still looks through rows that were stored before there was a trail."""
-    return bool(connection.scalar(_BACKFILL))
+@dataclass(slots=True)
+class QueueCheck:
+    """What waits in the queue: how many entries, and whether the sealer still looks through older rows.
+
+    `findings` are the entries that no process with the audit key has queued.
+    """
+
+    waiting: int = 0
+    backfilling: bool = False
+    findings: list[Finding] = field(default_factory=list)
+
+
+def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) -> QueueCheck:
+    """Checks every entry of the queue; without the `key` only that it claims to have been queued with one.
+
+    `adopting`: no trail of this release has been sealed yet, so that the first batch takes in all entries as they are.
+    """
+    checked = QueueCheck()
+    with driver(connection).cursor("audit_queue") as cursor:
+        for _, source, number, mac, *rest in cursor.execute(_QUEUE):
+            entry = Entry(*rest)
+            own = adopting or (mac is not None if key is None else is_authentic(key, entry, source, number, mac))
+            if entry.kind == Kind.MISSING:
+                checked.backfilling |= own  # without the key such a request has no effect
+            elif own:
+                checked.waiting += 1
+            else:
+                sentence = (
+                    f"{_named(entry.kind, entry.app, entry.subject, entry.part)} waits to be sealed, but no process "
+                    "with the audit key queued it"
+                )
+                checked.findings.append(
+                    Finding(fault=Fault.QUEUE, app=entry.app, subject=entry.subject, sentence=sentence)
+                )
+    return checked
+
+
+def check_entries(named: Mapping[str, Sequence[int]], *, from_first: bool) -> Iterator[Finding]:
+    """Finds entries of the queue that were never sealed, or sealed twice, by the numbers that leaves name.
+
+    Entries of one source are sealed in the order of their numbers, which begin with 1; unless `from_first`, the leaves
+    of the first ones were not looked at.
+    """
+    for source, numbers in named.items():
+        ordered = sorted([0, *numbers] if from_first else numbers)
+        for before, after in pairwise(ordered):
+            if after == before:
+                yield Finding(fault=Fault.QUEUE, sentence=f"entry {after} of the source {source} was sealed twice")
+            elif after > before + 1:
+                missing = f"entry {after - 1}" if after == before + 2 else f"entries {before + 1} to {after - 1}"
+                sentence = f"{missing} of the source {source} never reached the sealer: taken out of the queue"
+                yield Finding(fault=Fault.QUEUE, sentence=sentence)
 
 
 def unsealed(connection: Connection) -> Iterator[Finding]:
@@ -52,12 +104,12 @@ def stray_secrets(connection: Connection) -> Iterator[Finding]:
         yield Finding(fault=Fault.SECRET, app=app, subject=id_, sentence=sentence)
 
 
-def acts_against_rows(connection: Connection) -> Iterator[Finding]:
+def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterator[Finding]:
     """Finds acts whose row is gone or contradicts them, and rows without an act."""
     stored = stored_acts(connection)
     sealed: dict[ActKey, TrailAct] = {}
     ends: dict[str, Any] = {}
-    for act in trail_acts(connection, (*STORED_ACTS, Kind.UNSILENCE)):
+    for act in trail_acts(connection, (*STORED_ACTS, Kind.UNSILENCE), queue_key):
         if act.kind == Kind.UNSILENCE:
             ends[act.subject] = act.body.get("ends_at")
         else:
@@ -71,7 +123,7 @@ def acts_against_rows(connection: Connection) -> Iterator[Finding]:
     for key, row_act in stored.items():
         if key not in sealed:
             yield _finding(key, None, row_act.app, "was never sealed")
-    yield from _rules(connection)
+    yield from _rules(connection, queue_key)
 
 
 def _differing(row_act: Act, act: TrailAct, ends_at: str | None) -> list[str]:
@@ -88,11 +140,11 @@ def _differing(row_act: Act, act: TrailAct, ends_at: str | None) -> list[str]:
     return sorted(fields)
 
 
-def _rules(connection: Connection) -> Iterator[Finding]:
+def _rules(connection: Connection, key: bytes | None) -> Iterator[Finding]:
     """Finds rules that were evaluated since the first rule set was recorded, and that are in no recorded set."""
     known: set[tuple[str, str]] = set()
     since: str | None = None
-    for act in trail_acts(connection, (Kind.RULES,)):
+    for act in trail_acts(connection, (Kind.RULES,), key):
         since = since or str(act.body.get("at"))
         rules = act.body.get("rules")
         known |= set(rules.items()) if isinstance(rules, dict) else set()

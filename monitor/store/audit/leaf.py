@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from monitor.audit.canonical import canonical
 from monitor.audit.record import Record, portable
 from monitor.core.model import Json
-from monitor.store.audit_queue import Kind
+from monitor.store.audit_queue import STORED
+from monitor.store.audit_rows import REVISES, Key, part_of
 
-Key: TypeAlias = tuple[str, str, str]  # app, id of the interaction, part
 _OCCURRED = ',"occurred_at":"'  # cannot occur within a text of the body, where quotes are escaped
 _VERSION = ',"v":'
+ENTRY = "entry"
+_ENTRY = f',"{ENTRY}":"'
+_REVISES = f',"{REVISES}":"'
 
 
 class Leaf(NamedTuple):
@@ -40,16 +43,9 @@ def leaf_body(record: Record, sealed_at: datetime) -> bytes:
     return canonical({**record, "sealed_at": portable(sealed_at)})
 
 
-def part_of(record: Mapping[str, Any]) -> str:
+def leaf_part(record: Mapping[str, Any]) -> str:
     """Which row of its interaction a record is about: the part of its `Key`."""
-    if record.get("gone"):
-        return str(record["part"])
-    match record["kind"]:
-        case Kind.ASSESSMENT:
-            return str(record["profile_hash"])
-        case Kind.JUDGEMENT:
-            return f"{record['metric']}/{record['model']}/{record['prompt_hash']}"
-    return ""
+    return str(record["part"]) if record.get("gone") else part_of(record["kind"], record)
 
 
 def committed(record: Record) -> dict[str, Json]:
@@ -80,9 +76,36 @@ def malformed(leaf: Leaf) -> str | None:
     if in_body != (leaf.kind, leaf.app, leaf.subject, portable(leaf.sealed_at)):
         return "its columns contradict its body"
     try:
-        return None if part_of(record) == leaf.part else "its columns contradict its body"
+        return None if leaf_part(record) == leaf.part else "its columns contradict its body"
     except KeyError:
         return "its body does not fit its kind"
+
+
+def entry_name(source: str, number: int, record: int) -> str:
+    """How a leaf names the entry that it came from, and which record of it, from 1 on."""
+    return f"{source}/{number}" if record == 1 else f"{source}/{number}/{record}"
+
+
+def entry_of(kind: str, body: str) -> str | None:
+    """The `entry_name` in a body; None in leaves of releases without numbered entries.
+
+    The body of a row's leaf is not parsed.
+    """
+    if kind in STORED:
+        _, found, rest = body.partition(_ENTRY)
+        return rest.partition('"')[0] if found else None
+    try:
+        name = json.loads(body).get(ENTRY)
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
+
+
+def of_leaf(kind: str, body: str) -> Record:
+    """What the body of a row's leaf says beside the record of the row and the time of sealing, without parsing it."""
+    entry, (_, found, rest) = entry_of(kind, body), body.partition(_REVISES)
+    said: Record = {} if entry is None else {ENTRY: entry}
+    return {**said, REVISES: rest.partition('"')[0]} if found else said
 
 
 def version_of(body: str) -> int:

@@ -21,10 +21,9 @@ from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.acts import trail_acts
 from monitor.store.audit.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
-from monitor.store.audit.rows import SECRET
-from monitor.store.audit.seal import driver
 from monitor.store.audit.tree import stored_tree
-from monitor.store.audit_queue import STORED, Act, Kind, queue_act
+from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act
+from monitor.store.audit_rows import SECRET
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import profile
 
@@ -104,7 +103,7 @@ class Proofs:
                 raise NotProved("no checkpoint is signed yet: run `monitor audit seal`")
             size, note, _ = last
             profiles = connection.execute(select(profile)).mappings()
-            rules = trail_acts(connection, (Kind.RULES,))
+            rules = trail_acts(connection, (Kind.RULES,), None)
             yield TrailSnapshot(
                 raw=raw,
                 size=size,
@@ -112,7 +111,8 @@ class Proofs:
                 node=stored_tree(raw).node,
                 profiles={row["hash"]: _definition(dict(row)) for row in profiles},
                 rules=[act.body for act in rules if act.number is not None and act.number < size],
-                accounts=cache(lambda: read_accounts(connection)),
+                queue_key=known_queue_key(connection),
+                accounts=cache(lambda: read_accounts(connection, known_queue_key(connection))),
             )
 
 
@@ -126,6 +126,7 @@ class TrailSnapshot:
     node: Node
     profiles: dict[str, dict[str, Json]]
     rules: list[dict[str, Any]]
+    queue_key: bytes | None
     accounts: Callable[[], Accounts]  # read only where a row differs from its leaf
 
     def about(self, id_: str, app: str | None, *, disclose: bool) -> list[ExportedRecord]:
@@ -155,7 +156,7 @@ class TrailSnapshot:
         ]
 
     def _records(self, leaves: Sequence[Leaf], *, disclose: bool) -> Iterator[ExportedRecord]:
-        compared = {row.leaf.number: row for row in compare_rows(self.raw, leaves, self.accounts)}
+        compared = {row.leaf.number: row for row in compare_rows(self.raw, leaves, self.accounts, self.queue_key)}
         for leaf in leaves:
             comparison = compared.get(leaf.number)
             yield ExportedRecord(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from monitor.audit.finding import Fault, Finding
@@ -13,9 +14,9 @@ from monitor.audit.note import NotProved
 from monitor.audit.tiles import TILE
 from monitor.store.audit.accounts import Accounts
 from monitor.store.audit.comparison import compare_rows
-from monitor.store.audit.leaf import Leaf, malformed
+from monitor.store.audit.leaf import Leaf, entry_of, malformed
 from monitor.store.audit.seal import opened_by
-from monitor.store.audit_queue import STORED
+from monitor.store.audit_queue import STORED, Kind
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,13 +38,15 @@ _ONE_BY_ONE = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
 class RangeTask:
     """Leaves [start, end) to check: `start` is a multiple of `RANGE`, and the range has at most `RANGE` leaves.
 
-    `marks` are tree sizes whose roots are needed in addition to those of checkpoints; `keys` are the public keys.
+    `marks` are tree sizes whose roots are needed in addition to those of checkpoints; `keys` are the public keys, and
+    `queue_key` is that of the queue, or None.
     """
 
     start: int
     end: int
     marks: tuple[int, ...]
     keys: tuple[str, ...]
+    queue_key: bytes | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,9 @@ class RangeResult:
     """The findings of a range, and its share of the tree.
 
     `signed` holds the sizes and roots of its checkpoints as they were signed; `shares` the complete subtrees from its
-    start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles.
+    start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles. `entries` holds
+    the numbers that its leaves name by the source of their entries, and `removed` counts the interactions for which
+    retentions account, by app and month.
     """
 
     task: RangeTask
@@ -59,6 +64,8 @@ class RangeResult:
     signed: list[tuple[int, bytes]] = field(default_factory=list)
     shares: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     tile_roots: list[bytes] = field(default_factory=list)
+    entries: dict[str, list[int]] = field(default_factory=dict)
+    removed: Counter[tuple[str, date | None]] = field(default_factory=Counter)
 
 
 def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accounts) -> RangeResult:
@@ -72,9 +79,8 @@ def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accou
     _check_checkpoints(connection, checked, sealed)
     _shares(checked, hashes)
     wrong = {finding.index for finding in checked.findings if finding.fault is Fault.LEAF}
-    checked.findings.extend(
-        _check_rows(connection, [leaf for leaf in leaves.values() if leaf.number not in wrong], accounts)
-    )
+    _check_rows(connection, checked, [leaf for leaf in leaves.values() if leaf.number not in wrong], accounts)
+    _name_entries(checked, leaves.values())
     return checked
 
 
@@ -142,13 +148,24 @@ def _shares(checked: RangeResult, hashes: Sequence[bytes]) -> None:
             checked.shares[size] = frontier.hashes
 
 
-def _check_rows(connection: psycopg.Connection, leaves: Sequence[Leaf], accounts: Accounts) -> Iterator[Finding]:
-    for comparison in compare_rows(connection, leaves, lambda: accounts):
+def _check_rows(
+    connection: psycopg.Connection, checked: RangeResult, leaves: Sequence[Leaf], accounts: Accounts
+) -> None:
+    for comparison in compare_rows(connection, leaves, lambda: accounts, checked.task.queue_key):
         if comparison.finding is not None:
-            yield comparison.finding
+            checked.findings.append(comparison.finding)
+        if comparison.removed is not None and comparison.leaf.kind == Kind.INTERACTION:
+            checked.removed[comparison.removed.app, comparison.removed.month] += 1
     for leaf in leaves:
         if leaf.kind not in STORED and (problem := malformed(leaf)):
-            yield _wrong(leaf, f"leaf {leaf.number}: {problem}")
+            checked.findings.append(_wrong(leaf, f"leaf {leaf.number}: {problem}"))
+
+
+def _name_entries(checked: RangeResult, leaves: Iterable[Leaf]) -> None:
+    for leaf in leaves:
+        source, _, number = (entry_of(leaf.kind, leaf.body) or "").partition("/")
+        if number.isdecimal():  # that of the second record of an entry is not
+            checked.entries.setdefault(source, []).append(int(number))
 
 
 def _wrong(leaf: Leaf, sentence: str) -> Finding:

@@ -1,61 +1,64 @@
-"""Seals queued rows and acts as leaves, with the tiles that they complete and the secrets they need; signs checkpoints.
+"""Seals what is queued as leaves, with the tiles that they complete; signs checkpoints.
 
-Each batch is one transaction under an advisory lock: one replica seals at a time, and a row leaves the queue in the
-transaction that stores its leaf.
+Each batch is one transaction under an advisory lock: one replica seals at a time, and an entry leaves the queue in the
+transaction that stores its leaf. An entry that no process with the key queued is never sealed: it stays in the queue,
+where `verify` finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from pydantic_core import from_json
 from sqlalchemy import Connection, Engine, func, select
 
-from monitor.audit.commitment import new_secret
 from monitor.audit.merkle import frontier_of, leaf_hash
 from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
-from monitor.audit.record import Record, Row, act_record
+from monitor.audit.record import Record
 from monitor.core.errors import Fatal
-from monitor.core.model import Mark
-from monitor.store.audit.backfill import queue_missing
-from monitor.store.audit.leaf import Key, leaf_body
-from monitor.store.audit.rows import SECRET, gone_record, read_rows, row_record, states
+from monitor.store.audit.backfill import adopt, is_numbered, queue_missing
+from monitor.store.audit.leaf import ENTRY, entry_name, leaf_body, leaf_part
 from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
-from monitor.store.audit_queue import SEAL_LOCK, STORED, Kind
+from monitor.store.audit_queue import SEAL_LOCK, STORED, Entry, Kind, driver, is_authentic
+from monitor.store.audit_rows import Key, gone_record, make_secrets, read_rows, row_record
 from monitor.store.database import copy_rows, retriable
 
 if TYPE_CHECKING:
     import psycopg
 
-BATCH = 1_000  # rows of the queue; some become two leaves
+log = logging.getLogger(__name__)
+BATCH = 1_000  # entries of the queue; some become two leaves
 LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
-    DELETE FROM audit_queue WHERE seq IN (SELECT seq FROM audit_queue WHERE kind <> 'missing' ORDER BY seq LIMIT %s)
-    RETURNING seq, kind, app, subject, part, body
+    SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue
+    WHERE mac IS NOT NULL AND kind <> 'missing' ORDER BY seq LIMIT %s
 """
+_DELETE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
+_DISOWN = "UPDATE audit_queue SET mac = NULL WHERE seq = ANY(%s)"
 _LAST = "SELECT size, root, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
 _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 
 
-class QueuedRow(NamedTuple):
-    """A row of `audit_queue`."""
+class QueuedEntry(NamedTuple):
+    """An entry of the queue, under the source and number that make it unique."""
 
-    seq: int
-    kind: str  # a `Kind`, perhaps one of a later release
-    app: str
-    subject: str
-    part: str
-    body: dict[str, Any] | None
+    entry: Entry
+    source: str
+    number: int
 
-    @property
-    def key(self) -> Key:
-        """The key of the stored row that it names."""
-        return self.app, self.subject, self.part
+
+class NewLeaf(NamedTuple):
+    """A leaf to append."""
+
+    kind: str
+    key: Key
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +75,13 @@ class Sealing:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._edge: TreeEdge | None = None
+        self._numbered = False  # whether the newest leaves come from numbered entries
 
-    def seal_batch(self, now: datetime) -> SealedBatch | None:
-        """Seals up to `BATCH` rows of the queue in its order; None while another replica seals.
+    def seal_batch(self, now: datetime, queue_key: bytes) -> SealedBatch | None:
+        """Seals up to `BATCH` entries of the queue in their order; None while another replica seals.
+
+        `queue_key` is the key that authenticates entries. A trail that an earlier release sealed takes in, once, what
+        that release had queued without a key.
 
         Raises:
             Fatal: the stored tree is not the one that was signed; nothing is sealed on top of it.
@@ -83,11 +90,15 @@ class Sealing:
             if connection is None:
                 return None
             raw = driver(connection)
-            taken = sorted((QueuedRow(*row) for row in raw.execute(_TAKE, (BATCH,))), key=lambda row: row.seq)
-            if queue := _leaves(taken):
-                self._append(raw, queue, _bodies(raw, queue, now), now)
-            looked = len(taken) < BATCH and queue_missing(connection, now)
-        return SealedBatch(leaves=len(queue), more=bool(taken) or looked)
+            if not self._numbered:
+                self._numbered = self._has_numbers(raw)
+                if not self._numbered:
+                    adopt(connection, queue_key, now)
+            taken, entries = _take(raw, queue_key)
+            if leaves := _leaves(raw, entries, now):
+                self._append(raw, leaves, now)
+            looked = taken < BATCH and queue_missing(connection, queue_key, now)
+        return SealedBatch(leaves=len(leaves), more=taken > 0 or looked)
 
     def checkpoint(self, signer: Signer, previous_keys: Sequence[str] = ()) -> str | None:
         """Signs the tree if it has grown since the last checkpoint, and returns the note; None if it has not.
@@ -118,12 +129,17 @@ class Sealing:
             row = driver(connection).execute(_LAST).fetchone()
         return None if row is None else str(row[2])
 
-    def _append(
-        self, raw: psycopg.Connection, queue: Sequence[QueuedRow], bodies: Sequence[bytes], now: datetime
-    ) -> None:
+    def _has_numbers(self, raw: psycopg.Connection) -> bool:
+        """As `is_numbered`, of a trail whose end is the one that was signed."""
+        self._current_edge(raw)  # raises where the end of the trail was cut off
+        return is_numbered(raw)
+
+    def _append(self, raw: psycopg.Connection, leaves: Sequence[NewLeaf], now: datetime) -> None:
         edge = self._current_edge(raw)
-        start, hashes = edge.frontier.size, [leaf_hash(body) for body in bodies]
-        rows = ((start + at, row.kind, *row.key, now, bodies[at].decode(), hashes[at]) for at, row in enumerate(queue))
+        start, hashes = edge.frontier.size, [leaf_hash(leaf.body) for leaf in leaves]
+        rows = (
+            (start + at, leaf.kind, *leaf.key, now, leaf.body.decode(), hashes[at]) for at, leaf in enumerate(leaves)
+        )
         copy_rows(raw, "audit_leaf", LEAF_COLUMNS, rows)
         edge.append(raw, hashes)
 
@@ -161,64 +177,64 @@ def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
     raise problem or NotProved("there is no key to check the checkpoint with")
 
 
-def driver(connection: Connection) -> psycopg.Connection:
-    """The psycopg connection below, in the same transaction."""
-    return connection.connection.driver_connection  # type: ignore[return-value]
+def _take(raw: psycopg.Connection, queue_key: bytes) -> tuple[int, list[QueuedEntry]]:
+    """Takes the next entries out of the queue: how many there were, and those that are authentic.
 
-
-def _leaves(queue: Sequence[QueuedRow]) -> list[QueuedRow]:
-    """One row for each leaf: an interaction with its assessment gives two, a stored row that is named again none."""
-    seen: set[tuple[str, Key]] = set()
-    kept = []
-    for row in chain.from_iterable(map(_split, queue)):
-        if row.kind in STORED:
-            if (row.kind, row.key) in seen:
-                continue
-            seen.add((row.kind, row.key))
-        kept.append(row)
-    return kept
-
-
-def _split(row: QueuedRow) -> Iterator[QueuedRow]:
-    if row.kind == Kind.INTERACTION and row.part:
-        yield row._replace(part="")
-        yield row._replace(kind=Kind.ASSESSMENT)
-    else:
-        yield row
-
-
-def _bodies(raw: psycopg.Connection, queue: Sequence[QueuedRow], now: datetime) -> list[bytes]:
-    stored = [row for row in queue if row.kind in STORED]
-    found: dict[str, Mapping[Key, Row]] = {
-        kind: read_rows(raw, kind, [row.key for row in stored if row.kind == kind]) for kind in STORED
-    }
-    secrets = _secrets(raw, {(row.app, row.subject) for row in stored}, found[Kind.INTERACTION])
-
-    def record(queued: QueuedRow) -> Record:
-        if queued.kind not in STORED:
-            return act_record(kind=queued.kind, app=queued.app, subject=queued.subject, body=queued.body or {})
-        row, secret = found[queued.kind].get(queued.key), secrets.get((queued.app, queued.subject))
-        if row is None or secret is None:
-            return gone_record(queued.kind, queued.key)
-        return row_record(queued.kind, row, secret)
-
-    return [leaf_body(record(queued), now) for queued in queue]
-
-
-def _secrets(
-    raw: psycopg.Connection, interactions: set[tuple[str, str]], read: Mapping[Key, Row]
-) -> dict[tuple[str, str], bytes]:
-    """The secret of each interaction that is stored and not erased; makes secrets for those that have none.
-
-    `read` holds the rows of `interaction` that were read already.
+    The others stay in the queue without their `mac`, so that they are not looked at again.
     """
-    known = {(app, id_): row[SECRET] for (app, id_, _), row in read.items() if Mark.ERASED not in row["marks"]}
-    others = states(raw, interactions - {(app, id_) for app, id_, _ in read})
-    known |= {key: state.secret for key, state in others.items() if not state.erased}
-    made = {key: new_secret() for key, secret in known.items() if secret is None}
-    if made:
-        copy_rows(raw, "audit_secret", ("app", "id", "secret"), ((*key, secret) for key, secret in made.items()))
-    return made | {key: bytes(secret) for key, secret in known.items() if secret is not None}
+    own, others, entries = [], [], []
+    taken = raw.execute(_TAKE, (BATCH,)).fetchall()
+    for seq, source, number, mac, *rest in taken:
+        entry = Entry(*rest)
+        if is_authentic(queue_key, entry, source, number, mac):
+            own.append(seq)
+            entries.append(QueuedEntry(entry, source, number))
+        else:
+            others.append(seq)
+            log.warning(
+                "the %s of %r in %r waits to be sealed, but no process with the audit key queued it; it stays in the "
+                "queue, and `monitor audit verify` names it",
+                *(entry.kind, entry.subject, entry.app),
+            )
+    raw.execute(_DELETE, (own,))
+    raw.execute(_DISOWN, (others,))
+    return len(taken), entries
+
+
+def _leaves(raw: psycopg.Connection, entries: Sequence[QueuedEntry], now: datetime) -> list[NewLeaf]:
+    """The leaves of entries: one for each record."""
+    read = iter(_records_of_rows(raw, [queued.entry for queued in entries if queued.entry.records is None]))
+    leaves = []
+    for queued in entries:
+        entry = queued.entry
+        records = next(read) if entry.records is None else list(map(from_json, entry.records.split("\n")))
+        for number, record in enumerate(records, start=1):
+            name = entry_name(queued.source, queued.number, number)
+            body = leaf_body({**record, ENTRY: name}, now)
+            leaves.append(NewLeaf(str(record["kind"]), (entry.app, entry.subject, leaf_part(record)), body))
+    return leaves
+
+
+def _records_of_rows(raw: psycopg.Connection, entries: Sequence[Entry]) -> list[list[Record]]:
+    """The records of rows that entries only name, because an earlier release stored them."""
+    named = [_names(entry) for entry in entries]
+    keys = {kind: [key for names in named for of, key in names if of == kind] for kind in STORED}
+    found = {kind: read_rows(raw, kind, keys[kind]) for kind in STORED}
+    secrets = make_secrets(raw, {(entry.app, entry.subject) for entry in entries})
+
+    def record(kind: Kind, key: Key) -> Record:
+        row, secret = found[kind].get(key), secrets.get(key[:2])
+        return gone_record(kind, key) if row is None or secret is None else row_record(kind, row, secret)
+
+    return [[record(kind, key) for kind, key in names] for names in named]
+
+
+def _names(entry: Entry) -> list[tuple[Kind, Key]]:
+    """The rows that an entry stands for: an interaction with a part stands for its assessment too."""
+    key = entry.app, entry.subject, entry.part
+    if entry.kind == Kind.INTERACTION and entry.part:
+        return [(Kind.INTERACTION, (entry.app, entry.subject, "")), (Kind.ASSESSMENT, key)]
+    return [(Kind(entry.kind), key)]
 
 
 def _check_signer(note: str, keys: Sequence[str]) -> None:

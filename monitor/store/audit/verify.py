@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from multiprocessing import get_context
 from typing import TypeAlias
 
@@ -19,12 +21,20 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.note import NotProved
 from monitor.audit.recovery import Head
 from monitor.store.audit.accounts import Accounts, read_accounts
-from monitor.store.audit.cross_checks import acts_against_rows, backfilling, stray_secrets, unsealed
+from monitor.store.audit.backfill import is_numbered
+from monitor.store.audit.cross_checks import (
+    acts_against_rows,
+    check_entries,
+    check_queue,
+    stray_secrets,
+    unsealed,
+)
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
-from monitor.store.audit.seal import driver, opened_by
+from monitor.store.audit.seal import opened_by
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
+from monitor.store.audit_queue import driver
 from monitor.store.database import plain_url, retriable
 
 WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree size: witness and root
@@ -32,7 +42,6 @@ _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _NOTES = text("SELECT size, note FROM audit_checkpoint ORDER BY size")
 _OUTSIDE = text("SELECT size FROM audit_checkpoint WHERE size <= 0 OR size > :size ORDER BY size")
 _BELOW = text("SELECT index FROM audit_leaf WHERE index < 0 ORDER BY index")
-_WAITING = text("SELECT count(*) FROM audit_queue WHERE kind <> 'missing'")
 _LAST = text("SELECT coalesce(max(size), 0) FROM audit_checkpoint")
 
 
@@ -56,11 +65,18 @@ class Verification:
 
 
 def verify(
-    engine: Engine, keys: Sequence[str], *, start: int = 0, notes: Iterable[str] = (), processes: int = 1
+    engine: Engine,
+    keys: Sequence[str],
+    queue_key: bytes | None = None,
+    *,
+    start: int = 0,
+    notes: Iterable[str] = (),
+    processes: int = 1,
 ) -> Verification:
     """Verifies leaves from `start` on, and every row, in a transaction that sees one moment of the database.
 
-    `keys` are the public keys that may have signed; `notes` are the notes that a witness keeps.
+    `keys` are the public keys that may have signed; `notes` are the notes that a witness keeps. Without the `queue_key`
+    nothing that waits to be sealed is believed.
 
     Raises:
         Retriable: the database is out of reach for now.
@@ -69,9 +85,9 @@ def verify(
     with retriable(), engine.connect() as connection, connection.begin():
         connection.execute(_SNAPSHOT)
         if processes == 1:
-            return verify_within(connection, keys, start=start, notes=notes)
+            return verify_within(connection, keys, queue_key, start=start, notes=notes)
         with _pool(engine, connection, processes) as pool:
-            return _verified(connection, keys, start, notes, pool)
+            return _verified(connection, keys, queue_key, start=start, notes=notes, pool=pool)
 
 
 def processes_for(engine: Engine) -> int:
@@ -82,20 +98,31 @@ def processes_for(engine: Engine) -> int:
 
 
 def verify_within(
-    connection: Connection, keys: Sequence[str], *, start: int = 0, notes: Iterable[str] = ()
+    connection: Connection,
+    keys: Sequence[str],
+    queue_key: bytes | None = None,
+    *,
+    start: int = 0,
+    notes: Iterable[str] = (),
 ) -> Verification:
     """Verifies as `verify` does, in the caller's transaction and process."""
-    return _verified(connection, keys, start, notes, None)
+    return _verified(connection, keys, queue_key, start=start, notes=notes, pool=None)
 
 
 def _verified(
-    connection: Connection, keys: Sequence[str], start: int, notes: Iterable[str], pool: ProcessPoolExecutor | None
+    connection: Connection,
+    keys: Sequence[str],
+    queue_key: bytes | None,
+    *,
+    start: int,
+    notes: Iterable[str],
+    pool: ProcessPoolExecutor | None,
 ) -> Verification:
     raw = driver(connection)
     size = tree_size(raw)
     findings: list[Finding] = []
     first = min(start, size) // RANGE * RANGE
-    accounts = read_accounts(connection)
+    accounts = read_accounts(connection, queue_key)
     recoveries, forged = read_recoveries(raw, keys)
     findings += forged
     lost = frozenset(head for sealed in recoveries for head in sealed.recovery.lost)
@@ -103,23 +130,31 @@ def _verified(
     for sealed in recoveries:
         root = b64decode(sealed.recovery.restored.root)
         known.setdefault(sealed.index, []).append((f"the recovery, leaf {sealed.index},", root))
-    tasks = list(_tasks(first, size, known, tuple(keys)))
+    tasks = list(_tasks(first, size, known, tuple(keys), queue_key))
     results: Iterable[RangeResult]
     if pool is None:
         results = (check_range(raw, task, accounts) for task in tasks)
     else:
         results = pool.map(_in_worker, ((task, accounts) for task in tasks))
-    is_backfilling = backfilling(connection)
-    findings += [] if is_backfilling else unsealed(connection)
+    queue = check_queue(connection, queue_key, adopting=not is_numbered(raw))
+    findings += queue.findings
+    findings += [] if queue.backfilling else unsealed(connection)
     findings += stray_secrets(connection)
-    findings += [] if is_backfilling else acts_against_rows(connection)
+    findings += [] if queue.backfilling else acts_against_rows(connection, queue_key)
     findings += _outside(connection, size)
     tree, checkpoints = TreeCheck(raw, first, known), 0
+    entries: dict[str, list[int]] = {}
+    removed: Counter[tuple[str, date | None]] = Counter()
     for result in results:
         findings += result.findings
         findings += tree.join(result)
         checkpoints += len(result.signed)
+        removed += result.removed
+        for source, numbers in result.entries.items():
+            entries.setdefault(source, []).extend(numbers)
     findings += tree.finish(size)
+    findings += check_entries(entries, from_first=first == 0)
+    findings += accounts.too_many(removed)
     if tree.later_wrong:
         sentence = f"{tree.later_wrong} later roots are not those of the stored leaves either"
         findings.append(Finding(fault=Fault.CHECKPOINT, sentence=sentence))
@@ -128,18 +163,21 @@ def _verified(
         start=first,
         signed=min(size, connection.scalar(_LAST) or 0),
         checkpoints=checkpoints,
-        waiting=connection.scalar(_WAITING) or 0,
-        backfilling=is_backfilling,
+        waiting=queue.waiting,
+        backfilling=queue.backfilling,
         findings=tuple(findings),
         recoveries=tuple(recoveries),
     )
 
 
-def _tasks(start: int, size: int, known: WitnessedRoots, keys: tuple[str, ...]) -> Iterator[RangeTask]:
+def _tasks(
+    start: int, size: int, known: WitnessedRoots, keys: tuple[str, ...], queue_key: bytes | None
+) -> Iterator[RangeTask]:
     marks = sorted(known)
     for first in range(start, size, RANGE):
         end = min(first + RANGE, size)
-        yield RangeTask(start=first, end=end, marks=tuple(mark for mark in marks if first < mark <= end), keys=keys)
+        within = tuple(mark for mark in marks if first < mark <= end)
+        yield RangeTask(start=first, end=end, marks=within, keys=keys, queue_key=queue_key)
 
 
 def _witnessed_roots(

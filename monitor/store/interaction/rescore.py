@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from monitor.audit.record import Row
 from monitor.core.model import Assessment
+from monitor.store.audit_queue import Kind
+from monitor.store.audit_rows import stored_row
 from monitor.store.database import copy_rows
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 
@@ -29,40 +32,45 @@ _ADD = """
 """
 
 
-def add_assessments(
-    connection: psycopg.Connection, assessments: Sequence[Assessment]
-) -> tuple[list[Assessment], list[Assessment]]:
-    """Adds assessments of stored interactions that are not erased and that the profile has not assessed yet.
+class Added(NamedTuple):
+    """The assessments that were added, with their rows, and those whose interaction is not stored.
 
-    Returns the added ones, and those whose interaction is not stored. The latter are left to the live reader: a key
-    claimed here would be missing from its alerts.
+    The latter are left to the live reader: a key claimed here would be missing from its alerts.
     """
+
+    assessments: list[Assessment]
+    rows: list[Row]
+    unknown: list[Assessment]
+
+
+def add_assessments(connection: psycopg.Connection, assessments: Sequence[Assessment]) -> Added:
+    """Adds assessments of stored interactions that are not erased and that the profile has not assessed yet."""
     if not assessments:
-        return [], []
+        return Added([], [], [])
     interactions = [a.interaction for a in assessments]
-    rows = connection.execute(
+    found = connection.execute(
         _STORED, ([interaction.app for interaction in interactions], [interaction.id for interaction in interactions])
     ).fetchall()
-    stored = {(app, id_): occurred_at for app, id_, occurred_at, _ in rows}
-    erased = {(app, id_) for app, id_, _, was_erased in rows if was_erased}
+    stored = {(app, id_): occurred_at for app, id_, occurred_at, _ in found}
+    erased = {(app, id_) for app, id_, _, was_erased in found if was_erased}
     known: dict[tuple[str, str], Assessment] = {}
-    pending = []
+    unknown = []
     for assessment in sorted(assessments, key=key):
         if (place := key(assessment)) in erased:  # the message still holds the erased texts
             continue
         if place in stored:
             known.setdefault(place, assessment)
         else:
-            pending.append(assessment)
+            unknown.append(assessment)
     connection.execute(_INCOMING)
-    copy_rows(
-        connection,
-        "incoming_assessment",
-        _COLUMNS,
-        # with the stored time, which is the time of receipt where the event has none
-        [
-            (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[place]))), False)
-            for place, a in known.items()
-        ],
+    rows = {  # with the stored time, which is the time of receipt where the event has none
+        place: (*assessment_row(replace(a, interaction=replace(a.interaction, occurred_at=stored[place]))), False)
+        for place, a in known.items()
+    }
+    copy_rows(connection, "incoming_assessment", _COLUMNS, rows.values())
+    added = sorted(connection.execute(_ADD.format(columns=", ".join(_COLUMNS))).fetchall())
+    return Added(
+        [known[place] for place in added],
+        [stored_row(Kind.ASSESSMENT, _COLUMNS, rows[place]) for place in added],
+        unknown,
     )
-    return [known[place] for place in connection.execute(_ADD.format(columns=", ".join(_COLUMNS))).fetchall()], pending

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +22,7 @@ from monitor.core.model import (
 )
 from monitor.store.tables.interactions import METRICS
 
+_FLOAT4 = struct.Struct("<f")
 INTERACTION_COLUMNS = (
     "app",
     "id",
@@ -141,15 +143,15 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         _array(a.reasons),
         a.refusal.kind,
         a.refusal.correct,
-        p.grounded,
-        p.refusal,
-        p.self_generated,
+        _real(p.grounded),
+        _real(p.refusal),
+        _real(p.self_generated),
         a.uncalibrated,
-        m.sdq,
-        m.sdrd,
-        m.sda,
-        m.qrd,
-        m.qa,
+        _real(m.sdq),
+        _real(m.sdrd),
+        _real(m.sda),
+        _real(m.qrd),
+        _real(m.qa),
         encode(_features(a.scores)),
         encode(support_json(a.support)),
         encode(evidence_json(a.evidence)),
@@ -173,6 +175,14 @@ def _features(scores: Scores) -> dict[str, object]:
 
 def _values(m: Metrics) -> dict[str, float | None]:
     return {"sdq": m.sdq, "sdrd": m.sdrd, "sda": m.sda, "qrd": m.qrd, "qa": m.qa}
+
+
+def _real(value: float | None) -> float | None:
+    """The nearest value that a REAL column holds, so that the server has nothing left to round."""
+    if value is None:
+        return None
+    (rounded,) = _FLOAT4.unpack(_FLOAT4.pack(value))
+    return float(rounded)
 
 
 def _array(words: Iterable[str]) -> str:

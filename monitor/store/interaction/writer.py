@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import psycopg
 from typing_extensions import override
 
+from monitor.audit.commitment import new_secret
+from monitor.audit.record import Row
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
 from monitor.core.ports import Store
-from monitor.store.audit_queue import Kind, queue_rows
+from monitor.store.audit_queue import Entry, EntrySource, Kind
+from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.partitions import Partitions, claim_keys
 from monitor.store.interaction.rescore import add_assessments
@@ -62,9 +65,10 @@ FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to que
 class Writer(Store):
     """The `Store` port on PostgreSQL. For one thread; a lost connection is opened anew on the next write.
 
-    Offsets and ledger belong to `group`. `rescore` is the hash of a profile: the writer then only adds assessments
-    beside the live ones, and leaves interactions that are not stored yet pending; it writes no interaction, rollup or
-    dead letter. `follow_ups` names the work to queue for a newly assessed interaction.
+    `queue_key` authenticates what it queues to be sealed. Offsets and ledger belong to `group`. `rescore` is the hash
+    of a profile: the writer then only adds assessments beside the live ones, and leaves interactions that are not
+    stored yet pending; it writes no interaction, rollup or dead letter. `follow_ups` names the work to queue for a
+    newly assessed interaction.
     """
 
     def __init__(
@@ -72,12 +76,15 @@ class Writer(Store):
         url: str,
         now: Callable[[], datetime],
         *,
+        queue_key: bytes,
         group: str = GROUP,
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
     ) -> None:
         self._url = plain_url(url)
         self._now = now
+        self._queue_key = queue_key
+        self._entries = EntrySource(queue_key)
         self._group = group
         self._rescore = rescore
         self._follow_ups = follow_ups
@@ -95,6 +102,7 @@ class Writer(Store):
                 except Fenced:
                     if batch is not self._unsure:
                         raise
+                    self._forget()
                     tally = self._write(batch)  # perhaps its own commit came through just before
         except BaseException as error:
             self._unsure = batch
@@ -127,9 +135,10 @@ class Writer(Store):
             self._connection.close()
 
     def _forget(self) -> None:
-        """Forgets partitions and labels after a rollback, which may have undone them."""
+        """Forgets, after a rollback, what it may have undone: partitions, labels, and the numbers of entries."""
         self._partitions.forget()
         self._labels.forget()
+        self._entries = EntrySource(self._queue_key)
 
     def _end_halted(self) -> None:
         with suppress(Retriable, Fatal), retriable():  # the write is retried in any case
@@ -157,9 +166,9 @@ class Writer(Store):
             letters = sorted((letter.message.position for letter in batch.dead_letters), key=_place)
             pending: Sequence[Interaction]
             if self._rescore:
-                new, unknown = add_assessments(connection, batch.assessments)
-                self.queue_to_seal(connection, new)
-                pending = [a.interaction for a in unknown]
+                added = add_assessments(connection, batch.assessments)
+                self.queue_to_seal(connection, Kind.ASSESSMENT, added.rows)
+                new, pending = added.assessments, [a.interaction for a in added.unknown]
                 buried = frozenset(range(len(letters)))  # the live group has stored them
             else:
                 new = self.keep(connection, batch.assessments)
@@ -194,32 +203,45 @@ class Writer(Store):
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
         """Stores the assessments whose interaction is new, updates the rollup, and returns them."""
-        new_by_identity = {
-            id(interaction): interaction
-            for interaction in self._keep_new(connection, [a.interaction for a in assessments])
-        }
-        new = [a for a in assessments if new_by_identity.pop(id(a.interaction), None) is not None]
-        self._add(connection, new)
-        queue_rows(connection, Kind.INTERACTION, map(_to_seal, sorted(new, key=key)), self._now())
-        return new
+        kept = {id(one.interaction): one for one in self._keep_new(connection, [a.interaction for a in assessments])}
+        both = [(a, one) for a in assessments if (one := kept.pop(id(a.interaction), None)) is not None]
+        both.sort(key=lambda pair: key(pair[0]))
+        rows = self._add(connection, [a for a, _ in both])
+        entries = (
+            Entry(Kind.INTERACTION, *key(a), a.profile_hash, f"{one.record}\n{_record(row, one.secret)}")
+            for (a, one), row in zip(both, rows, strict=True)
+        )
+        self._entries.queue(connection, entries, self._now())
+        return [a for a, _ in both]
 
     def add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Stores assessments of interactions that have none, updates the rollup, and queues their follow-ups."""
-        self._add(connection, assessments)
-        self.queue_to_seal(connection, assessments)
+        if assessments:
+            self.queue_to_seal(connection, Kind.ASSESSMENT, self._add(connection, sorted(assessments, key=key)))
 
-    def _add(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        if not assessments:
-            return
-        ordered = sorted(assessments, key=key)
-        copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, [assessment_row(a) for a in ordered])
+    def _add(self, connection: psycopg.Connection, ordered: Sequence[Assessment]) -> list[Row]:
+        """Stores assessments, which are in the order of their keys; returns the rows."""
+        if not ordered:
+            return []
+        rows = [assessment_row(a) for a in ordered]
+        copy_rows(connection, "assessment", ASSESSMENT_COLUMNS, rows)
         write_rollup(connection, ordered, self._labels)
         self.follow_up(connection, ordered)
+        return [stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, row) for row in rows]
 
-    def queue_to_seal(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        """Queues assessments that were stored or revised for the audit trail."""
-        if assessments:
-            queue_rows(connection, Kind.ASSESSMENT, map(_to_seal, sorted(assessments, key=key)), self._now())
+    def queue_to_seal(
+        self, connection: psycopg.Connection, kind: Kind, rows: Sequence[Row], revises: Mapping[Key, str] | None = None
+    ) -> None:
+        """Queues rows of stored interactions, as `stored_row` gives them, for the audit trail.
+
+        `revises` names the record of the row that each of them replaced, as `record_digest` does.
+        """
+        records = queued_records(connection, kind, rows, revises or {})
+        entries = (
+            Entry(kind, row["app"], row["id"], part_of(kind, row), record)
+            for row, record in zip(rows, records, strict=True)
+        )
+        self._entries.queue(connection, entries, self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues the follow-up work of assessments."""
@@ -234,19 +256,35 @@ class Writer(Store):
 
     def _keep_pending(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
         new = self._keep_new(connection, interactions)
-        to_seal = ((interaction.app, interaction.id, "") for interaction in new)
-        queue_rows(connection, Kind.INTERACTION, to_seal, self._now())
-        enqueue(connection, self._group, self._now(), [(Work.ASSESS, interaction) for interaction in new])
-        return new
+        entries = (Entry(Kind.INTERACTION, one.interaction.app, one.interaction.id, "", one.record) for one in new)
+        self._entries.queue(connection, entries, self._now())
+        kept = [one.interaction for one in new]
+        enqueue(connection, self._group, self._now(), [(Work.ASSESS, interaction) for interaction in kept])
+        return kept
 
-    def _keep_new(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
+    def _keep_new(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[_Kept]:
         new = claim_keys(connection, sorted(interactions, key=lambda interaction: (interaction.app, interaction.id)))
-        if new:
-            self._partitions.ensure(connection, new)
-            stored_at = self._now()
-            rows = [interaction_row(interaction, stored_at) for interaction in new]
-            copy_rows(connection, "interaction", INTERACTION_COLUMNS, rows)
-        return new
+        if not new:
+            return []
+        self._partitions.ensure(connection, new)
+        stored_at = self._now()
+        rows = [interaction_row(interaction, stored_at) for interaction in new]
+        copy_rows(connection, "interaction", INTERACTION_COLUMNS, rows)
+        kept = []
+        for interaction, row in zip(new, rows, strict=True):
+            secret, as_read = new_secret(), stored_row(Kind.INTERACTION, INTERACTION_COLUMNS, row)
+            kept.append(_Kept(interaction, secret, queued_record(Kind.INTERACTION, as_read, secret)))
+        secrets = [(one.interaction.app, one.interaction.id, one.secret) for one in kept]
+        copy_rows(connection, "audit_secret", ("app", "id", "secret"), secrets)
+        return kept
+
+
+class _Kept(NamedTuple):
+    """A new interaction that was stored, with its secret, and what is to be sealed of it."""
+
+    interaction: Interaction
+    secret: bytes
+    record: str
 
 
 def enqueue(
@@ -269,8 +307,8 @@ def enqueue(
     )
 
 
-def _to_seal(assessment: Assessment) -> tuple[str, str, str]:
-    return *key(assessment), assessment.profile_hash
+def _record(row: Row, secret: bytes) -> str:
+    return queued_record(Kind.ASSESSMENT, row, secret)
 
 
 def _others(interactions: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:

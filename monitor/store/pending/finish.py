@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import compress
 from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import set_json_loads
+from pydantic_core import from_json
 
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.llm.exchange import Prompt, prompts_hash
 from monitor.core.assessment_json import encode
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.store.audit_queue import Kind, judgement_part, queue_rows
+from monitor.store.audit_queue import Kind
+from monitor.store.audit_rows import SECRET, read_rows, record_digest, row_record, stored_row
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rollup import CountedAssessment
-from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
 from monitor.store.pending.queue import Claim, forget, still_ours
@@ -41,14 +46,17 @@ _REVISE_TEMPLATE = """
     UPDATE assessment a
     SET {values}, revised_at = %s,
         earlier = to_jsonb(a) - ARRAY['app', 'id', 'occurred_at', 'live', 'revised_at', 'earlier']
-    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
+    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s RETURNING earlier
 """
 _REVISE = _REVISE_TEMPLATE.format(values=", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS))
-_JUDGED = """
-    INSERT INTO judgement (app, id, occurred_at, metric, model, prompt_hash, mode, score, reason, parts,
-                           calls, input_tokens, output_tokens, cost, judged_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
-"""
+_JUDGEMENT_COLUMNS = (
+    *("app", "id", "occurred_at", "metric", "model", "prompt_hash", "mode", "score", "reason", "parts"),
+    *("calls", "input_tokens", "output_tokens", "cost", "judged_at"),
+)
+_JUDGED_TEMPLATE = "INSERT INTO judgement ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING RETURNING true"
+_JUDGED = _JUDGED_TEMPLATE.format(
+    columns=", ".join(_JUDGEMENT_COLUMNS), values=", ".join(["%s"] * len(_JUDGEMENT_COLUMNS))
+)
 
 
 _PROMPT = "INSERT INTO prompt (hash, prompts, stored_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
@@ -90,13 +98,35 @@ def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now
         before = {claim.id: _before(connection, made[claim.id]) for claim in ours}
         there = [claim for claim in ours if before[claim.id] is not None]
         after = [made[claim.id] for claim in there]
-        with connection.cursor() as cursor:
-            cursor.executemany(_REVISE, [(*assessment_row(a), now, *_place(a)) for a in after])
-        writer.queue_to_seal(connection, after)
+        _revise(writer, connection, after, now)
         writer.recount(connection, before=[old for old in before.values() if old is not None], after=after)
         forget(connection, there)
         writer.follow_up(connection, after)
     return [claim for claim in ours if before[claim.id] is None]
+
+
+def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Assessment], now: datetime) -> None:
+    if not after:
+        return
+    keys = [(*key(a), a.profile_hash) for a in after]
+    stood = read_rows(connection, Kind.ASSESSMENT, keys)
+    revises = {
+        place: record_digest(row_record(Kind.ASSESSMENT, row, bytes(row[SECRET])))
+        for place, row in stood.items()
+        if row[SECRET] is not None
+    }
+    values = [assessment_row(a) for a in after]
+    with connection.cursor() as cursor:
+        set_json_loads(from_json, cursor)
+        cursor.executemany(
+            _REVISE, [(*row, now, *_place(a)) for row, a in zip(values, after, strict=True)], returning=True
+        )
+        earlier = [row for result in cursor.results() for row in result.fetchall()]
+    rows = [
+        {**stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, row), "revised_at": now, "earlier": before}
+        for row, (before,) in zip(values, earlier, strict=True)
+    ]
+    writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
 
 
 def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgement]]], now: datetime) -> None:
@@ -112,11 +142,12 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
             return
         Partitions().ensure(connection, (claim.interaction for claim in ours))
         save_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
+        values = [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
         with connection.cursor() as cursor:
-            cursor.executemany(
-                _JUDGED, [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
-            )
-        queue_rows(connection, Kind.JUDGEMENT, (_to_seal(claim, j) for claim in ours for j in made[claim.id]), now)
+            cursor.executemany(_JUDGED, values, returning=True)
+            new = [result.fetchone() is not None for result in cursor.results()]
+        rows = [stored_row(Kind.JUDGEMENT, _JUDGEMENT_COLUMNS, row) for row in compress(values, new)]
+        writer.queue_to_seal(connection, Kind.JUDGEMENT, rows)
         forget(connection, ours)
 
 
@@ -130,11 +161,6 @@ def save_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(_PROMPT, rows)
-
-
-def _to_seal(claim: Claim, judgement: Judgement) -> tuple[str, str, str]:
-    part = judgement_part(judgement.metric, judgement.model, judgement.prompt_hash)
-    return claim.interaction.app, claim.interaction.id, part
 
 
 def _place(a: Assessment) -> tuple[object, ...]:

@@ -18,10 +18,10 @@ audit_queue = Table(
     Column("subject", Text, nullable=False),  # the id of the interaction, rule, alert, … that it is about
     Column("part", Text, nullable=False, server_default=text("''")),  # which assessment or judgement of the interaction
     Column("queued_at", _time, nullable=False),
-    Column("body", JSONB),  # of an act; null: the stored row is read when it is sealed
+    Column("body", JSONB),  # of an act
     Column("source", Text, nullable=False, server_default=text("''")),  # who numbers the entry
     Column("number", BigInteger, nullable=False, server_default=text("0")),  # 1, 2, 3, … within the source
-    Column("digests", LargeBinary),  # of the rows that it names, as they were stored
+    Column("records", Text),  # what is to be sealed, one in a line; null: the stored row is read when it is sealed
     Column("mac", LargeBinary),  # null: queued by a release before these columns, or by someone else
 )
 

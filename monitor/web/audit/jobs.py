@@ -103,7 +103,13 @@ def verify_trail(application: Application, progress: Progress) -> Verification:
     witnessed = file.exists()
     size = Proofs(application.engine).status().size
     progress(f"checking {size:,} leaves {'against the witness' if witnessed else 'without a witness'}")
-    return verify(application.engine, keys, notes=notes_at(file) if witnessed else (), processes=1)
+    return verify(
+        application.engine,
+        keys,
+        application.auditing.known_queue_key(),
+        notes=notes_at(file) if witnessed else (),
+        processes=1,
+    )
 
 
 def export_zip(

@@ -9,6 +9,7 @@ import pytest
 from monitor.core.model import Work
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server, refusal
 
 
@@ -34,7 +35,10 @@ def llm(server):
 def filled(hashing, database, rows):
     """One of each kind, and one that was given up."""
     writer = Writer(
-        database, clock, follow_ups=lambda a: [Work.SIDECAR] if a.support.stands_in is not None else [Work.JUDGE]
+        database,
+        clock,
+        follow_ups=lambda a: [Work.SIDECAR] if a.support.stands_in is not None else [Work.JUDGE],
+        queue_key=QUEUE_KEY,
     )
     writer.write(
         a_batch(

@@ -15,6 +15,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.answers import a_batch, an_assessment, clock
 from tests.factories.report.weekly_traffic import APP, OTHER_APP, WEEK, assessments, batches, watch
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.weekly_textbook import MONDAY_SIX, asked
 
 
@@ -22,7 +23,7 @@ from tests.rig.store.weekly_textbook import MONDAY_SIX, asked
 def filled_template(new_database, migrated_template):
     """Name of a database with all rows, to copy."""
     url = new_database(migrated_template)
-    writer = Writer(url, clock)
+    writer = Writer(url, clock, queue_key=QUEUE_KEY)
     for batch in batches(list(assessments())):
         writer.write(batch)
     writer.write(a_batch(*assessments(app=OTHER_APP, per_day=4, seed=9)))

@@ -26,8 +26,9 @@ from monitor.store.migrate import _alembic, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
 from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
+from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0010"
+HEAD = "0011"
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_every_table_can_be_read_through_the_program(engine):
 
 def test_it_goes_back_to_nothing_and_forth_again(empty, empty_database):
     migrate(empty)
-    writer = Writer(empty_database, clock)
+    writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
     writer.write(a_batch(an_assessment()))
     writer.close()
     downgrade(empty, "0001")
@@ -185,7 +186,7 @@ def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
 
 
 def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_database):
-    writer = Writer(empty_database, clock)
+    writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
     with pytest.raises(Fatal, match="monitor migrate"):
         writer.write(a_batch(an_assessment()))
     writer.close()

@@ -14,6 +14,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.waiting import until
 from tests.servers.prometheus import check_metrics, prometheus
 
@@ -73,7 +74,7 @@ def test_an_empty_store_has_figures_too(store):
 
 
 def test_a_rescores_messages_are_not_counted(store, database):
-    writer = Writer(database, clock, group="again", rescore="0123456789abcdef")
+    writer = Writer(database, clock, group="again", rescore="0123456789abcdef", queue_key=QUEUE_KEY)
     writer.write(a_batch(offsets=(Offset(topic="rag", partition=0, expected=None, next=5, begin=0, received=5),)))
     writer.close()
     assert store.figures(NOON).messages == {}

@@ -6,6 +6,7 @@ from monitor.core.model import Verdict
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.alert.rounds import LIFE, at
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.waiting import until
 from tests.servers.slack import shown
 
@@ -21,7 +22,7 @@ EVENTS = [
 def answers(database):
     """What makes each news of `LIFE` come about in its time."""
     wanted = [(10, -2, Verdict.SELF_GENERATED), (10, 2, Verdict.REFUSAL), (40, 268, Verdict.GROUNDED)]
-    writer = Writer(database, clock)
+    writer = Writer(database, clock, queue_key=QUEUE_KEY)
     writer.write(
         a_batch(
             *(

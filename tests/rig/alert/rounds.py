@@ -35,6 +35,7 @@ from monitor.store.alert.responses import PostgresResponses
 from monitor.store.database import connect
 from tests.factories.answers import NOON
 from tests.rig.installation import ROOT
+from tests.rig.store.keys import QUEUE_KEY
 from tests.servers.slack import CHANNEL, TOKEN
 from tests.servers.slack.bench import PICTURE, Stepping
 
@@ -204,7 +205,7 @@ def play_round(loop: AlertLoop, engine: Any, news: str, minutes: float) -> None:
 def play(task: dict[str, Any]) -> None:
     """A whole process: `rounds` of (news, minutes), until the step `die`."""
     steps = Steps(task.get("die"))
-    engine = connect(task["database"])
+    engine = connect(task["database"], queue_key=lambda: QUEUE_KEY)
     loop = alert_loop(engine, {"slack": slack_bot(task["slack"])}, steps)
     with http_traced(steps):
         for news, minutes in task["rounds"]:

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from monitor.app.audit.sealer import Sealer
 from monitor.assess.judge.metric import Outcome
@@ -16,23 +16,17 @@ from monitor.review.label import Label
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.audit.recovery import History, WitnessNotes
 from monitor.store.audit.seal import Sealing
-from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged, finish_revised
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
+from monitor.store.privacy.retention import CutOff, Retention
 from monitor.store.review.labels import Reviews
 from tests.factories.alert.alerts import a_silence
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, a_judgement, an_assessment, at, clock
+from tests.rig.store.keys import QUEUE_KEY, SIGNER
 
 APP = "support-bot"
-SIGNER = Signer("monitor", bytes(range(32)))
-KEY = SIGNER.verifier_key
-_GOING = """
-    CREATE TEMPORARY TABLE going ON COMMIT DROP AS SELECT app, id FROM interaction i
-    WHERE occurred_at < :before AND (CAST(:verdict AS text) IS NULL OR EXISTS (
-        SELECT FROM assessment a WHERE a.app = i.app AND a.id = i.id AND a.live AND a.verdict = :verdict))
-"""
 OLD = NOON - timedelta(days=100)
 
 
@@ -81,7 +75,7 @@ class Trail:
         return self.sealer.seal_and_sign(at(self.minutes))
 
     def write(self, *assessments, follow_ups=()) -> None:
-        with closing(Writer(self.database, clock, follow_ups=lambda _: follow_ups)) as writer:
+        with closing(Writer(self.database, clock, follow_ups=lambda _: follow_ups, queue_key=QUEUE_KEY)) as writer:
             writer.write(a_batch(*assessments))
 
     def revise(self) -> None:
@@ -101,7 +95,7 @@ class Trail:
     def _worker(self, work: Work):
         later = NOON + timedelta(hours=1)
         claims = PendingQueue(self.engine).claim([work], later, most=500, lease=timedelta(minutes=5))
-        with closing(Writer(self.database, clock)) as writer:
+        with closing(Writer(self.database, clock, queue_key=QUEUE_KEY)) as writer:
             yield writer, claims
 
     def erase(self, *ids: str) -> None:
@@ -111,13 +105,13 @@ class Trail:
         )
 
     def retain(self, before, verdict=None) -> None:
-        """Removes rows as retention does, and records the act."""
-        with self.engine.begin() as connection:
-            connection.execute(text(_GOING), {"before": before, "verdict": verdict})
-            for table in ("judgement", "assessment", "interaction", "audit_secret"):
-                connection.execute(text(f"DELETE FROM {table} t USING going g WHERE t.app = g.app AND t.id = g.id"))
-            body = {"verdict": verdict, "before": before.isoformat(), "rows": 1}
-            queue_act(connection, Act(kind=Kind.RETENTION, by="monitor", at=at(self.minutes), subject="all", body=body))
+        """Removes what occurred before a time, of one verdict or of all."""
+        verdicts = (*Verdict, None) if verdict is None else (verdict,)
+        cut_offs = [CutOff(app=APP, verdict=one, before=before) for one in verdicts]
+        retention = Retention(self.engine)
+        for month in retention.parts(cut_offs):
+            if month is None or not retention.drop(month, cut_offs, by="monitor", now=at(self.minutes)):
+                retention.remove(month, cut_offs, ("", ""), by="monitor", now=at(self.minutes))
 
     def people(self) -> None:
         """Acts of people: labels, and silences, one of which is ended."""

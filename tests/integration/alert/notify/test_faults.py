@@ -18,6 +18,7 @@ from monitor.store.migrate import migrate
 from tests.conftest import embedded
 from tests.rig.alert.channel import Channel, answers
 from tests.rig.alert.rounds import LIFE, Processes, acknowledge, alert_loop, at, play_round, slack_bot
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.waiting import until
 from tests.servers.slack import BROKEN, HANG_UP, RATE_LIMITED, SENT_BUT_LOST, TOKEN, Trouble, shown, slack_server
 
@@ -188,7 +189,7 @@ def test_a_database_that_is_restarted_in_between_loses_nothing(tmp_path_factory)
     folder = str(tmp_path_factory.mktemp("restarted"))
     with slack_server() as slack:
         with embedded(folder) as url:
-            engine = connect(url)
+            engine = connect(url, queue_key=lambda: QUEUE_KEY)
             migrate(engine)
             answers(url)
             loop = alert_loop(engine, {"slack": slack_bot(slack.url)})

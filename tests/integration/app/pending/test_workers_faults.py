@@ -33,6 +33,7 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.workers import FOR_EVER, judged, judging, no_worker_left
 from tests.rig.waiting import until
 from tests.servers.llm import (
@@ -46,7 +47,7 @@ def to_judge(database):
     """So many interactions that wait for the judge."""
 
     def queue(number):
-        with closing(Writer(database, clock, follow_ups=lambda _: [Work.JUDGE])) as writer:
+        with closing(Writer(database, clock, follow_ups=lambda _: [Work.JUDGE], queue_key=QUEUE_KEY)) as writer:
             writer.write(a_batch(*(an_assessment(id=f"q-{n}", answer=f"For {n} days.") for n in range(number))))
 
     return queue
@@ -73,7 +74,7 @@ def judge_worker(database, engine):
     with ExitStack() as stack:
 
         def made(judge, *, now=clock, concurrency=4):
-            writer = Writer(database, now)
+            writer = Writer(database, now, queue_key=QUEUE_KEY)
             queue = Queue(pending=PendingQueue(engine), now=now, max_attempts=3)
             worker = JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=concurrency)
             stack.callback(worker.close)
@@ -128,7 +129,7 @@ class Assessing:
     ids=["refused", "a defect", "cannot be stored"],
 )
 def test_one_that_cannot_be_assessed_does_not_keep_the_others_from_it(database, engine, rows, pipeline):
-    with closing(Writer(database, clock)) as writer:
+    with closing(Writer(database, clock, queue_key=QUEUE_KEY)) as writer:
         writer.write(a_batch(pending=tuple(an_interaction(id=id_) for id_ in "abc"), received=3))
         queue = Queue(pending=PendingQueue(engine), now=clock, max_attempts=1)
         worker = AssessingWorker(queue=queue, writer=writer, pipeline=pipeline, kinds=[Work.ASSESS])

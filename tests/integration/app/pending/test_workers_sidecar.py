@@ -25,6 +25,7 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.workers import (
     EVERYTHING,
     FOR_EVER,
@@ -174,7 +175,7 @@ def test_workers_at_work_while_events_flow_store_each_once(asking, control, engi
 def test_what_follows_a_revision_is_done_in_the_same_run(database, asking, rows):
     """The interaction is assessed late, then asked about, then judged by the verdict that this gives."""
     with llm_server() as server:
-        with closing(Writer(database, clock)) as writer:
+        with closing(Writer(database, clock, queue_key=QUEUE_KEY)) as writer:
             writer.write(a_batch(pending=(an_interaction(),), received=1))
         server.chat_script.append(refusal(401, "Incorrect API key"))
         over = judging(server)
@@ -197,7 +198,7 @@ def quiet():
 
 def test_without_a_sidecar_its_work_waits_until_there_is_one_again(database, asking, rows):
     with (
-        closing(Writer(database, clock, follow_ups=lambda _: [Work.SIDECAR])) as writer,
+        closing(Writer(database, clock, follow_ups=lambda _: [Work.SIDECAR], queue_key=QUEUE_KEY)) as writer,
         llm_server() as server,
         quiet(),
     ):

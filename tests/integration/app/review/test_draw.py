@@ -17,6 +17,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.review import labels as review_store
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.reviewing import WEEK, G, R, S, many, offered, said, write
 
 JUDGED = """
@@ -39,9 +40,9 @@ def test_the_order_of_chance_is_the_same_for_every_process_and_whatever_came_fir
 ):
     write(writer, *many(50))
     url = new_database(migrated_template)
-    with closing(Writer(url, clock)) as other:
+    with closing(Writer(url, clock, queue_key=QUEUE_KEY)) as other:
         write(other, *reversed(many(50, verdict=S)))
-    elsewhere = connect(url)
+    elsewhere = connect(url, queue_key=lambda: QUEUE_KEY)
     assert ids(candidates(reviews)) == ids(candidates(Reviews(elsewhere)))
     elsewhere.dispose()
     assert sorted(ids(candidates(reviews)), key=int) == [str(n) for n in range(50)]

@@ -19,7 +19,8 @@ from monitor.store.audit.seal import driver
 from monitor.store.audit.tree import TreeEdge
 from monitor.store.audit.verify import verify
 from tests.factories.answers import an_assessment, at
-from tests.rig.store.audit_trail import KEY, SIGNER, Notes, Trail, a_sealer
+from tests.rig.store.audit_trail import Notes, Trail, a_sealer
+from tests.rig.store.keys import KEY, SIGNER
 
 WRITTEN = (
     *("audit_queue", "audit_leaf", "audit_tile", "audit_secret", "audit_checkpoint"),

@@ -32,7 +32,8 @@ from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.rig.store.audit_trail import APP, KEY, Notes, Trail, a_sealer, a_trail
+from tests.rig.store.audit_trail import APP, Notes, Trail, a_sealer, a_trail
+from tests.rig.store.keys import KEY, QUEUE_KEY
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
 
@@ -43,7 +44,7 @@ def trail(engine, database):
 
 
 def checked(trail, **over):
-    return verify(trail.engine, [KEY], **{"notes": trail.witness.notes, **over})
+    return verify(trail.engine, [KEY], QUEUE_KEY, **{"notes": trail.witness.notes, **over})
 
 
 def findings(trail, **over):
@@ -139,9 +140,9 @@ def test_a_change_that_is_queued_as_if_it_were_a_revision_is_found(trail):
                 " SELECT 'assessment', app, id, profile_hash, now() FROM assessment"
             )
         )
-    assert [fault for fault, _ in findings(trail)] == [Fault.CHANGED]
+    assert [fault for fault, _ in findings(trail)] == [Fault.QUEUE, Fault.CHANGED]
     trail.turn()
-    assert [fault for fault, _ in findings(trail)] == [Fault.CHANGED]
+    assert [fault for fault, _ in findings(trail)] == [Fault.QUEUE, Fault.CHANGED]
 
 
 def test_what_was_erased_still_proves_and_its_secret_is_gone(trail, rows):
@@ -160,11 +161,12 @@ def test_what_was_erased_still_proves_and_its_secret_is_gone(trail, rows):
         assert stored == {"a": {Stored.SAME}, "b": {Stored.ERASED, None}}  # the act is no row
 
 
-def test_what_is_erased_before_it_is_sealed_is_sealed_as_gone(trail, rows):
+def test_what_is_erased_before_it_is_sealed_is_sealed_as_it_was_and_cannot_be_opened(trail, rows):
     trail.write(an_assessment(id="a"), an_assessment(id="b"))
     trail.erase("a")
     trail.turn()
-    assert [row[5].get("gone") for row in rows(LEAVES)] == [True, True, None, None, None]
+    assert [row[5].get("gone") for row in rows(LEAVES)] == [None] * 5
+    assert states(trail, "a") == [Stored.ERASED, Stored.ERASED, None]
     assert rows("SELECT id FROM audit_secret") == [("b",)]
     assert findings(trail) == []
 
@@ -195,7 +197,7 @@ def test_retention_accounts_for_what_it_removed_and_for_no_more(trail):
     old = NOON - timedelta(days=9)
     trail.write(*(an_assessment(id=id_, occurred_at=old) for id_ in "ab"), an_assessment(id="c"))
     trail.turn()
-    trail.retain(NOON - timedelta(days=1), verdict="grounded")
+    trail.retain(NOON - timedelta(days=1), verdict=Verdict.GROUNDED)
     trail.turn()
     assert findings(trail) == []
     assert states(trail, "a") == [Stored.REMOVED, Stored.REMOVED]
@@ -210,7 +212,7 @@ def test_retention_by_verdict_excuses_neither_other_verdicts_nor_more_than_it_re
     old, future = NOON - timedelta(days=9), NOON + timedelta(days=900)
     its = [an_assessment(id=verdict, verdict=verdict, occurred_at=old) for verdict in Verdict]
     future = an_assessment(id="f", occurred_at=future, marks=frozenset({Mark.TIME_OUT_OF_RANGE}))
-    with closing(Writer(trail.database, clock)) as writer:
+    with closing(Writer(trail.database, clock, queue_key=QUEUE_KEY)) as writer:
         writer.write(a_batch(*its, future, pending=(an_interaction(id="p", occurred_at=old),)))
     trail.turn()
     day = timedelta(days=1)
@@ -236,7 +238,7 @@ def test_rows_of_an_earlier_release_are_sealed_a_piece_at_a_time(trail, rows):
     look_for_missing(trail.engine, NOON)
     assert checked(trail).backfilling
     sealing = Sealing(trail.engine)
-    while sealing.seal_batch(NOON).more:
+    while sealing.seal_batch(NOON, QUEUE_KEY).more:
         pass
     assert rows("SELECT count(DISTINCT (kind, subject)), count(*) FROM audit_leaf WHERE kind <> 'backfill'") == [
         (2 * (PIECE + 5),) * 2
@@ -310,8 +312,9 @@ def test_nothing_is_sealed_on_top_of_what_was_changed(trail):
 def test_another_key_signs_only_where_the_one_before_is_named(trail):
     trail.write(an_assessment(id="a"))
     trail.turn()
-    trail.write(an_assessment(id="b"))
     new = Signer("monitor", bytes(32))
+    with closing(Writer(trail.database, clock, queue_key=new.queue_key)) as writer:
+        writer.write(a_batch(an_assessment(id="b")))
     with pytest.raises(Fatal, match="PREVIOUS_KEYS"):
         a_sealer(trail.engine, signer=new).seal_and_sign(NOON)
     a_sealer(trail.engine, signer=new, previous=(KEY,)).seal_and_sign(NOON)
@@ -337,7 +340,7 @@ def test_what_a_witness_saw_outlives_the_whole_database(trail):
 
 
 def test_pending_interactions_are_sealed_before_they_are_assessed(trail):
-    with closing(Writer(trail.database, lambda: NOON)) as writer:
+    with closing(Writer(trail.database, lambda: NOON, queue_key=QUEUE_KEY)) as writer:
         writer.write(a_batch(pending=(an_interaction(),), received=1))
     assert trail.turn() == 1
     assert findings(trail) == []

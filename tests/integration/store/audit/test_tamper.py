@@ -16,7 +16,8 @@ from monitor.audit.merkle import leaf_hash, root_of
 from monitor.audit.note import Checkpoint, Signer, signed
 from monitor.store.audit.verify import verify_within
 from tests.factories.answers import NOON
-from tests.rig.store.audit_trail import KEY, SIGNER, a_trail
+from tests.rig.store.audit_trail import a_trail
+from tests.rig.store.keys import KEY, SIGNER
 
 SEEDS = range(4)
 TIMES = 250  # for each seed

@@ -22,6 +22,7 @@ from tests.rig.store.dead_letters import (
     mendable,
     retried,
 )
+from tests.rig.store.keys import QUEUE_KEY
 
 
 def test_letters_are_found_by_topic_problem_time_and_state(writer, letters, rows):
@@ -131,7 +132,7 @@ def test_the_ledger_balances_after_every_step_of_any_story(database, writer, let
                 logs[partition] += new
                 first = reached.get((group, partition))
                 if more := logs[partition][first or 0 :][:most]:
-                    own = Writer(database, clock, group=group)
+                    own = Writer(database, clock, group=group, queue_key=QUEUE_KEY)
                     reached[group, partition] = consume(
                         own,
                         more,

@@ -27,6 +27,7 @@ from tests.rig.store.dead_letters import (
     mendable,
     retried,
 )
+from tests.rig.store.keys import QUEUE_KEY
 
 
 def test_a_retry_stores_what_is_an_interaction_now_and_moves_the_ledger(writer, letters, engine, rows):
@@ -90,7 +91,7 @@ def test_a_letter_from_before_there_were_ledgers_stays_out_of_them(writer, lette
 
 
 def test_each_group_has_its_own_ledger_moved(database, writer, letters, engine):
-    other = Writer(database, clock, group="other")
+    other = Writer(database, clock, group="other", queue_key=QUEUE_KEY)
     consume(writer, [mendable("1")])
     consume(other, [mendable("1"), mendable("2")])
     assert retried(writer, letters, ids_of(letters)) == {"assessed": 2, "dead": 0}
@@ -158,7 +159,7 @@ def test_two_retries_of_the_same_letters_settle_each_once(database, letters, eng
     ids = ids_of(letters)
 
     def work(meet):
-        own, total = Writer(database, clock), Counter()
+        own, total = Writer(database, clock, queue_key=QUEUE_KEY), Counter()
         for start in range(0, n, 10):
             meet()
             total += retried(own, letters, ids[start : start + 10])
@@ -175,7 +176,7 @@ def test_a_reader_a_retry_and_a_purge_at_once_do_not_wait_in_a_circle(database, 
 
     def reading(group):
         def work(meet):
-            own, reached = Writer(database, clock, group=group), None
+            own, reached = Writer(database, clock, group=group, queue_key=QUEUE_KEY), None
             for number in range(rounds):
                 values = [mendable(f"{number}-{i}") if i % 2 else an_event(f"{number}-{i}") for i in range(each)]
                 meet()
@@ -186,7 +187,7 @@ def test_a_reader_a_retry_and_a_purge_at_once_do_not_wait_in_a_circle(database, 
 
     def handling(handle):
         def work(meet):
-            own, letters = Writer(database, clock), DeadLetters(engine)
+            own, letters = Writer(database, clock, queue_key=QUEUE_KEY), DeadLetters(engine)
             for _ in range(rounds):
                 meet()
                 handle(

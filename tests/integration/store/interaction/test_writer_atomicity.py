@@ -22,6 +22,7 @@ from monitor.store import database as halted
 from monitor.store.interaction import writer as writing
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.writing import FAR, write
 
 
@@ -92,14 +93,14 @@ def test_a_batch_whose_commit_was_not_heard_of_is_not_stored_again(writer, rows,
 
 
 def test_no_server_is_retriable():
-    writer = Writer("postgresql://127.0.0.1:1/nothing", clock)
+    writer = Writer("postgresql://127.0.0.1:1/nothing", clock, queue_key=QUEUE_KEY)
     with pytest.raises(Retriable):
         write(writer, an_assessment())
     writer.close()
 
 
 def test_closing_twice_is_no_error(database):
-    writer = Writer(database, clock)
+    writer = Writer(database, clock, queue_key=QUEUE_KEY)
     writer.close()
     write(writer, an_assessment())
     writer.close()
@@ -113,7 +114,7 @@ def test_two_writers_with_the_same_interactions_store_each_once(database, rows):
 
     def work(seed):
         chance = random.Random(seed)
-        writer, total = Writer(database, clock), Tally()
+        writer, total = Writer(database, clock, queue_key=QUEUE_KEY), Tally()
         for number in range(rounds):
             month = NOON + timedelta(days=31 * (number // 5))
             mine = [
@@ -145,7 +146,7 @@ def test_two_writers_with_the_same_interactions_store_each_once(database, rows):
 
 
 def test_two_readers_of_one_source_cannot_both_go_on(database, rows):
-    first, second = Writer(database, clock), Writer(database, clock)
+    first, second = Writer(database, clock, queue_key=QUEUE_KEY), Writer(database, clock, queue_key=QUEUE_KEY)
     offset = Offset(topic="t", partition=0, expected=None, next=5)
     meet = Barrier(2)
 
@@ -179,7 +180,7 @@ def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
                 for (one,) in names:
                     admin.execute(f"ALTER {kind} {one} OWNER TO {name}")
             admin.execute(f"GRANT CREATE ON SCHEMA public TO {name}")
-            writer = Writer(database.replace("postgres:", f"{name}:", 1), clock)
+            writer = Writer(database.replace("postgres:", f"{name}:", 1), clock, queue_key=QUEUE_KEY)
             assert write(writer, an_assessment()).assessed == 1
             writer.close()
             sessions = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
@@ -196,7 +197,7 @@ def test_a_transaction_that_was_halted_in_a_copy_is_ended_by_who_waits_for_it(da
     monkeypatch.setattr(halted, "HALTED", 0.1)
     monkeypatch.setitem(writing._PATIENCE, "options", "-c timezone=UTC -c lock_timeout=300ms")
     offset = Offset(topic="rag", partition=0, expected=None, next=1)
-    writer = Writer(database, clock)
+    writer = Writer(database, clock, queue_key=QUEUE_KEY)
     write(writer, an_assessment(id="a"), offsets=(offset,))
     following = replace(offset, expected=1, next=2)
     with closing(psycopg.connect(database)) as stopped:
@@ -212,7 +213,7 @@ def test_a_transaction_that_was_halted_in_a_copy_is_ended_by_who_waits_for_it(da
 def test_a_transaction_that_goes_on_is_waited_for(database, monkeypatch):
     monkeypatch.setitem(writing._PATIENCE, "options", "-c timezone=UTC -c lock_timeout=100ms")
     offset = Offset(topic="rag", partition=0, expected=None, next=1)
-    writer = Writer(database, clock)
+    writer = Writer(database, clock, queue_key=QUEUE_KEY)
     write(writer, an_assessment(id="a"), offsets=(offset,))
     with psycopg.connect(database) as busy:
         busy.execute("UPDATE consumer_offset SET next_offset = 2")

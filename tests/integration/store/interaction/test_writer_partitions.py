@@ -10,6 +10,7 @@ from monitor.core.errors import Fatal
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.writing import FAR, write
 
 OUT_OF_THE_WORLD = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)]
@@ -99,7 +100,7 @@ def test_a_partition_that_was_rolled_back_is_made_again(writer, lies_in, rows):
 
 def test_a_partition_that_another_writer_made_is_used(database, writer, lies_in):
     write(writer, an_assessment(id="1"))
-    second = Writer(database, clock)
+    second = Writer(database, clock, queue_key=QUEUE_KEY)
     write(second, an_assessment(id="2"))
     second.close()
     assert set(lies_in().values()) == {("interaction_2025_11", "assessment_2025_11")}

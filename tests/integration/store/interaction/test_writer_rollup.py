@@ -19,6 +19,7 @@ from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 from tests.factories.answers import NOON, an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.writing import ROLLUP, write
 
 similarities = st.none() | st.integers(-66, 66).map(lambda n: n / 64)  # exact as REAL, some just beyond [-1, 1]
@@ -82,7 +83,7 @@ def test_labels_beyond_the_cap_are_counted_together(writer, rows):
 
 def test_the_cap_holds_over_several_writers_and_restarts(database, rows):
     for run in range(3):
-        writer = Writer(database, clock)
+        writer = Writer(database, clock, queue_key=QUEUE_KEY)
         writer._labels = LabelCap({**MOST_VALUES, "app": 2})
         write(writer, *(an_assessment(id=str(n), app=f"{run}-{n}") for n in range(3)))
         writer.close()

@@ -8,6 +8,7 @@ from monitor.core.message import Offset, Position, Skip
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger, LedgerRow, Recount
 from tests.factories.answers import a_batch, a_dead_letter, an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 
 FILE = "/var/log/a#b.jsonl#17-ab12"
 
@@ -70,7 +71,7 @@ def test_a_followed_file_has_offsets_that_count_no_messages(writer, ledger):
 
 
 def test_rows_are_found_by_group_and_topic(database, writer, ledger):
-    other = Writer(database, clock, group="other")
+    other = Writer(database, clock, group="other", queue_key=QUEUE_KEY)
     read(writer)
     read(writer, FILE, counts_messages=False)
     read(other, "questions")
@@ -131,7 +132,10 @@ def test_a_recount_finds_what_the_counts_alone_do_not_show(writer, ledger, rows,
 
 def test_a_recount_goes_by_all_live_groups_whichever_was_asked_for(database, writer, ledger):
     """What one group has stored is a duplicate to the other, and a rescore stores no interaction."""
-    other, rescore = Writer(database, clock, group="other"), Writer(database, clock, group="rescore-1", rescore=True)
+    other, rescore = (
+        Writer(database, clock, group="other", queue_key=QUEUE_KEY),
+        Writer(database, clock, group="rescore-1", rescore=True, queue_key=QUEUE_KEY),
+    )
     read(writer)
     for own in (other, rescore):
         read(own, good=3, bad=0)

@@ -17,6 +17,7 @@ from monitor.store.ledger.progress import FORGOTTEN, ReadingStore
 from tests.factories.answers import NOON, a_batch, an_assessment, at, clock
 from tests.rig.ingest.consuming import answers, consuming, settings_for
 from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name, produce
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.waiting import until
 
 
@@ -137,7 +138,7 @@ def test_a_ledger_that_does_not_add_up_is_one(store, writer):
 
 
 def test_a_rescores_ledger_is_not_looked_at(store, database):
-    writer = Writer(database, clock, group="again", rescore="0123456789abcdef")
+    writer = Writer(database, clock, group="again", rescore="0123456789abcdef", queue_key=QUEUE_KEY)
     writer.write(batch(skipped={Skip.CONTROL: 1}))
     writer.close()
     assert store.imbalances() == []

@@ -16,6 +16,7 @@ from tests.factories.answers import (
     an_interaction,
     clock,
 )
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.pending_work import TOPIC
 
 
@@ -39,7 +40,7 @@ def writer(database, follow_ups):
         kinds = {Work.JUDGE} | ({Work.SIDECAR} if stands_in is not None and stands_in.queued else set())
         return kinds & follow_ups
 
-    with closing(Writer(database, clock, follow_ups=wanted)) as writer:
+    with closing(Writer(database, clock, follow_ups=wanted, queue_key=QUEUE_KEY)) as writer:
         yield writer
 
 
@@ -53,7 +54,9 @@ def rescore(database):
         ]
         found = [an_assessment(interaction=it, profile_hash=profile_hash) for it in its]
         offset = Offset(topic=TOPIC, partition=0, expected=None, begin=0, next=len(ids_), received=len(ids_))
-        with closing(Writer(database, clock, group=f"rescore {profile_hash}", rescore=profile_hash)) as writer:
+        with closing(
+            Writer(database, clock, group=f"rescore {profile_hash}", rescore=profile_hash, queue_key=QUEUE_KEY)
+        ) as writer:
             return writer.write(a_batch(*found, offsets=(offset,)))
 
     return read

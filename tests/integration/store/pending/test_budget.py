@@ -25,6 +25,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
+from tests.rig.store.keys import QUEUE_KEY
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 
 SIDECAR, JUDGE = Purpose.SIDECAR, Purpose.JUDGE
@@ -238,7 +239,7 @@ def queued(database):
     """Stores interactions that wait for the judge or the sidecar."""
 
     def queue(kind, number):
-        with closing(Writer(database, clock, follow_ups=lambda _: [kind])) as writer:
+        with closing(Writer(database, clock, follow_ups=lambda _: [kind], queue_key=QUEUE_KEY)) as writer:
             found = [
                 an_assessment(id=f"{kind} {n}", answer=f"For {n} days.", support=A_STAND_IN, profile_hash="of today")
                 for n in range(number)

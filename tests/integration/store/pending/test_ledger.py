@@ -25,6 +25,7 @@ from tests.factories.answers import (
     at,
     clock,
 )
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.pending_work import LATER, TOPIC, Reader, assessed, claim, in_balance, the_queue
 
 
@@ -50,7 +51,7 @@ def test_a_key_that_is_both_assessed_and_set_aside_in_one_batch_is_a_duplicate_t
 
 
 def test_each_is_moved_in_the_ledger_of_its_group_and_partition(database, writer, queue, engine):
-    with closing(Writer(database, clock, group="other")) as other:
+    with closing(Writer(database, clock, group="other", queue_key=QUEUE_KEY)) as other:
         Reader(writer).write(pending=["a", "b"])
         Reader(writer, partition=1).write(pending=["c"], assessed=["d"])
         Reader(other).write(pending=["a", "e"])
@@ -61,7 +62,7 @@ def test_each_is_moved_in_the_ledger_of_its_group_and_partition(database, writer
         ("other", TOPIC, 0): (2, 0, 1, 0, 1),
         ("other", "questions", 0): (1, 0, 0, 0, 1),
     }
-    with closing(Writer(database, clock, group="whoever works")) as worker:
+    with closing(Writer(database, clock, group="whoever works", queue_key=QUEUE_KEY)) as worker:
         assert finish_assessed(worker, assessed(c for c in claim(queue, Work.ASSESS) if c.interaction.id != "b")) == 4
     assert in_balance(engine) == {
         ("monitor", TOPIC, 0): (2, 1, 0, 0, 1),
@@ -113,7 +114,7 @@ def test_the_ledger_balances_whatever_happens_in_whatever_order(database, queue,
         "TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label, pending, consumer_offset,"
         " dead_letter"
     )
-    writers = [Writer(database, clock, group=group) for group in ("one", "two")]
+    writers = [Writer(database, clock, group=group, queue_key=QUEUE_KEY) for group in ("one", "two")]
     readers = [Reader(writers[n % 2], partition=n // 2) for n in range(4)]
     held, late = [], []
     try:
@@ -154,7 +155,7 @@ def test_workers_and_consumers_of_the_same_partitions_get_on(database, engine, r
 
     def consume(number):
         chance = random.Random(number)
-        with closing(Writer(database, clock, group=f"group {number}")) as writer:
+        with closing(Writer(database, clock, group=f"group {number}", queue_key=QUEUE_KEY)) as writer:
             readers = [Reader(writer, partition=partition) for partition in range(2)]
             meet.wait()
             for _ in range(rounds):
@@ -171,7 +172,7 @@ def test_workers_and_consumers_of_the_same_partitions_get_on(database, engine, r
 
     def work(_):
         mine = PendingQueue(engine)
-        with closing(Writer(database, clock)) as writer:
+        with closing(Writer(database, clock, queue_key=QUEUE_KEY)) as writer:
             meet.wait()
             while True:
                 last = done.is_set()

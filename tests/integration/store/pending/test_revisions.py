@@ -27,6 +27,7 @@ from tests.factories.answers import (
     an_assessment,
     clock,
 )
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.pending_work import LATER, Reader, assessed, claim, the_queue
 from tests.rig.store.writing import ROLLUP
 
@@ -169,13 +170,13 @@ def test_a_stand_in_that_is_worth_no_further_call_is_the_end_of_it(writer, queue
 
 
 def test_revisions_of_the_same_minute_at_once_are_all_counted(database, engine, rows):
-    with closing(Writer(database, clock, follow_ups=lambda _: [Work.SIDECAR])) as writer:
+    with closing(Writer(database, clock, follow_ups=lambda _: [Work.SIDECAR], queue_key=QUEUE_KEY)) as writer:
         writer.write(a_batch(*(an_assessment(id=str(n), model=f"m{n % 5}") for n in range(120))))
     meet = Barrier(3)
 
     def work(_):
         mine = PendingQueue(engine)
-        with closing(Writer(database, clock)) as writer:
+        with closing(Writer(database, clock, queue_key=QUEUE_KEY)) as writer:
             meet.wait()
             while claims := claim(mine, most=5):
                 assert finish_revised(writer, assessed(claims, verdict=Verdict.REFUSAL, reasons=()), LATER) == []

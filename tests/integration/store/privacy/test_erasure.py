@@ -23,6 +23,7 @@ from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
 from tests.factories.alert.notifications import a_notification, an_example
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.privacy import APP, SECRET, everything, surround, told
 
 OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
@@ -122,7 +123,7 @@ def test_the_same_event_again_stays_a_duplicate(writer, erasure, rows):
 def test_a_rescore_brings_nothing_back(database, writer, erasure, rows):
     writer.write(a_batch(told("q-1", NOON)))
     erase(erasure)
-    again = Writer(database, clock, group="rescore", rescore="fedcba9876543210")
+    again = Writer(database, clock, group="rescore", rescore="fedcba9876543210", queue_key=QUEUE_KEY)
     tally = again.write(a_batch(told("q-1", NOON, profile_hash="fedcba9876543210")))
     again.close()
     assert (tally.duplicate, tally.pending) == (1, 0)

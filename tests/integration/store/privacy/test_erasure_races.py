@@ -19,6 +19,7 @@ from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import NOON, a_batch, an_assessment, clock
+from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.privacy import APP, SECRET, everything, told
 from tests.rig.waiting import until
 
@@ -61,7 +62,7 @@ def test_what_a_worker_queues_to_follow_goes_too(database, writer, engine, rows,
     it = told("q-1", NOON).interaction
     writer.write(a_batch(pending=(it,)))
     (claim,) = PendingQueue(engine).claim([Work.ASSESS], NOON, most=1, lease=NOON.replace(year=2099) - NOON)
-    worker = Writer(database, clock, follow_ups=lambda _: [Work.JUDGE])
+    worker = Writer(database, clock, follow_ups=lambda _: [Work.JUDGE], queue_key=QUEUE_KEY)
     stored = worker.add
 
     def slowly(connection, assessments):
