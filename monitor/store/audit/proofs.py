@@ -186,8 +186,9 @@ def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _within(leaf: Leaf, start: datetime, end: datetime) -> bool:
+    """Whether an export of that time has the leaf; every export has every recovery."""
     at = occurred(leaf.body) if leaf.kind in STORED else None
-    return start <= (at or leaf.sealed_at) < end
+    return leaf.kind == Kind.RECOVERY or start <= (at or leaf.sealed_at) < end
 
 
 def _opens(note: str, key: str) -> bool:
