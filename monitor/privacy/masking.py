@@ -5,9 +5,12 @@ Stored texts stay as they are; `monitor.privacy.redaction.redactor` is for those
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from monitor.core.personal_data import PersonalData
+from monitor.privacy.redaction.escapes import find_decoded
 from monitor.privacy.redaction.redactor import DISPLAYED
-from monitor.privacy.redaction.spans import Finding, find_all, replaced
+from monitor.privacy.redaction.spans import Finding, find_all, merged, replaced
 
 E_MAIL = PersonalData.E_MAIL.placeholder
 PHONE = PersonalData.PHONE.placeholder
@@ -18,15 +21,23 @@ _LONGEST = 1_000  # characters; no finding is longer
 
 
 def redact(text: str) -> str:
-    """`text` with `[e-mail]`, `[phone]`, `[card]`, `[IBAN]` and `[key]` in place of the data that they name."""
-    return replaced(text, find_all(text, DISPLAYED))
+    r"""`text` with `[e-mail]`, `[phone]`, `[card]`, `[IBAN]` and `[key]` in place of the data that they name.
+
+    Data in JSON escapes, such as `\u0040` for `@`, is found too; the rest of the text stays as it is.
+    """
+    return replaced(text, _find(text))
+
+
+def without_findings(text: str) -> str:
+    """`text` with a space in place of what `redact` finds, so that placeholders are not taken for words."""
+    return replaced(text, [replace(span, placeholder=" ") for span in _find(text)])
 
 
 def redact_part(text: str, start: int, end: int) -> str:
     """`text[start:end]` without any part of what `redact` finds in the whole text."""
     spans = [
         Finding(start=max(span.start, start) - start, end=min(span.end, end) - start, placeholder=span.placeholder)
-        for span in find_all(text, DISPLAYED)
+        for span in _find(text)
         if span.start < end and span.end > start
     ]
     return replaced(text[start:end], spans)
@@ -35,3 +46,7 @@ def redact_part(text: str, start: int, end: int) -> str:
 def redact_head(text: str, most: int) -> str:
     """The first `most` characters, masked as in the whole text, of which only the beginning is read."""
     return redact_part(text[: most + _LONGEST], 0, most)
+
+
+def _find(text: str) -> list[Finding]:
+    return merged([*find_all(text, DISPLAYED), *find_decoded(text, DISPLAYED)])

@@ -20,7 +20,10 @@ UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts wi
 _LETTER = rf"[^\W_{UNSPACED}]"
 _LOCAL = rf"(?:{_LETTER}|[_%+.~-])"
 _KEY = re.compile(
-    r"""-----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----[A-Za-z0-9+/=\s]*+(?:-----END\ [A-Z ]{0,40}PRIVATE\ KEY-----)?
+    r"""-----BEGIN\ [A-Z0-9 ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----
+            (?:(?:\s|\\++[nrt])*+[A-Za-z][A-Za-z-]{0,40}:[ ][^\n\\]{0,200}+){0,8}+  # Proc-Type: 4,ENCRYPTED
+            (?:[A-Za-z0-9+/=\s]|\\++[nrt])*+  # line ends may be written as escapes, at any depth
+            (?:-----END\ [A-Z0-9 ]{0,40}PRIVATE\ KEY(?:\ BLOCK)?-----)?
       | (?i:\bbearer)[ \t]{1,4}[A-Za-z0-9._~+/-]{16,}+=*+
       | (?<![A-Za-z0-9_-])(?:
             (?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,}+
@@ -35,19 +38,19 @@ _KEY = re.compile(
 _E_MAIL = re.compile(
     rf"(?<!{_LOCAL}){_LOCAL}{{1,256}}+@(?:{_LETTER}(?:{_LETTER}|-){{0,62}}+\.){{1,8}}{_LETTER}{{2,24}}+"
 )
-_GAP = r"[ \u00a0\u202f-]"
+_GAP = r"[ \t\u00a0\u202f-]"
 _IBAN = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z]{{2}}[0-9]{{2}}(?:{_GAP}?[A-Za-z0-9]){{11,30}}")
 _IBAN_LENGTHS = range(15, 35)
 _NAMED_PHONE = re.compile(
     r"""(?<![^\W_])
         (?i:telephone|telefon|tel|phone|mobile|fax|whatsapp)\.?(?:[ ]?(?i:number|no|nr)\.?)?[ ]?:?[ ]?
-        (?P<number>[(+]{0,2}[0-9](?:[ ().\-/\u00a0]{0,3}[0-9]){6,14})(?![0-9])""",
+        (?P<number>[(+]{0,2}[0-9](?:[ \t().\-/\u00a0]{0,3}[0-9]){6,14})(?![0-9])""",
     re.VERBOSE,
 )
 _BEFORE = rf"(?<!{_LETTER}|[_.,/+-])"  # before and after a number in its national notation
 _AFTER = rf"(?!{_LETTER}|[_-])"
 _PHONE = re.compile(
-    rf"""(?<!{_LETTER}|[_+])\+[(]?[1-9](?:[ ().\-/\u00a0\u202f]{{0,3}}[0-9]){{7,14}}(?![0-9])  # +49 (0)30 123456
+    rf"""(?<!{_LETTER}|[_+])\+[(]?[1-9](?:[ \t().\-/\u00a0\u202f]{{0,3}}[0-9]){{7,14}}(?![0-9])  # +49 (0)30 123456
       | {_BEFORE}\([2-9][0-9]{{2}}\)[ ]?[0-9]{{3}}[ .-][0-9]{{4}}{_AFTER}                  # (555) 123-4567
       | {_BEFORE}(?:1[ .-])?[2-9][0-9]{{2}}(?P<gap>[ .-])[0-9]{{3}}(?P=gap)[0-9]{{4}}{_AFTER}
       | {_BEFORE}00[1-9][0-9]{{0,2}}[ ./-](?:[ ().\-/]{{0,2}}[0-9]){{6,12}}{_AFTER}         # 0049 30 123456

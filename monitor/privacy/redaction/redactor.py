@@ -14,8 +14,9 @@ from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocu
 from monitor.core.personal_data import PersonalData
 from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
+from monitor.privacy.redaction.escapes import find_decoded
 from monitor.privacy.redaction.pattern import pattern
-from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all, moved, replaced
+from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all, merged, moved, replaced
 
 _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.KEY: forms.keys,
@@ -25,8 +26,8 @@ _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.PHONE: forms.phones,
 }
 DISPLAYED = tuple((kind.placeholder, find) for kind, find in _BY_FORM.items())
-# JSON escapes, and bytes that are not UTF-8
-_NO_TEXT = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|[\ud800-\udfff]", re.DOTALL)
+_ESCAPES = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_NO_TEXT = re.compile(r"[\ud800-\udfff]")  # bytes that are not UTF-8
 _REDACTED = frozenset({Mark.REDACTED})
 
 
@@ -34,7 +35,8 @@ class Redactor:
     """Replaces what `finders` find by placeholders. Caches findings by text; threads may share it."""
 
     def __init__(self, finders: Sequence[tuple[str, Finder]]) -> None:
-        self._find: Callable[[str], list[Finding]] = cached_by_text(partial(_found, tuple(finders)))
+        self._finders = tuple(finders)
+        self._find: Callable[[str], list[Finding]] = cached_by_text(partial(_found, self._finders))
 
     def text(self, text: str) -> str:
         """`text` with placeholders; the same object if nothing is found."""
@@ -65,7 +67,7 @@ class Redactor:
         """The letter without personal data, as far as its bytes are text; the same object if nothing is found.
 
         `digest` is that of the original bytes, so that the message is recognised when it comes again. Data in JSON
-        escapes or in another encoding is not found.
+        escapes is found, data in another encoding is not.
         """
         message = letter.message
         value = self._bytes(message.value)
@@ -119,8 +121,11 @@ class Redactor:
         return value
 
     def _bytes(self, value: bytes) -> bytes:
+        """What escapes say is found where they are decoded: the letters of one must not join the word behind it."""
         text = value.decode(errors="surrogateescape")
-        spans = self._find(_NO_TEXT.sub(lambda match: " " * len(match.group()), text))
+        readable = _NO_TEXT.sub(" ", text)
+        plain = _ESCAPES.sub(lambda match: " " * len(match.group()), readable)
+        spans = merged([*find_all(plain, self._finders), *find_decoded(readable, self._finders)])
         return replaced(text, spans).encode(errors="surrogateescape") if spans else value
 
 
@@ -150,7 +155,7 @@ def _finder(kind: PersonalData, regions: Sequence[str]) -> Finder:
 
 
 def _found(finders: Sequence[tuple[str, Finder]], text: str) -> list[Finding]:
-    return find_all(text, finders)
+    return merged([*find_all(text, finders), *find_decoded(text, finders)])
 
 
 def _location(piece: SupportingDocument, document: Document) -> Span | None:

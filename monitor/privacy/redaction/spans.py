@@ -32,7 +32,18 @@ def find_all(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Finding]:
         if new:
             spans += new
             text = _without(text, new)
-    return _merged(spans)
+    return merged(spans)
+
+
+def merged(spans: Iterable[Finding]) -> list[Finding]:
+    """The findings in order; those that overlap become one, with the placeholder of the one that begins first."""
+    apart: list[Finding] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if apart and span.start < apart[-1].end:
+            apart[-1] = replace(apart[-1], end=max(apart[-1].end, span.end))
+        else:
+            apart.append(span)
+    return apart
 
 
 def replaced(text: str, spans: Sequence[Finding]) -> str:
@@ -69,13 +80,3 @@ def _without(text: str, spans: Iterable[Finding]) -> str:
         pieces += [text[done:start], _TAKEN * max(span.end - start, 0)]
         done = max(done, span.end)
     return "".join([*pieces, text[done:]])
-
-
-def _merged(spans: Iterable[Finding]) -> list[Finding]:
-    merged: list[Finding] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if merged and span.start < merged[-1].end:
-            merged[-1] = replace(merged[-1], end=max(merged[-1].end, span.end))
-        else:
-            merged.append(span)
-    return merged

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from unicodedata import category
 
 _MAX_UTF8_BYTES = 4  # of one character
 _CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # a byte that continues a UTF-8 character
 _KEPT_CONTROLS = "\n\t"
-_JSON_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them
 
@@ -33,13 +31,6 @@ def decode_head(value: bytes, most: int) -> tuple[str, int]:
         if 0 < end < len(value) and value[end] & _CONTINUATION_MASK == _CONTINUATION:
             end -= 1
     return value[:end].decode("utf-8", "backslashreplace"), len(value) - end
-
-
-def decode_escapes(text: str) -> str:
-    r"""`text` with JSON escapes such as `\u0040` replaced by their characters, so that masking recognizes them."""
-    return _JSON_ESCAPES.sub(
-        lambda match: bytes.fromhex(match[0].replace(r"\u", "")).decode("utf-16-be", "replace"), text
-    )
 
 
 def _escape(character: str) -> str:

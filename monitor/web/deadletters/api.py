@@ -20,7 +20,6 @@ from monitor.store.deadletters.list import PAGE, LetterList, ListedLetter
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.disclosure import Clear, record_look, require_unmask
-from monitor.web.base.escape import decode_escapes
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Jobs
 from monitor.web.base.parameters import Flag, Id, Moment, Text
@@ -184,4 +183,4 @@ def _text(value: bytes) -> str:
 
 
 def _masked_text(value: bytes) -> str:
-    return redact(decode_escapes(_text(value)))
+    return redact(_text(value))

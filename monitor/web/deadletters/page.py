@@ -23,7 +23,7 @@ from monitor.store.database import TakesTooLong
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter
 from monitor.store.deadletters.list import COUNTED, PAGE, LetterList
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.escape import decode_escapes, decode_head, escape_invisible
+from monitor.web.base.escape import decode_head, escape_invisible
 from monitor.web.base.guard import Needs
 from monitor.web.base.jobs import Jobs, Progress
 from monitor.web.base.page import page
@@ -198,7 +198,7 @@ def message_parts(row: Mapping[str, Any], *, clear: bool) -> Iterator[MessagePar
         text, more = decode_head(bytes(value), SHOWN)
         if not clear:
             longer, _ = decode_head(bytes(value), SHOWN + _LOOKAHEAD)
-            text = redact_head(decode_escapes(longer), len(decode_escapes(text)))
+            text = redact_head(longer, len(text))
         yield MessagePart(name=name, text=escape_invisible(text), more=more)
 
 
@@ -211,7 +211,7 @@ def findable(problem: str) -> str:
 def _head(value: bytes) -> str:
     """The beginning of a message for the list, masked."""
     text, _ = decode_head(value, len(value))
-    return escape_invisible(redact_head(decode_escapes(text), _HEAD))
+    return escape_invisible(redact_head(text, _HEAD))
 
 
 def _start_retry(request: Request, who: Identity, letters: LetterFilter) -> str:

@@ -193,6 +193,16 @@ def test_the_bytes_of_a_dead_letter_are_redacted_and_its_digest_is_of_what_came(
     assert after.digest == hashlib.sha256(value).digest()
 
 
+def test_a_dead_letter_hides_nothing_in_escapes_and_stays_json():
+    event = {"a": "Dear\tall,\nö@shop.example", "b": json.dumps({"card": "4111\t1111\t1111\t1111", "c": MAIL})}
+    value = json.dumps(event).encode().replace(b"@", rb"\u0040") + b"\xff"
+    after = FULL.dead_letter(a_dead_letter(value)).message.value
+    assert after.endswith(b"\xff")
+    left = json.loads(after[:-1])
+    assert left["a"] == "Dear\tall,\n[e-mail]"
+    assert json.loads(left["b"]) == {"card": "[card]", "c": "[e-mail]"}
+
+
 def test_a_dead_letter_that_was_cut_stays_one_that_was():
     letter = a_dead_letter(MAIL.encode(), size=1_000)
     after = FULL.dead_letter(letter)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.web.base.escape import decode_escapes, decode_head, escape_invisible
+from monitor.web.base.escape import decode_head, escape_invisible
 
 
 @pytest.mark.parametrize(
@@ -20,19 +20,6 @@ from monitor.web.base.escape import decode_escapes, decode_head, escape_invisibl
 )
 def test_invisible_characters_are_written_out(text, seen):
     assert escape_invisible(text) == seen
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        (r"ada\u0040example.org", "ada@example.org"),
-        (r"+49\u00a030\u00A0901820", "+49\xa030\xa0901820"),
-        (r"\ud83d\ude00 \ud83d", "😀 \ufffd"),
-        (r"\u12 \n", r"\u12 \n"),
-    ],
-)
-def test_json_escapes_are_decoded(text, plain):
-    assert decode_escapes(text) == plain
 
 
 def test_invalid_utf_8_is_shown_as_escapes():
