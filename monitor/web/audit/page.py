@@ -12,11 +12,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.audit.note import NotProved
-from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.errors import InvalidMessage, Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
 from monitor.store.audit.list import ACTS, LATEST, AuditList
 from monitor.store.audit.proofs import Proofs
+from monitor.store.stopping import ended_on
 from monitor.web.audit.jobs import (
     LastVerification,
     LeafProofs,
@@ -134,8 +135,14 @@ def verify(request: Request, who: Auditor) -> Response:
     last: LastVerification = request.app.state.verification
     jobs: Jobs = request.app.state.jobs
 
-    def work(progress: Progress, _stop: Event) -> str:
-        last.result = result = verify_trail(application, progress)
+    def work(progress: Progress, stop: Event) -> str:
+        try:
+            with ended_on(stop, application.engine):
+                last.result = result = verify_trail(application, progress)
+        except Retriable:
+            if stop.is_set():
+                return "stopped before the end, with the dashboard"
+            raise
         checked = f"{result.size:,} leaves and {result.checkpoints:,} checkpoints checked"
         return f"{checked}: {len(result.findings):,} findings" if result.findings else f"{checked}: the trail is intact"
 

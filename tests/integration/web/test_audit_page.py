@@ -7,11 +7,13 @@ import json
 import zipfile
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.audit.page import JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
+from tests.rig.waiting import until
 
 
 @pytest.fixture
@@ -33,6 +35,22 @@ def waited(site):
     jobs = site.app.state.jobs
     jobs.wait(JOB)
     return jobs.latest(JOB)
+
+
+@pytest.mark.parametrize("table", ["audit_leaf", "interaction"])
+def test_a_verification_ends_when_the_dashboard_does(sealed, database, rows, table):
+    """Whatever statement it is at: here one that waits for a lock which is never given."""
+    auditor, csrf = sealed.signed_in("auditor")
+    with psycopg.connect(database) as holder:
+        holder.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        auditor.post("/audit/verify", data={"csrf": csrf})
+        until("it waits", lambda: rows("SELECT count(*) FROM pg_locks WHERE NOT granted") != [(0,)])
+        sealed.app.state.jobs.stop()
+        job = sealed.app.state.jobs.latest(JOB)
+    assert (job.running, job.failed) == (False, False)
+    assert "stopped" in job.status
+    assert sealed.app.state.verification.result is None
+    assert auditor.get("/audit").status_code == 200  # its other connections live
 
 
 def test_nothing_yet(site):
