@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections import Counter
@@ -27,7 +28,8 @@ from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, with_llm, workers_running
 from monitor.cli.explain.panel import explanation
 from monitor.core.model import Assessment, Batch, Interaction, Verdict
-from monitor.core.settings.load import Settings
+from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.load import CONFIG_FILE, Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import play
 from monitor.store.embedded_postgres import embedded_database
@@ -35,6 +37,7 @@ from monitor.store.embedded_postgres import embedded_database
 APP = "quillmere-support"
 BAR = 40  # characters wide
 BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # distinct without colours too
+_ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT")  # settings that lead a command away from the demo
 RULES = """
 grouping: {wait: 0s, interval: 30s}
 rules:
@@ -70,10 +73,11 @@ def play_demo(
     kafka: bool = False,
     llm: str | None = None,
 ) -> None:
-    """Plays `scenario` in fast-forward into its own database, and ends with commands to try next.
+    """Plays `scenario` in fast-forward in a place of its own, and ends with commands to try next.
 
-    The database is under `<state dir>/demo` and starts empty each time; nothing else is touched. A Slack message is
-    really sent if Slack is configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL
+    Its state directory is `<state dir>/demo`: the database, which starts empty each time, the audit key, the witness.
+    Nothing else is touched, whatever the settings name, except that a Slack message is really sent if Slack is
+    configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL
     of an OpenAI-compatible server, the sidecar and the judge use it; without it they are off, whatever the settings
     say.
 
@@ -81,10 +85,11 @@ def play_demo(
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
     """
     started = clock()
-    url = SecretStr(embedded_database(settings.state_dir / "demo"))
+    own = settings.state_dir / "demo"
+    url = SecretStr(embedded_database(own))
     off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
     chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
-    demo_settings = chosen.model_copy(update={"database_url": url})
+    demo_settings = chosen.model_copy(update={"database_url": url, "state_dir": own, "audit": AuditSettings()})
     with ExitStack() as stack:
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
@@ -96,6 +101,7 @@ def play_demo(
         with application.engine.begin() as connection:
             connection.exec_driver_sql("DROP SCHEMA public CASCADE")
             connection.exec_driver_sql("CREATE SCHEMA public")
+        application.auditing.witness_file.unlink(missing_ok=True)  # it knows the trail of the last demo
         application.prepare()
         _introduce(console, application, scenario, kafka=kafka)
         with workers_running(application), _assessing(application, kafka=kafka) as assess:
@@ -103,8 +109,7 @@ def play_demo(
         if application.language_models.judge is not None:
             print_judgements(console, application)
         application.auditing.sealer().seal_and_sign(application.now())
-        elsewhere = settings.database_url is not None
-        _conclude(console, application, played, seconds=clock() - started, elsewhere=elsewhere, kafka=kafka)
+        _conclude(console, application, played, seconds=clock() - started, kafka=kafka)
 
 
 @contextmanager
@@ -214,7 +219,6 @@ def _conclude(
     played: Sequence[PlayedAnswer],
     *,
     seconds: float,
-    elsewhere: bool,
     kafka: bool,
 ) -> None:
     table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "total", title="Verdicts", box=None)
@@ -236,16 +240,18 @@ def _conclude(
             for row in application.queries.with_assessments(assessment.interaction.id, APP):
                 judged = application.queries.judgements(APP, row["id"])
                 console.print(explanation(row, judged))
-    own = "env -u MONITOR_DATABASE_URL " if elsewhere else ""
-    here = f"{own}MONITOR_STATE_DIR={shlex.quote(str(application.settings.state_dir / 'demo'))}"
     command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
+    here = _in_the_demo(application.settings.state_dir)
+    there = command
+    if CONFIG_FILE.exists() and "/" in command:
+        there = shlex.quote(str(Path(sys.argv[0]).absolute()))
     shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
     next_commands = (
-        ("open the link that this prints; the span of one hour shows the outage best", f"{here} {command} serve"),
-        ("show the alert that came and went", f"{here} {command} alerts list"),
-        ("explain an answer with a wrong verdict", f"{here} {command} explain {shown}"),
-        ("prove that nothing was changed since it was stored", f"{here} {command} audit verify"),
-        *([("show what became of every message", f"{here} {command} ledger --recount")] if kafka else []),
+        ("open the link that this prints; the span of one hour shows the outage best", f"{here} {there} serve"),
+        ("show the alert that came and went", f"{here} {there} alerts list"),
+        ("explain an answer with a wrong verdict", f"{here} {there} explain {shown}"),
+        ("prove that nothing was changed since it was stored", f"{here} {there} audit verify"),
+        *([("show what became of every message", f"{here} {there} ledger --recount")] if kafka else []),
         ("check that everything is ready for your own answers", f"{command} doctor"),
         ("assess your own answers; docs/start/events.md describes the format", f"{command} replay answers.jsonl"),
         ("assess a file as it grows, with the alert rules", f"{command} run answers.jsonl"),
@@ -257,3 +263,11 @@ def _conclude(
     console.print(f"{len(played)} answers in {seconds:.0f} s. Next:")
     for purpose, line in next_commands:
         console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)
+
+
+def _in_the_demo(own: Path) -> str:
+    """What a shell needs before a command that is to see the demo, whatever settings are in force."""
+    away = [name for name in sorted(os.environ) if name.startswith(_ELSEWHERE)]
+    unset = f"env {' '.join(f'-u {name}' for name in away)} " if away else ""
+    folder = f"cd {shlex.quote(str(own.absolute()))} && " if CONFIG_FILE.exists() else ""
+    return f"{folder}{unset}MONITOR_STATE_DIR={shlex.quote(str(own.absolute()))}"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -101,20 +105,58 @@ def test_help_names_every_command(monitor):
         assert command in ended.stdout
 
 
-def test_the_demo_shows_an_alert_come_and_go_and_its_seed_repeats_it(fresh):
+def next_commands(text):
+    """The commands that the demo prints, by what they are for."""
+    lines = text.partition("Next:\n")[2].splitlines()
+    return {purpose.strip(" #"): line.strip() for purpose, line in zip(lines[::2], lines[1::2], strict=True)}
+
+
+@pytest.fixture
+def shell(fresh):
+    """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def run(line, **settings):
+        environment = {**fresh.environment(settings), "PATH": path}
+        done = subprocess.run(
+            ["sh", "-c", line], env=environment, cwd=fresh.folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, line + done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_demo_shows_an_alert_come_and_go_and_leaves_nothing_behind(fresh, shell, tmp_path, event):
+    """Where the settings name another database, key and witness, and before and after real traffic."""
+
     def verdicts(text):
         return text[text.index("Verdicts") : text.index("verdicts are right")]
 
-    first = fresh.run("demo", "--seed", "7", "--plain")
-    assert first.returncode == 0, first.stderr
-    states = [first.stdout.index(words) for words in ("inactive → pending", "pending → firing", "firing → resolved")]
+    audit = {"KEY_FILE": "key", "WITNESS_FILE": "checkpoints", "ORIGIN": "example.org/log", "ENABLED": "false"}
+    named = {f"AUDIT__{name}": str(tmp_path / value) if "FILE" in name else value for name, value in audit.items()}
+    settings = fresh.folder / "monitor.toml"
+    settings.write_text('database_url = "postgresql://nobody@127.0.0.1:1/nothing"\n')
+    first = shell("monitor demo --seed 7 --plain", **named, DATABASE_URL="postgresql://nobody@127.0.0.1:2/nothing")
+    states = [first.index(words) for words in ("inactive → pending", "pending → firing", "firing → resolved")]
     assert states == sorted(states)
-    assert first.stdout.count("Slack would receive") == 2
-    assert "\x1b" not in first.stdout
-    second = fresh.run("demo", "--seed", "7", "--plain")
-    assert second.returncode == 0
-    assert verdicts(second.stdout) == verdicts(first.stdout)
-    demo = {"STATE_DIR": f"{fresh.settings['STATE_DIR']}/demo"}
-    assert [alert["state"] for alert in fresh.json("alerts", "list", **demo)["alerts"]] == [
-        "resolved"
-    ]  # as the demo says
+    assert first.count("Slack would receive") == 2
+    assert "\x1b" not in first
+    assert list(tmp_path.iterdir()) == []
+    assert sorted(path.name for path in Path(fresh.settings["STATE_DIR"]).iterdir()) == ["cache", "demo"]
+
+    steps = next_commands(first)
+    prove = "prove that nothing was changed since it was stored"
+    assert "the trail is intact" in shell(steps[prove], **named)
+    assert "resolved" in shell(steps["show the alert that came and went"], **named)
+    assert "quillmere-support / demo-" in shell(steps["explain an answer with a wrong verdict"], **named)
+    settings.unlink()
+    (fresh.folder / "answers.jsonl").write_text(event("a"))
+    shell(steps["assess your own answers; docs/start/events.md describes the format"])
+    shell("monitor audit seal")
+
+    second = shell("monitor demo --seed 7 --plain")
+    assert verdicts(second) == verdicts(first)
+    assert "the trail is intact" in shell(next_commands(second)[prove])
+    assert "the trail is intact" in shell("monitor audit verify")
+    assert "fails" not in shell(steps["check that everything is ready for your own answers"])

@@ -29,8 +29,8 @@ class Sealing:
     def __init__(self, *batches, notes=()):
         self.batches, self.notes = list(batches), list(notes)
 
-    def seal_batch(self, now):
-        assert now == NOW
+    def seal_batch(self, now, queue_key):
+        assert (now, queue_key) == (NOW, SIGNER.queue_key)
         return self.batches.pop(0)
 
     def checkpoint(self, signer, previous_keys):
