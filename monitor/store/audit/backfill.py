@@ -95,7 +95,7 @@ def adopt(connection: Connection, key: bytes, now: datetime) -> None:
 
     For the first batch of this release only, since whoever may write to the database can put anything there.
     """
-    raw, source, number, last = driver(connection), secrets.token_hex(8), 0, 0
+    raw, source, number, rows, last = driver(connection), secrets.token_hex(8), 0, 0, 0
     while strange := raw.execute(_STRANGE, (last, PIECE)).fetchall():
         owned = []
         for seq, kind, app, subject, part, body in strange:
@@ -106,13 +106,14 @@ def adopt(connection: Connection, key: bytes, now: datetime) -> None:
                 place = secrets.token_hex(8), 1
             else:
                 number += 1
+                rows += 2 if kind == Kind.INTERACTION and part else 1  # with its assessment
                 place = source, number
             owned.append((*place, entry.records, entry_mac(key, entry, *place), seq))
         with raw.cursor() as cursor:
             cursor.executemany(_OWN, owned)
         last = strange[-1][0]
-    if number:
-        EntrySource(key).queue(raw, [_backfilled(number, now)], now)
+    if rows:
+        EntrySource(key).queue(raw, [_backfilled(rows, now)], now)
 
 
 def queue_missing(connection: Connection, key: bytes, now: datetime) -> bool:

@@ -45,16 +45,17 @@ class QueueCheck:
 def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) -> QueueCheck:
     """Checks every entry of the queue; without the `key` only that it claims to have been queued with one.
 
-    `adopting`: no trail of this release has been sealed yet, so that the first batch takes in all entries as they are.
+    `adopting`: this release has sealed nothing yet, and its first batch will take in all entries as they are.
     """
     checked = QueueCheck()
     with driver(connection).cursor("audit_queue") as cursor:
         for _, source, number, mac, *rest in cursor.execute(_QUEUE):
             entry = Entry(*rest)
-            own = adopting or (mac is not None if key is None else is_authentic(key, entry, source, number, mac))
+            own = mac is not None if key is None else is_authentic(key, entry, source, number, mac)
             if entry.kind == Kind.MISSING:
-                checked.backfilling |= own  # without the key such a request has no effect
-            elif own:
+                checked.backfilling |= own or adopting  # otherwise such a request has no effect
+            elif own or adopting:
+                checked.backfilling |= not own
                 checked.waiting += 1
             else:
                 sentence = (
