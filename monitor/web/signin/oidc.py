@@ -12,14 +12,16 @@ import logging
 import secrets
 import ssl
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
+from threading import BoundedSemaphore, Lock, Timer
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import httpx2
+from cachetools import TTLCache
 from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
@@ -29,13 +31,17 @@ from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.core.settings.web import OidcSettings
 from monitor.store.tokens import Session
 from monitor.web.base.access import Role
+from monitor.web.signin.state_cookie import LIFETIME
 
 log = logging.getLogger(__name__)
 ALGORITHMS = ("RS256", "ES256", "Ed25519", "EdDSA")  # EdDSA is the name for Ed25519 before RFC 9864
-_TIMEOUT = 10.0  # seconds
+_TIMEOUT = 5.0  # seconds that the provider may be silent
+_DEADLINE = 10.0  # seconds after which an answer of the provider is cut off, however it arrives
+_AT_ONCE = 8  # sign-ins that may wait for the provider; the threads of other pages stay free
 _MAX_ANSWER = 2**20  # bytes
 _MAX_AGE = timedelta(hours=1)  # of the cached discovery document and keys
 _KEY_REFETCH = timedelta(seconds=30)  # a token with an unknown key has the keys fetched again, at most this often
+_MAX_SPENT = 100_000  # finished sign-ins that are remembered; a state is good for ten minutes
 _LEEWAY = 60  # seconds by which clocks may differ
 _MAX_NAME = 200  # characters
 _HIGHEST_FIRST = (Role.ADMIN, Role.AUDITOR, Role.OPERATOR, Role.VIEWER)
@@ -75,12 +81,18 @@ class Provider:
         now: Callable[[], datetime],
         *,
         random: Callable[[int], str] = secrets.token_urlsafe,
+        deadline: float = _DEADLINE,
     ) -> None:
         self._settings = settings
         self._redirect_uri = redirect_uri
         self._now = now
         self._random = random
-        self._lock = Lock()
+        self._deadline = deadline
+        self._places = BoundedSemaphore(_AT_ONCE)
+        self._spent: TTLCache[str, bool] = TTLCache(
+            _MAX_SPENT, LIFETIME.total_seconds(), timer=lambda: now().timestamp()
+        )
+        self._lock = Lock()  # of `_spent`; nothing is waited for under it
         self._tls = ssl.create_default_context()
         self._discovery: tuple[datetime, _Discovery] | None = None
         self._keys: tuple[datetime, KeySet] | None = None
@@ -93,7 +105,8 @@ class Provider:
         """
         begun = SignInState(state=self._random(32), nonce=self._random(32), verifier=self._random(48))
         challenge = urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest()).rstrip(b"=").decode()
-        endpoint = self._discover().authorization
+        with self._place():
+            endpoint = self._discover().authorization
         query = {
             "response_type": "code",
             "client_id": self._settings.client_id,
@@ -110,16 +123,36 @@ class Provider:
         """The session of the person who returned with `code`.
 
         Raises:
-            SignInRefused: the code or the token is not valid, or no claim of the token gives a role.
+            SignInRefused: the sign-in was used before, the code or the token is not valid, or no claim of the token
+                gives a role.
             Retriable, WrongSettings: as for `begin`.
         """
-        discovery = self._discover()
-        token = self._exchange(discovery, code, begun.verifier)
-        claims = self._check(discovery, token, begun.nonce)
+        with self._lock:
+            if begun.state in self._spent:
+                raise SignInRefused("This sign-in was used before. Try again.")
+            self._spent[begun.state] = True
+        with self._place():
+            discovery = self._discover()
+            token = self._exchange(discovery, code, begun.verifier)
+            claims = self._check(discovery, token, begun.nonce)
         role = role_of(claims, self._settings)
         if role is None:
             raise SignInRefused("The provider knows you, but you have no role in monitor yet: ask an administrator.")
         return Session(subject=f"oidc:{_name(claims)}", role=role)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among the sign-ins that wait for the provider.
+
+        Raises:
+            Retriable: all are taken.
+        """
+        if not self._places.acquire(blocking=False):
+            raise Retriable(f"{_AT_ONCE} sign-ins wait for the provider already")
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def _exchange(self, discovery: _Discovery, code: str, verifier: str) -> str:
         """The ID token for a code."""
@@ -177,25 +210,23 @@ class Provider:
             return jwt.decode(token, self._key_set(discovery, max_age=_KEY_REFETCH), ALGORITHMS, registry)
 
     def _discover(self) -> _Discovery:
-        with self._lock:
-            if self._discovery is None or self._now() - self._discovery[0] >= _MAX_AGE:
-                address = f"{(self._settings.issuer or '').rstrip('/')}/.well-known/openid-configuration"
-                status, document = self._request(address)
-                if status != httpx2.codes.OK:
-                    raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER: {address} answers with HTTP {status}")
-                self._discovery = self._now(), _parse_discovery(self._settings.issuer or "", document)
-            return self._discovery[1]
+        if self._discovery is None or self._now() - self._discovery[0] >= _MAX_AGE:
+            address = f"{(self._settings.issuer or '').rstrip('/')}/.well-known/openid-configuration"
+            status, document = self._request(address)
+            if status != httpx2.codes.OK:
+                raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER: {address} answers with HTTP {status}")
+            self._discovery = self._now(), _parse_discovery(self._settings.issuer or "", document)
+        return self._discovery[1]
 
     def _key_set(self, discovery: _Discovery, *, max_age: timedelta = _MAX_AGE) -> KeySet:
-        with self._lock:
-            if self._keys is None or self._now() - self._keys[0] >= max_age:
-                status, document = self._request(discovery.keys)
-                try:
-                    keys = KeySet.import_key_set(document)  # type: ignore[arg-type] # it reports what is wrong
-                except (JoseError, ValueError, TypeError, KeyError, AttributeError):
-                    raise Retriable(f"{discovery.keys} has no readable keys: HTTP {status}") from None
-                self._keys = self._now(), keys
-            return self._keys[1]
+        if self._keys is None or self._now() - self._keys[0] >= max_age:
+            status, document = self._request(discovery.keys)
+            try:
+                keys = KeySet.import_key_set(document)  # type: ignore[arg-type] # it reports what is wrong
+            except (JoseError, ValueError, TypeError, KeyError, AttributeError):
+                raise Retriable(f"{discovery.keys} has no readable keys: HTTP {status}") from None
+            self._keys = self._now(), keys
+        return self._keys[1]
 
     def _request(
         self, url: str, form: Mapping[str, str] | None = None, auth: httpx2.BasicAuth | None = None
@@ -205,6 +236,7 @@ class Provider:
         try:
             with (
                 httpx2.Client(timeout=_TIMEOUT, verify=self._tls, follow_redirects=False) as client,
+                _closed_after(self._deadline, client),
                 client.stream(
                     "GET" if form is None else "POST", url, data=form, auth=auth, headers={"Accept": "application/json"}
                 ) as response,
@@ -213,7 +245,7 @@ class Provider:
                     content += chunk
                     if len(content) > _MAX_ANSWER:
                         break
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError, ValueError) as error:
             raise Retriable(f"{urlsplit(url).netloc} does not answer: {type(error).__name__}") from None
         if response.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
             raise Retriable(f"{urlsplit(url).netloc} answers with HTTP {response.status_code}")
@@ -222,6 +254,18 @@ class Provider:
         except ValueError:
             body = None
         return response.status_code, body if isinstance(body, dict) else {}
+
+
+@contextmanager
+def _closed_after(seconds: float, client: httpx2.Client) -> Iterator[None]:
+    """Closes `client` unless the block ends before; the timeouts of the client begin anew with each byte."""
+    timer = Timer(seconds, client.close)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def role_of(claims: Mapping[str, Any], settings: OidcSettings) -> Role | None:

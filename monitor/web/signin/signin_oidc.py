@@ -72,6 +72,7 @@ def redirect_to_provider(request: Request, destination: Destination = "/") -> Re
 @router.get(CALLBACK)
 def return_from_provider(request: Request, code: str = "", state: str = "", error: str = "") -> Response:
     """Begins a session for a person whom the provider has identified."""
+    count_attempt(request)
     oidc: Provider | None = request.app.state.provider
     guard: Guard = request.app.state.guard
     cookie = read_state(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
