@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.audit.note import Signer
 from tests.rig.waiting import until
 
 HASH = {"EMBEDDING__PROVIDER": "hash"}
@@ -102,7 +103,7 @@ def test_an_export_is_checked_with_python_alone(trail, tmp_path):
     command = [sys.executable, "-I", str(tmp_path / "verify.py"), str(tmp_path / "all.zip"), "--key", key]
     good = subprocess.run(command, capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stdout + good.stderr
-    other = trail.run("audit", "key", STATE_DIR=str(tmp_path / "elsewhere")).stdout.strip()
+    other = Signer.generate("monitor").verifier_key
     bad = subprocess.run([*command[:-1], other], capture_output=True, text=True, check=False)
     assert bad.returncode == 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, KafkaProducer
 from pydantic import SecretStr
 
 from monitor.app.audit.witnesses import KafkaWitness, SlackWitness
@@ -32,6 +32,24 @@ def test_a_topic_gives_back_the_note_that_was_signed(kafka):
     finally:
         consumer.close()
     assert opened(message.value.decode(), SIGNER.verifier_key) == CHECKPOINT
+
+
+def test_what_a_topic_holds_is_read_back_in_order_and_of_much_the_last(kafka):
+    topic = new_topic_name()
+    create_topic(kafka, topic, partitions=3)
+    witness = KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), topic)
+    assert (witness.read().notes, witness.read().at) == ([], None)
+    notes = [signed(Checkpoint(origin="monitor", size=size, root=bytes(32)), SIGNER) for size in range(1, 6)]
+    for note in notes:
+        witness.publish(note)
+    with KafkaProducer(bootstrap_servers=[kafka], metrics_enabled=False) as producer:
+        for number in range(400):
+            producer.send(topic, f"of another log {number}".encode())
+    whole, recent = witness.read(), witness.read(recent=True)
+    assert [note for note in whole.notes if note in notes] == notes
+    assert len(whole.notes) == 405
+    assert len(recent.notes) == 300
+    assert whole.at is not None
 
 
 def test_a_topic_that_is_not_there_is_said(kafka):
