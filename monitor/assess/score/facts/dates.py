@@ -1,4 +1,4 @@
-"""Reads dates and times of day, complete or partial, in six European languages and East Asian ones."""
+"""Reads dates and times of day, complete or partial, in seven European languages and East Asian ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from monitor.assess.score.facts.calendar_names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
+from monitor.assess.score.facts.han import han
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import han
+from monitor.assess.score.facts.numerals import Numeral, Numerals
 from monitor.assess.score.facts.tokens import Tokens
 
 Part = Literal["day", "month", "year", "decade", "tens", "century", "quarter", "weekday", "time"]
@@ -33,49 +35,25 @@ MOST_DAYS, MOST_MONTHS, HOURS, MINUTES = 31, 12, 24, 60
 _HALF = 30  # two figures below this are a year of the 2000s
 _CENTURY_YEARS = 100
 _TWO, _FOUR = 2, 4  # figures of a day or hour, and of a year
-_MONTHS = (
-    "january jan januar jänner janvier enero janeiro gennaio gen",
-    "february feb februar février febrero fevereiro febbraio fevr",
-    "march mar märz mars marzo março",
-    "april apr avril abril aprile avr",
-    "may mai mayo maio maggio",
-    "june jun juni juin junio junho giugno",
-    "july jul juli juillet julio julho luglio",
-    "august aug août agosto",
-    "september sep sept septembre septiembre setembro settembre",
-    "october oct oktober okt octobre octubre outubro ottobre",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre diciembre dezembro dicembre",
+_VERBS = frozenset(("may", "march", "mar"))  # "ten march" is no day
+# Names of months that are other words as well: alone, they are months only with a capital.
+_ALSO_WORDS = listed(
+    """jan jän gen ene feb fev févr mar mär mrt mars march marzo apr avr abr may mayo mai mei jun giu jul juil lug aug
+    august sep sept oct okt ott nov dec dez dic déc"""
 )
-MONTHS = {name: month for month, names in enumerate(_MONTHS, start=1) for name in names.split()}
-_ALSO_WORDS = listed("jan gen feb mar mars march marzo apr may mai jun jul aug august sep sept oct nov dec dez")
-_WEEKDAYS = (
-    "monday montag lundi lunes segunda-feira lunedì",
-    "tuesday dienstag mardi martes terça-feira martedì",
-    "wednesday mittwoch mercredi miércoles quarta-feira mercoledì",
-    "thursday donnerstag jeudi jueves quinta-feira giovedì",
-    "friday freitag vendredi viernes sexta-feira venerdì",
-    "saturday samstag sonnabend samedi sábado sabato",
-    "sunday sonntag dimanche domingo domenica",
-)
-WEEKDAYS = {name: day for day, names in enumerate(_WEEKDAYS) for name in names.split()}
 _SHORT_WEEKDAYS = {name: day for day, name in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))}
 _DECADES = {
     name: tens
     for tens, name in enumerate(("twenties", "thirties", "forties", "fifties", "sixties", "seventies"), start=2)
 } | {"eighties": 8, "nineties": 9}
-_ORDINALS = (
-    "ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_CENTURIES = {word: at for at, word in enumerate(_ORDINALS.split(), start=9)}
-_ORDINAL = frozenset(("st", "nd", "rd", "th", "er", "º"))
-_OF = frozenset(("of", "de", "di", "del", "do", "des"))
+_ORDINAL = frozenset(("st", "nd", "rd", "th", "er", "e", "ème", "º"))
+_OF = frozenset(("of", "de", "di", "del", "do", "des", "van"))
 _IN = listed(
     """in by of since until from last next early late mid to through and between before after during each every im en em
     le ab bis seit"""
 )
 _DASHES = frozenset("-–/")
-_CENTURY = frozenset(("century", "centuries", "jahrhundert"))
+_CENTURY = listed("century centuries jahrhundert jahrhunderts siècle siglo século secolo eeuw")
 _MERIDIEM = re.compile(r"\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _CLOCK_WORD = re.compile(r"\s?(?:o['’]clock|uhr)\b", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
@@ -87,18 +65,32 @@ _FIXED = (
     | {name: Moment("time", hour) for name, hour in _NOON.items()}
 )
 
-STARTS = frozenset((*MONTHS, *WEEKDAYS, *_SHORT_WEEKDAYS, *_DECADES, *_CENTURIES, *_NOON)) | {
+STARTS = frozenset((*MONTHS, *WEEKDAYS, *_SHORT_WEEKDAYS, *_DECADES, *_NOON)) | {
     *("segunda", "terça", "quarta", "quinta", "sexta")
 }  # lower-case words that may begin a date
 
 
-def moment(tokens: Tokens, i: int, *, source: bool) -> tuple[Moments, int] | None:
+def moment(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Moments, int] | None:
     """The date or time that begins at token `i`, in all its readings, and the token after it."""
     kind = tokens.kind(i)
     if kind == "word":
-        return _from_word(tokens, i, source=source)
+        return _from_word(tokens, i, numerals, source=source)
     reader = _READERS.get(kind or "")
     return reader(tokens, i) if reader else None
+
+
+def worded(tokens: Tokens, numeral: Numeral) -> tuple[Moments, int] | None:
+    """The date of which a number in words is a part: the third of May, cinco de mayo, the nineteenth century."""
+    after = numeral.after
+    if numeral.ordinal and tokens.word(after) in _CENTURY:
+        return (Moment("century", int(numeral.value)),), after + 1
+    if not 1 <= numeral.value <= MOST_DAYS or numeral.value % 1:
+        return None
+    month_at = after + 1 if tokens.word(after) in _OF else after
+    month = MONTHS.get(tokens.word(month_at), 0)
+    if not month or not _close(tokens, month_at) or (not numeral.ordinal and tokens.word(month_at) in _VERBS):
+        return None
+    return _with_year(tokens, month_at + 1, month, int(numeral.value))
 
 
 def implied(stated: Moment) -> list[Moment]:
@@ -142,8 +134,11 @@ def _from_figures(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     day, after = _day(tokens, i)
     if day:
         month_at = after + 1 if tokens.word(after) in _OF else after
-        if (month := MONTHS.get(tokens.word(month_at), 0)) and _close(tokens, month_at):
-            return _with_year(tokens, month_at + 1, month, day)
+        name = tokens.word(month_at)
+        if (month := MONTHS.get(name) or ABBREVIATED_MONTHS.get(name, 0)) and _close(tokens, month_at):
+            found = _with_year(tokens, month_at + 1, month, day)
+            if name in MONTHS or found[0][0].a:
+                return found
         if tokens.word(after) in _CENTURY:
             return (Moment("century", day),), after + 1
         if day <= MOST_MONTHS and tokens.text[tokens.end(i) : tokens.end(i) + 1] in {"月", "월"}:
@@ -192,14 +187,12 @@ def _with_year(tokens: Tokens, i: int, month: int, day: int) -> tuple[Moments, i
     return (Moment("day", 0, month, day) if day else Moment("month", 0, month),), i
 
 
-def _from_word(tokens: Tokens, i: int, *, source: bool) -> tuple[Moments, int] | None:
+def _from_word(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Moments, int] | None:
     word = tokens.word(i)
     if word in MONTHS:
-        return _from_month(tokens, i, MONTHS[word], source=source)
+        return _from_month(tokens, i, MONTHS[word], numerals, source=source)
     if word in _FIXED:
         return (_FIXED[word],), i + 1
-    if word in _CENTURIES:
-        return ((Moment("century", _CENTURIES[word]),), i + 2) if tokens.word(i + 1) in _CENTURY else None
     if tokens.raw(i + 1) == "-" and (day := _FIXED.get(f"{word}-{tokens.word(i + 2)}")):
         return (day,), i + 3
     if source and word in _SHORT_WEEKDAYS and tokens.raw(i)[0].isupper():
@@ -207,13 +200,16 @@ def _from_word(tokens: Tokens, i: int, *, source: bool) -> tuple[Moments, int] |
     return None
 
 
-def _from_month(tokens: Tokens, i: int, month: int, *, source: bool) -> tuple[Moments, int] | None:
-    """May 3rd, 2020; May 2020; May."""
+def _from_month(tokens: Tokens, i: int, month: int, numerals: Numerals, *, source: bool) -> tuple[Moments, int] | None:
+    """May 3rd, 2020; May third; May 2020; May."""
     if not _close(tokens, i + 1) and tokens.gap(i + 1) != ", ":
         return _bare_month(tokens, i, month, source=source)
     day, after = _day(tokens, i + 1)
     if day and _close(tokens, i + 1) and not tokens.raw(after).startswith(("%", ":")):
         return _with_year(tokens, after, month, day)
+    worded_day = numerals.at(i + 1) if tokens.gap(i + 1) == " " else None
+    if worded_day and worded_day.ordinal and worded_day.value <= MOST_DAYS:
+        return _with_year(tokens, worded_day.after, month, int(worded_day.value))
     readings, after = _with_year(tokens, i + 1, month, 0)
     return (readings, after) if readings[0].a else _bare_month(tokens, i, month, source=source)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from monitor.assess.score.facts import dates, names, numbers
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
+from monitor.assess.score.facts.numerals import Numerals, may_begin
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import unit_after, unit_before
 from monitor.core.text.markup import blank_markup
@@ -34,7 +35,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     after = 0
     for i, raw in enumerate(tokens):
         # Nine words in ten need no more than this check.
-        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha()):
+        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha() and not may_begin(raw)):
             continue
         found = reader.at(i)
         if found is None:
@@ -55,6 +56,7 @@ class _Reader:
         self._tokens = tokens
         self._language = language
         self._source = source
+        self._numerals = Numerals(tokens, language, source=source)
         self._headings: tuple[int, bool] = (-1, False)
         self._defined: set[str] = set()  # acronyms that the text explains itself
 
@@ -75,9 +77,7 @@ class _Reader:
     def _word(self, i: int) -> _Found | None:
         tokens = self._tokens
         raw, word = tokens.raw(i), tokens.word(i)
-        if word in dates.STARTS and (found := self._date(i)):
-            return found
-        if word in numbers.STARTS and (found := self._number(i)):
+        if found := self._counted(i, word):
             return found
         if raw[0] == word[0]:  # iPhone is a name whose first letter is lower case
             return None if raw == word else self._named(i, i + 1)
@@ -87,8 +87,17 @@ class _Reader:
             return self._named(i, after)
         return None if self._source else self._name(i)
 
+    def _counted(self, i: int, word: str) -> _Found | None:
+        """The date or number that begins with a word. A word that is both ("Sept") is the number."""
+        numeral = self._numerals.at(i) if may_begin(word) else None
+        if numeral and (read := dates.worded(self._tokens, numeral)):
+            return _Found(FactKind.DATE, *read)
+        if word in dates.STARTS and (found := self._date(i)) and not (numeral and found.after == i + 1):
+            return found
+        return self._number(i) if numeral or word in numbers.STARTS else None
+
     def _date(self, i: int) -> _Found | None:
-        read = dates.moment(self._tokens, i, source=self._source)
+        read = dates.moment(self._tokens, i, self._numerals, source=self._source)
         if read is None:
             return None
         readings, after = read
@@ -105,7 +114,7 @@ class _Reader:
 
     def _number(self, i: int) -> _Found | None:
         tokens = self._tokens
-        read = numbers.number(tokens, i, self._language, source=self._source)
+        read = numbers.number(tokens, i, self._numerals, source=self._source)
         if read is None:
             return None
         readings, after = read
@@ -113,7 +122,7 @@ class _Reader:
             return self._suffixed(i, after, readings)
         second = numbers.range_end(tokens, after)
         if second is not None:
-            to = numbers.number(tokens, second, self._language, source=self._source)
+            to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
                 readings = numbers.inherit(readings, to[0], source=self._source)
         return _Found(FactKind.NUMBER, readings, after)

@@ -1,4 +1,4 @@
-"""Detects the language of a text, one of six, by its commonest words. Number words and capitals depend on it."""
+"""Detects the language of a text, one of seven, by its commonest words. Number words and capitals depend on it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ def listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-ENGLISH = "en"
-GERMAN = "de"
+ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH = "en", "de", "fr", "es", "pt", "it", "nl"
+LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH)
+UNKNOWN = "und"  # as the standard for tags of languages calls it
 
-# Words of one language that are not words of the other five.
+# Frequent words of one language that are rare in the other six.
 _BY_LANGUAGE = {
-    ENGLISH: "the of and is are was were to that for with it this by from as have has not you which be at or if can",
+    ENGLISH: "the of and is are was were to that for with it this by from as has have not you which be at or if can",
     GERMAN: "der die das und ist sind nicht ein eine einen einer den dem mit von auf für im wird werden sich auch zu "
     "wir ihr ihre ihnen ich sie haben kein keine kann können muss müssen dass wenn oder aber nur bis nach bei zum zur "
     "vom beim unter über innerhalb einem eines unser unsere bitte",
-    "fr": "le les et est sont des du dans pour une pas sur avec qui au aux ce cette il elle vous nous par être ou",
-    "es": "el los las y es son del para una con por no se lo su está como más pero al este esta puede",
-    "pt": "o os as e é são do da dos das em para uma com não por um no na se ao mais você pode foi",
-    "it": "il gli è sono di della del per una con che non le lo la dei nel alla dal più si può questo anche",
+    FRENCH: "le les et est sont des du dans pour une pas sur avec qui au aux ce cette il elle vous nous par être ou",
+    SPANISH: "el los las y es son del para una con por no se lo su está como más pero al este esta puede",
+    PORTUGUESE: "o os as e é são do da dos das em para uma com não por um no na se ao mais você pode foi",
+    ITALIAN: "il gli è sono di della del per una con che non le lo la dei nel alla dal più si può questo anche",
+    DUTCH: "het een voor dat zijn wordt worden naar ook uit deze uw heeft hebben kunt kan wij jullie onze bij moet",
 }
 _WORDS = {language: listed(words) for language, words in _BY_LANGUAGE.items()}
 COMMON = frozenset(word for words in _WORDS.values() for word in words)
@@ -28,9 +30,10 @@ _ENOUGH = 2  # words of another language that it takes to choose it
 
 
 def language_of(text: str) -> str:
-    """The code of the likeliest of the six languages; English if nothing indicates another."""
+    """The code of the likeliest of the seven languages; UNKNOWN if nothing indicates one."""
     present = set(text.lower().split())
-    best, most = ENGLISH, max(len(present & _WORDS[ENGLISH]), _ENOUGH - 1)
+    english = len(present & _WORDS[ENGLISH])
+    best, most = ENGLISH if english else UNKNOWN, max(english, _ENOUGH - 1)
     for language, words in _WORDS.items():
         shared = len(present & words)
         if shared > most:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from monitor.assess.score.facts.dates import MONTHS, WEEKDAYS
+from monitor.assess.score.facts.calendar_names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import GERMAN, listed
 from monitor.assess.score.facts.tokens import Tokens
 

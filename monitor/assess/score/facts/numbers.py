@@ -5,19 +5,29 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, replace
 
+from monitor.assess.score.facts.han import group, han
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import FIRST_WORDS, SCALES, group, han, numeral
+from monitor.assess.score.facts.numerals import SCALES, Numeral, Numerals
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit, unit_after, unit_before
 
 GROUP = 3  # figures between two separators of thousands
 LONGEST = 30  # figures; a longer run is at best an identifier
-_ONES = {"one", "an", "a", "ein", "eine", "un", "une", "una", "uno", "um", "uma", "half"}
-_ORDINAL_WORDS = (
-    "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
-    "seventeenth eighteenth nineteenth twentieth"
+_ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één half")
+# Words that are numbers, and more often something else: "sei" (you are), "neuf" (new), "achten" (respect), third
+# parties, rooms, days of the week. Alone and without a unit they are none in an answer.
+_OTHER_SENSES = listed(
+    """sei neuf achte achten dritte dritter dritten terceros terceras terceiros terceiras terzi cuarto cuartos
+    quarto quartos quarti quarta quinta sexta"""
 )
-_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS.split(), start=3)}
+_COUNTED_OFF = listed("lugar luogo lieu")  # "en tercer lugar" counts what the text itself lists
+_LEAST_ORDINAL = 3  # "first" and "second" are seldom a place in an order
+# Not in the feminine, which says the time: "las dos y media".
+_HALVES = frozenset(
+    (("and", "a", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio"), ("e", "mezzo"), ("en", "een", "half"))
+)
+_MINUS = listed("minus menos moins meno min")
+_NO_MINUS = listed("al lo pelo ao au du o ou")  # "al menos 5 grados": at least; "más o menos": about
 _PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
 _PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
 _SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
@@ -43,7 +53,7 @@ _DASHES = frozenset("-–—")
 _COUNTED = frozenset("天日月年个個小分秒周週元円人次台名歳岁倍割%米公千克升度点件本枚回种種項项位条款页名星美ヶか")
 _NO_COUNT = frozenset(("千万", "万一", "一一", "一", "万", "千", "百", "十", "零"))
 
-STARTS = FIRST_WORDS | frozenset((*_ORDINALS, *_PARTS, *_ONES))  # lower-case words that may begin a number
+STARTS = _ONES | frozenset(_PARTS)  # lower-case words that may begin a number, besides those of `numerals`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +73,7 @@ class Quantity:
 Readings = tuple[Quantity, ...]
 
 
-def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Readings, int] | None:
+def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
     """The number at token `i` with everything that belongs to it, and the token after it.
 
     A source is read generously: "one", "a month" and the pieces of a list count there.
@@ -73,7 +83,7 @@ def number(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Read
     if kind in FIGURES:
         found = _figures(tokens, i, source=source)
     elif kind == "word":
-        found = _words(tokens, i, language, source=source)
+        found = _words(tokens, i, numerals, source=source)
     elif kind == "fraction":
         found = (_ratio(unicodedata.numeric(tokens.raw(i))),), i + 1
     elif kind == "han":
@@ -198,7 +208,11 @@ def _multiplied(
         factor = float(group(raw) or 0)
     if not factor:
         return values, i
-    return tuple((value * factor, step * factor) for value, step in values), i + 1
+    i += 1
+    if factor == SCALES["mil"] and tokens.gap(i) == " " and SCALES.get(tokens.word(i), 0.0) > factor:  # 2 mil millones
+        factor *= SCALES[tokens.word(i)]
+        i += 1
+    return tuple((value * factor, step * factor) for value, step in values), i
 
 
 def _part(tokens: Tokens, i: int, raw: str) -> tuple[Readings, int] | None:
@@ -210,46 +224,63 @@ def _part(tokens: Tokens, i: int, raw: str) -> tuple[Readings, int] | None:
 
 
 def _negative(tokens: Tokens, i: int) -> bool:
-    sign = tokens.raw(i - 1)
+    sign = tokens.word(i - 1)
+    if sign in _MINUS:
+        return tokens.word(i - 2) not in _NO_MINUS
     return bool(sign) and sign in "-−" and tokens.glued(i) and not tokens.glued(i - 1)
 
 
-def _words(tokens: Tokens, i: int, language: str, *, source: bool) -> tuple[Readings, int] | None:
+def _words(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
     word = tokens.word(i)
-    if word in _ORDINALS:
-        return _ordinal(tokens, i, source=source)
-    if word in _ONES and ((found := _one(tokens, i, source=source)) or word != "one"):
-        return found
-    read = numeral(tokens, i, language)
+    read = numerals.at(i)
+    if read and read.ordinal:
+        return _ordinal(tokens, i, read, source=source)
+    if word in _ONES and (read is None or read.after == i + 1):
+        found = _one(tokens, i, source=source)
+        if found or read is None or (word != "one" and not _half_after(tokens, i + 1)):
+            return found
     if read is None:
         return None
-    value, after = read
-    if (share := tokens.word(after)) in _PLURAL_PARTS:
-        return (_ratio(value / _PARTS[share]),), after + 1
-    if tokens.word(after) == "and" and tokens.word(after + 1) == "a" and tokens.word(after + 2) == "half":
-        value, after = value + 0.5, after + 3
-    if tokens.raw(after) == "-" and tokens.word(after + 1) in _ORDINALS and tokens.glued(after + 1):
-        value, after = value + _ORDINALS[tokens.word(after + 1)], after + 2
-    units, after = unit_after(tokens, after)
-    if value == 1 and not units and not source:
+    value, after, step, _ = read
+    part = after + 1 if _is_hyphen(tokens, after) else after
+    if (share := tokens.word(part)) in _PLURAL_PARTS:
+        return (_ratio(value / _PARTS[share]),), part + 1
+    if half := _half_after(tokens, after):
+        value, step, after = value + step / 2, step / 2, after + half
+        if (scale := SCALES.get(tokens.word(after))) and tokens.gap(after) == " ":
+            value, step, after = value * scale, step * scale, after + 1
+    units, following = unit_after(tokens, after)
+    if not units and not source and (value == 1 or (after == i + 1 and word in _OTHER_SENSES)):
         return None
-    return _quantities(((value, _step(value)),), units or (None,)), after
+    return _quantities(((value, step),), units or (None,), negative=_negative(tokens, i)), following
 
 
-def _ordinal(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
-    word, before = tokens.word(i), tokens.word(i - 1)
-    if not source and _numbers_a_list(tokens, i):
+def _is_hyphen(tokens: Tokens, i: int) -> bool:
+    return tokens.raw(i) == "-" and tokens.glued(i) and tokens.glued(i + 1)
+
+
+def _half_after(tokens: Tokens, i: int) -> int:
+    """How many tokens say "and a half" from token `i` on."""
+    words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
+    return next((length for length in (2, 3) if words[:length] in _HALVES), 0)
+
+
+def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
+    word, before = tokens.word(i), tokens.word(i - 2 if _is_hyphen(tokens, i - 1) else i - 1)
+    if read.value < _LEAST_ORDINAL or (not source and (_numbers_a_list(tokens, i) or word in _OTHER_SENSES)):
         return None
-    place = Quantity(number=float(_ORDINALS[word]), step=1.0)
+    place = Quantity(number=read.value, step=1.0)
     if word in _PARTS and (source or before in {"a", "one"}):
-        return (_ratio(1 / _PARTS[word]), place), i + 1
-    return (place,), i + 1
+        return (_ratio(1 / _PARTS[word]), place), read.after
+    return (place,), read.after
 
 
 def _numbers_a_list(tokens: Tokens, i: int) -> bool:
     """Whether an ordinal counts what the text itself lists: "Third, …", "a third theory"."""
     before = tokens.word(i - 1)
-    if before == "another" or (before == "a" and tokens.word(i + 1) != "of"):
+    if before == "another" or (before in _ONES and before != "one" and tokens.word(i + 1) != "of"):
+        return True
+    if tokens.word(i + 1) in _COUNTED_OFF:
         return True
     return tokens.raw(i)[0].isupper() and tokens.gap(i + 1).startswith(",")
 
@@ -266,11 +297,6 @@ def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None
     if not units or (word != "one" and not source):
         return None
     return _quantities(((1.0, 1.0),), units), after
-
-
-def _step(value: float) -> float:
-    """The place value of the last word of a number in words: a million for "two million"."""
-    return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)
 
 
 def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:

@@ -1,212 +1,301 @@
-"""Reads numbers written as words, in six European languages and in Chinese characters."""
+"""Finds numbers written as words in the tokens of a text, and what belongs to them: decimals, millions, dozens."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
-from monitor.assess.score.facts.language import ENGLISH, listed
+from monitor.assess.score.facts.language import (
+    DUTCH,
+    ENGLISH,
+    FRENCH,
+    GERMAN,
+    ITALIAN,
+    LANGUAGES,
+    PORTUGUESE,
+    SPANISH,
+    UNKNOWN,
+    listed,
+)
+from monitor.assess.score.facts.number_words import CACHED, SpokenNumber, read_words, spoken, with_a_half
 from monitor.assess.score.facts.tokens import Tokens
+from monitor.assess.score.facts.units import unit_after
 
-TEN, HUNDRED, THOUSAND = 10, 100, 1000
+TEN, TWENTY, HUNDRED, THOUSAND, MILLION = 10, 20, 100, 1_000, 1_000_000
 
-
-class Numeral(NamedTuple):
-    """A number read from words up to token `after`."""
-
-    value: float
-    after: int
-
-
-_EN = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_DE = "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-_DE_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
-_FR = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
-_FR_TENS = "vingt trente quarante cinquante soixante"
-_ES = "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
-_ES_TWENTIES = "veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho"
-_ES_TENS = "treinta cuarenta cincuenta sesenta setenta ochenta noventa"
-_PT = (
-    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
-)
-_PT_TENS = "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa"
-_IT = "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
-_IT_TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"
-
-
-def _counted(words: str) -> dict[str, int]:
-    return {word: value for value, word in enumerate(words.split())}
-
-
-def _tens(units: dict[str, int], tens: str, first: int, join: str) -> dict[str, int]:
-    """The tens from `first` on, alone and with every unit, with `join` in between."""
-    found: dict[str, int] = {}
-    for at, ten in enumerate(tens.split()):
-        found[ten] = first + 10 * at
-        found |= {f"{ten}{join}{word}": first + 10 * at + n for word, n in units.items() if 0 < n < TEN}
-    return found
-
-
-def _english() -> dict[str, int]:
-    units = _counted(f"{_EN} seventeen eighteen nineteen")
-    return units | _tens(units, _EN_TENS, 20, " ") | {"dozen": 12, "a dozen": 12, "two dozen": 24, "twice": 2}
-
-
-def _german() -> dict[str, int]:
-    units = _counted(f"{_DE} achtzehn neunzehn")
-    found = dict(units) | {"dutzend": 12, "zweimal": 2, "dreimal": 3}
-    for ten, value in zip(_DE_TENS.split(), range(20, 100, 10), strict=True):
-        found[ten] = value
-        for word, n in units.items():
-            if 0 < n < TEN:
-                found[f"{'ein' if n == 1 else word}und{ten}"] = value + n
-    return found
-
-
-def _french() -> dict[str, int]:
-    units = _counted(_FR) | {"dix sept": 17, "dix huit": 18, "dix neuf": 19}
-    found = dict(units) | _tens(units, _FR_TENS, 20, " ")
-    found |= {f"{ten} et un": 21 + 10 * at for at, ten in enumerate(_FR_TENS.split())}
-    found |= {f"soixante {word}": 60 + n for word, n in units.items() if n >= TEN} | {"soixante et onze": 71}
-    found |= {f"quatre vingt {word}": 80 + n for word, n in units.items() if n}
-    return found | {"quatre vingts": 80, "quatre vingt": 80, "douzaine": 12}
-
-
-def _spanish() -> dict[str, int]:
-    units = _counted(f"{_ES} dieciocho diecinueve {_ES_TWENTIES} veintinueve")
-    return units | _tens(units, _ES_TENS, 30, " y ") | {"cien": 100, "docena": 12}
-
-
-def _portuguese() -> dict[str, int]:
-    units = _counted(f"{_PT} dezenove") | {"duas": 2, "dezasseis": 16, "dezassete": 17, "dezanove": 19}
-    return units | _tens(units, _PT_TENS, 20, " e ") | {"cem": 100, "dúzia": 12}
-
-
-def _italian() -> dict[str, int]:
-    units = _counted(f"{_IT} diciassette diciotto diciannove")
-    found = units | _tens(units, _IT_TENS, 20, "")
-    for ten, value in zip(_IT_TENS.split(), range(20, 100, 10), strict=True):
-        found |= {f"{ten[:-1]}uno": value + 1, f"{ten[:-1]}otto": value + 8, f"{ten}tré": value + 3}
-    return found | {"dozzina": 12}
-
-
-_OWN = {
-    ENGLISH: _english(),
-    "de": _german(),
-    "fr": _french(),
-    "es": _spanish(),
-    "pt": _portuguese(),
-    "it": _italian(),
-}
-# Words with another meaning in another of the languages: they are numbers only in texts of their own.
-_ELSEWHERE = listed(
-    "once sei due dos elf doze seize venti null sept neuf tre dix six uno un um eins onze acht quince trece dez"
-)
-_SHARED = {
-    phrase: value
-    for numerals in _OWN.values()
-    for phrase, value in numerals.items()
-    if phrase.split()[0] not in _ELSEWHERE
-}
-_PHRASES = {language: _SHARED | own for language, own in _OWN.items()}
-_HUNDRED = {ENGLISH: "hundred", "de": "hundert", "fr": "cent", "es": "cientos", "pt": "centos", "it": "cento"}
-_JOINS = {ENGLISH: "and", "de": "und", "fr": "et", "es": "y", "pt": "e", "it": "e"}
-_ARTICLES = frozenset(("a", "an"))
 SCALES = {
-    **dict.fromkeys(("thousand", "thousands", "tausend", "mille", "mil", "mila"), 1e3),
+    **dict.fromkeys(("thousand", "thousands", "tausend", "mille", "mil", "mila", "duizend"), 1e3),
     **dict.fromkeys(
-        listed("million millions mio millionen millón millones milhão milhões milione milioni mln"),
+        listed("million millions mio millionen millón millones milhão milhões milione milioni mln miljoen"),
         1e6,
     ),
     **dict.fromkeys(
-        listed("billion billions mrd milliarde milliarden milliard milliards bilhão bilhões miliardo miliardi bn"),
+        listed(
+            """billion billions mrd milliarde milliarden milliard milliards bilhão bilhões miliardo miliardi bn miljard
+            mld"""
+        ),
         1e9,
     ),
-    **dict.fromkeys(listed("trillion trillions billionen trn"), 1e12),
+    **dict.fromkeys(listed("trillion trillions billionen billón billones biljoen trn"), 1e12),
     **dict.fromkeys(("lakh", "lakhs"), 1e5),
     **dict.fromkeys(("crore", "crores"), 1e7),
 }
+# In texts of their language only: in Dutch, "dozen" are boxes.
+_DOZENS = {
+    ENGLISH: "dozen",
+    GERMAN: "dutzend",
+    FRENCH: "douzaine",
+    SPANISH: "docena",
+    PORTUGUESE: "dúzia",
+    ITALIAN: "dozzina",
+    DUTCH: "dozijn",
+}
+_DOZEN = 12.0
+_TIMES = {"twice": 2.0, "zweimal": 2.0, "dreimal": 3.0}
+_OWN_WORDS = frozenset((*SCALES, *_DOZENS.values(), *_TIMES))
+
+# Words with another meaning in another of the languages: they are numbers only in texts of their own.
+_ELSEWHERE = listed(
+    """once sei due dos elf doze seize venti null nul sept neuf tre dix six uno un um eins onze acht quince trece dez
+    cent cents ten tien een otto"""
+)
+_JOINS = {ENGLISH: "and", GERMAN: "und", FRENCH: "et", SPANISH: "y", PORTUGUESE: "e", ITALIAN: "e", DUTCH: "en"}
+_AFTER_TENS = frozenset((FRENCH, SPANISH, PORTUGUESE))  # languages that say "thirty and two"
+_AFTER_HUNDREDS = frozenset(_JOINS) - {SPANISH}  # languages that say "two hundred and five"
+_DECIMALS: Mapping[str, frozenset[str]] = {
+    ENGLISH: listed("point"),
+    GERMAN: listed("komma"),
+    FRENCH: listed("virgule"),
+    SPANISH: listed("coma punto"),
+    PORTUGUESE: listed("vírgula virgula ponto"),
+    ITALIAN: listed("virgola punto"),
+    DUTCH: listed("komma"),
+}
+_MOST_DECIMALS = 8  # words
+_LONGEST_RUN = 64  # words that the library reads at once; with "zero zero zero …", its work grows with the square
+_ARTICLES = listed("a an ein eine einer einem einen un une una um uma een")
+_PLURALS = listed("hundreds thousands cientos miles cents mila")  # alone they say only that something is many
+_WITH_ARTICLE = frozenset(("hundred", "thousand"))  # "a hundred" is a number, "hundred" alone is not
+_VAGUE = listed(
+    """few several many some couple paar einige mehrere viele quelques plusieurs varios algunos unos vários alguns uns
+    qualche alcuni enkele meerdere"""
+)
+_THANKS = listed("gracias grazie merci mercis desculpas obrigados scuse excuses disculpas")  # mille grazie
 _CLOSE = frozenset((" ", "", "\u00a0"))  # allowed between the words of one number
-_LONGEST = 4  # words of a phrase
-FIRST_WORDS = frozenset(
-    {phrase.split()[0] for phrases in _PHRASES.values() for phrase in phrases} | set(_HUNDRED.values()) | set(SCALES)
-) - {"a"}
 
 
-def numeral(tokens: Tokens, i: int, language: str) -> Numeral | None:
-    """The number whose words begin at token `i`; "a hundred" begins at "hundred"."""
-    phrases = _PHRASES[language]
-    total = current = last = 0.0
-    at, count = i, 0
-    while at < len(tokens) and (not count or tokens.gap(at) in _CLOSE):
-        word = tokens.word(at)
-        found = _phrase(tokens, at, phrases)
-        if found and (not count or last >= HUNDRED):
-            last, step = float(found[0]), found[1]
-            current += last
-        elif word == _HUNDRED[language] and current < HUNDRED and (count or _counts(tokens, at)):
-            current, last, step = max(1.0, current) * HUNDRED, HUNDRED, 1
-        elif word in SCALES and (last or _counts(tokens, at)):
-            total, current, last, step = total + max(1.0, current) * SCALES[word], 0.0, SCALES[word], 1
-        else:
-            break
-        count += step
-        at += step
-        if last >= HUNDRED and tokens.word(at) == _JOINS[language] and _phrase(tokens, at + 1, phrases):
-            at += 1
-    return Numeral(total + current, at) if count else None
+class Numeral(NamedTuple):
+    """A number read from words up to token `after`. `step` is the place value of its last word."""
+
+    value: float
+    after: int
+    step: float
+    ordinal: bool = False
 
 
-def _counts(tokens: Tokens, at: int) -> bool:
-    """Whether a bare "hundred" or "million" is a number: only after an article ("a million", not "millions")."""
-    return tokens.word(at - 1) in _ARTICLES
+@lru_cache(maxsize=CACHED)
+def may_begin(word: str) -> bool:
+    """Whether a number in words may begin with the lower-case word."""
+    return bool(spoken(word)) or word in _OWN_WORDS or with_a_half(word) is not None
 
 
-def _phrase(tokens: Tokens, i: int, phrases: dict[str, int]) -> tuple[int, int] | None:
-    """The longest phrase at token `i`: its value and its number of tokens, including hyphens."""
-    word = tokens.word(i)
-    best = (phrases[word], 1) if word in phrases else None
-    at = i + 1
-    for _ in range(1, _LONGEST):
+class _Run(NamedTuple):
+    """Words of numbers of one language that follow each other, and their tokens."""
+
+    language: str
+    words: list[str]
+    places: list[int]
+
+
+class Numerals:
+    """The numbers in words of one text, asked for from its start to its end: each word is read a few times at most."""
+
+    def __init__(self, tokens: Tokens, language: str, *, source: bool) -> None:
+        self._tokens = tokens
+        self._known = language != UNKNOWN
+        self._language = language if self._known else ENGLISH
+        self._source = source
+        self._found: dict[int, Numeral] = {}
+        self._until = 0  # the token up to which the text is read
+
+    def at(self, i: int) -> Numeral | None:
+        """The number whose words begin at token `i`; "a hundred" begins at "hundred"."""
+        if i >= self._until:
+            self._until = i + 1
+            if may_begin(self._tokens.word(i)):
+                self._read(i)
+        return self._found.get(i)
+
+    def _read(self, i: int) -> None:
+        word = self._tokens.word(i)
+        alone = self._dozen(word) or _TIMES.get(word) or with_a_half(word)
+        if alone is None and word in SCALES and not spoken(word) and self._after_article(i):
+            alone = SCALES[word]
+        if alone is not None:
+            self._found[i] = self._scaled(Numeral(alone, i + 1, _step(alone)))
+        elif run := self._run(i):
+            self._until = run.places[-1] + 1
+            for start, numeral in self._numerals(run):
+                self._found[start] = numeral
+
+    def _run(self, i: int) -> _Run | None:
+        """The longest run of number words from token `i` on, in the text's language if the first word belongs to it."""
+        word = self._tokens.word(i)
+        languages = spoken(word)
+        if self._known and self._language in languages:
+            return self._run_in(self._language, i)
+        runs = [self._run_in(language, i) for language in sorted(languages, key=self._order)]
+        runs = [run for run in runs if self._is_foreign_number(run, word)]
+        return max(runs, key=lambda run: run.places[-1], default=None)
+
+    def _order(self, language: str) -> int:
+        return -1 if language == self._language else LANGUAGES.index(language)
+
+    def _is_foreign_number(self, run: _Run, word: str) -> bool:
+        """Whether words of another language are numbers here: not those that mean something else in the text's own."""
+        if run.language == self._language:
+            return True
+        if spoken(word)[run.language].ordinal:
+            return self._source and not self._known
+        if word not in _ELSEWHERE:
+            return True
+        return (self._source or not self._known) and bool(unit_after(self._tokens, run.places[-1] + 1)[0])
+
+    def _run_in(self, language: str, i: int) -> _Run:
+        tokens = self._tokens
+        run = _Run(language, [tokens.word(i)], [i])
+        while len(run.words) < _LONGEST_RUN and (at := self._next(run.places[-1])) is not None:
+            word = tokens.word(at)
+            if language not in spoken(word):
+                value = spoken(run.words[-1])[language].value
+                following = self._next(at) if word == _JOINS[language] and _joins(language, value) else None
+                if following is None or language not in spoken(tokens.word(following)):
+                    break
+                run.words.append(word)
+                run.places.append(at)
+                at, word = following, tokens.word(following)
+            run.words.append(word)
+            run.places.append(at)
+        return run
+
+    def _next(self, i: int) -> int | None:
+        """The token of the word right after token `i`, also after a hyphen."""
+        tokens = self._tokens
+        at = i + 1
         if tokens.raw(at) == "-" and tokens.glued(at) and tokens.glued(at + 1):
             at += 1
-        elif at < len(tokens) and tokens.gap(at) != " ":
-            break
-        if tokens.kind(at) != "word":
-            break
-        word = f"{word} {tokens.word(at)}"
-        at += 1
-        if word in phrases:
-            best = (phrases[word], at - i)
-    return best
+        return at if tokens.kind(at) == "word" and tokens.gap(at) in _CLOSE else None
+
+    def _numerals(self, run: _Run) -> Iterator[tuple[int, Numeral]]:
+        """The numbers that the run says, with the tokens at which they begin."""
+        alone = len(run.words) == 1
+        read = [spoken(run.words[0])[run.language]] if alone else _apart(run.words, run.language)
+        at = 0
+        while at < len(read):
+            number = read[at]
+            start, after = run.places[number.start], run.places[number.end - 1] + 1
+            value, step = number.value, _step(number.value)
+            at += 1
+            if at < len(read) and _is_scale(read[at], number):  # "um mil"
+                value, step = value * read[at].value, read[at].value
+                after = run.places[read[at].end - 1] + 1
+                at += 1
+            numeral = Numeral(value, after, step, number.ordinal)
+            if number.ordinal or not self._counts(start, numeral):
+                if number.ordinal:
+                    yield start, numeral
+                continue
+            if at == len(read):
+                numeral = self._scaled(self._with_decimals(numeral, number.digits, run.language))
+            yield start, numeral
+
+    def _counts(self, start: int, numeral: Numeral) -> bool:
+        """Whether the words are a number: not "hundreds", "some hundred" or "mille grazie", but "a hundred"."""
+        tokens = self._tokens
+        word = tokens.word(start)
+        worth = max(first.value for first in spoken(word).values())
+        if word in _PLURALS:
+            return False
+        if word in _WITH_ARTICLE or worth >= MILLION:
+            return self._after_article(start)
+        if worth >= HUNDRED and tokens.word(start - 1) in _VAGUE:
+            return False
+        return not (numeral.value == THOUSAND and tokens.word(numeral.after) in _THANKS)
+
+    def _after_article(self, i: int) -> bool:
+        return self._tokens.word(i - 1) in _ARTICLES and self._tokens.gap(i) in _CLOSE
+
+    def _with_decimals(self, numeral: Numeral, digits: str, language: str) -> Numeral:
+        """The number with its decimals in words ("two point five"), up to a "thousand" or "million" after them."""
+        tokens = self._tokens
+        if tokens.word(numeral.after) not in _DECIMALS[language] or tokens.gap(numeral.after) != " ":
+            return numeral
+        words: list[str] = []
+        at = numeral.after
+        while len(words) < _MOST_DECIMALS and (following := self._next(at)) is not None:
+            said = spoken(tokens.word(following)).get(language)
+            if said is None or said.ordinal or said.value >= THOUSAND:
+                break
+            words.append(tokens.word(following))
+            at = following
+        decimals = "".join(number.digits for number in read_words(words, language))
+        if not decimals:
+            return numeral
+        self._until = max(self._until, at + 1)
+        return Numeral(float(f"{digits}.{decimals}"), at + 1, 10.0 ** -len(decimals))
+
+    def _scaled(self, numeral: Numeral) -> Numeral:
+        """The number times the "trillion", "million" or "dozen" after it."""
+        value, after, step, ordinal = numeral
+        while self._tokens.gap(after) in _CLOSE and (by := self._factor(after)):
+            value, step, after = value * by, step * by, after + 1
+        self._until = max(self._until, after)
+        return Numeral(value, after, step, ordinal)
+
+    def _factor(self, i: int) -> float | None:
+        word = self._tokens.word(i)
+        return SCALES.get(word) or self._dozen(word)
+
+    def _dozen(self, word: str) -> float | None:
+        return _DOZEN if word == _DOZENS[self._language] else None
 
 
-_DIGITS = {**{c: n for n, c in enumerate("〇一二三四五六七八九")}, "零": 0, "两": 2, "兩": 2}
-_PLACES = {"十": 10, "百": 100, "千": 1000}
-_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-LONGEST_HAN = 20
+def _joins(language: str, before: float) -> bool:
+    """Whether the language's "and" joins a number to one whose last word is worth `before`."""
+    if before >= HUNDRED:
+        return language in _AFTER_HUNDREDS and before % HUNDRED == 0
+    return language in _AFTER_TENS and before >= TWENTY and before % TEN == 0
 
 
-def han(written: str) -> int | None:
-    """The value of a number in Chinese characters (三百二十, 二〇二〇, 一亿二千万); None if it is not a number."""
-    if len(written) > LONGEST_HAN:
-        return None
-    if len(written) > 1 and all(c in _DIGITS for c in written):
-        return int("".join(str(_DIGITS[c]) for c in written))
-    total = group = digit = 0
-    for c in written:
-        if c in _DIGITS:
-            digit = _DIGITS[c]
-        elif c in _PLACES:
-            group += (digit or 1) * _PLACES[c]
-            digit = 0
-        else:
-            section = group + digit
-            total = total + (section or 1) * _GROUPS[c] if total > _GROUPS[c] else (total + section or 1) * _GROUPS[c]
-            group = digit = 0
-    return total + group + digit
+def _apart(words: list[str], language: str) -> list[SpokenNumber]:
+    """The numbers of a run, with those apart that "and" separates: "one hundred and two hundred" are two numbers.
+
+    The library goes on with the first number as long as it can, which leaves a rest ("hundred"). If the words after
+    "and" and the rest are one number, that is what was meant.
+    """
+    found: list[SpokenNumber] = []
+    for number in read_words(words, language):
+        last = found[-1] if found else None
+        joined = words[last.start : last.end] if last and last.end == number.start else []
+        if last and _JOINS[language] in joined:
+            middle = last.end - joined[::-1].index(_JOINS[language])
+            second = read_words(words[middle : number.end], language)
+            first = read_words(words[last.start : middle - 1], language)
+            if len(first) == len(second) == 1 and second[0].end == number.end - middle:
+                found[-1] = first[0]._replace(start=last.start, end=last.start + first[0].end)
+                found.append(second[0]._replace(start=middle, end=number.end))
+                continue
+        found.append(number)
+    return found
 
 
-def group(character: str) -> int | None:
-    """The factor of 万 or 亿 after figures (3万 is 30,000)."""
-    return _GROUPS.get(character) or _PLACES.get(character)
+def _is_scale(number: SpokenNumber, before: SpokenNumber) -> bool:
+    """Whether a "thousand" or "million" that the library reads apart belongs to the number before it."""
+    scale = number.value in {THOUSAND, MILLION} and not number.ordinal and number.end - number.start == 1
+    return scale and number.start == before.end and not before.ordinal and before.value < THOUSAND
+
+
+def _step(value: float) -> float:
+    """The place value of the last word of a number in words: a million for "two million"."""
+    return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)

@@ -32,29 +32,37 @@ _DOLLAR, _EURO, _YEN, _YUAN = (_unit("dollar"),), (_unit("euro"),), (_unit("yen"
 
 # Written forms in lower case, by unit. An ambiguous form has several units, which give a fact several readings.
 _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
-    ("% percent percentage prozent pourcent porcento porciento percentuali", (_unit(RATIO, 0.01),)),
+    ("% percent percentage prozent pourcent porcento porciento percentuali procent", (_unit(RATIO, 0.01),)),
     ("‰", (_unit(RATIO, 0.001),)),
     ("ms millisecond milliseconds millisekunden millisecondes milisegundos millisecondi 毫秒", (_unit("time", 0.001),)),
-    ("s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi 秒 초", (_unit("time"),)),
-    ("min mins minute minutes minuten minuto minutos minuti 分钟 分鐘 分 분", (_unit("time", _MINUTE),)),
     (
-        "h hr hrs hour hours std stunde stunden heure heures hora horas ora ore 小时 小時 個小時 个小时 時間 시간",
+        "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi seconden 秒 초",
+        (_unit("time"),),
+    ),
+    ("min mins minute minutes minuten minuto minutos minuti minuut minuten 分钟 分鐘 分 분", (_unit("time", _MINUTE),)),
+    (
+        """h hr hrs hour hours std stunde stunden heure heures hora horas ora ore uur uren 小时 小時 個小時 个小时 時間
+        시간""",
         (_unit("time", _HOUR),),
     ),
-    ("d day days tag tage tagen jour jours día días dia dias giorno giorni 天 日 日間 일", (_unit("time", _DAY),)),
     (
-        """wk wks week weeks woche wochen semaine semaines semana semanas settimana settimane 周 週 週間 星期 个星期
-        주""",
+        "d day days tag tage tagen jour jours día días dia dias giorno giorni dag dagen 天 日 日間 일",
+        (_unit("time", _DAY),),
+    ),
+    (
+        """wk wks week weeks woche wochen semaine semaines semana semanas settimana settimane weken 周 週 週間 星期
+        个星期 주""",
         (_unit("time", 7 * _DAY),),
     ),
     ("fortnight fortnights", (_unit("time", 14 * _DAY),)),
     (
-        """month months monat monate monaten mois mes meses mês mese mesi 个月 個月 ヶ月 か月 カ月 ヵ月 개월""",
+        """month months monat monate monaten mois mes meses mês mese mesi maand maanden 个月 個月 ヶ月 か月
+        カ月 ヵ月 개월""",
         (_unit("time", 30.436875 * _DAY),),
     ),
     ("quarters quartale trimestres", (_unit("time", 91.310625 * _DAY),)),
     (
-        "yr yrs year years jahr jahre jahren an ans année années año años ano anos anno anni 年 年間 년",
+        "yr yrs year years jahr jahre jahren an ans année années año años ano anos anno anni jaar jaren 年 年間 년",
         (_unit("time", 365.2425 * _DAY),),
     ),
     ("decade decades jahrzehnt jahrzehnte décennies décadas decenni", (_unit("time", 3652.425 * _DAY),)),

@@ -1,0 +1,148 @@
+"""Reads the words of numbers with text2num, in seven languages, and completes the forms that it leaves out.
+
+What these functions are given is bounded or read in one pass: see `numerals`, which finds the words in a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import text_to_num
+
+from monitor.assess.score.facts.language import LANGUAGES, listed
+
+_LONGEST = 70  # letters; the longest German number below a million has 65
+CACHED = 8_192  # words
+
+# The first three letters of the words that numbers begin with. Ten words in eleven have others.
+_BEGINNINGS = frozenset(
+    word[:3]
+    for word in listed(
+        """
+        zero one two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty fifty
+        hundred thousand million billion first third
+        null ein zwei zwo drei vier fünf fuenf sechs sieben acht neun zehn elf zwölf zwoelf zwanzig dreißig hundert
+        tausend milliarde erste dritte anderthalb
+        zéro un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
+        quarante cinquante soixante octante nonante cent mille milliard premier
+        cero uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta
+        cuarenta cincuenta sesenta setenta ochenta noventa cien doscientos tercero quinto sexto séptimo octavo noveno
+        décimo undécimo duodécimo vigésimo trigésimo
+        um uma dois duas três quatro sete oito nove dez doze treze catorze dezesseis vinte trinta cem duzentos primeiro
+        terceiro sétimo oitavo nono
+        due tre quattro cinque sei sette otto dieci undici dodici tredici sedici diciassette venti ventuno sessanta
+        settanta ottanta cento duecento primo terzo sesto settimo ottavo decimo
+        nul een één twee drie vijf zes zeven negen tien twaalf dertien veertien twintig tachtig honderd duizend miljoen
+        eerste derde anderhalf
+        """
+    )
+)
+# Words that the reader takes for numbers and that are not: plurals, articles, negations, fractions.
+_NO_NUMBERS = listed(
+    """ones twos threes fours fives sevens eights nines tens teens zeros non nons none nones prime milo doses
+    treses unos unas uns umas quart quarts quint sext"""
+)
+_FRACTIONS = {"es": re.compile(r"avos?$"), "en": re.compile(r"(th|rd)s$")}
+# Forms that the reader does not know, and how it knows them.
+_RESPELT: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
+    language: tuple((re.compile(form), known) for form, known in forms)
+    for language, forms in {
+        "en": [(r"^sixtieth", "sixteeth")],  # its spelling mistake
+        "de": [("fuenf", "fünf"), ("zwoelf", "zwölf")],
+        "fr": [(r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
+        "es": [
+            (r"^veinti[uú]n$", "veintiuno"),
+            (r"^veintidos$", "veintidós"),
+            (r"^veintitres$", "veintitrés"),
+            (r"^(primer|tercer)$", r"\1o"),
+        ],
+        "pt": [],
+        "it": [("centott", "centoott"), ("trè", "tré")],  # centottanta is also said centoottanta
+        "nl": [("(twee|drie)en", r"\1ën")],  # without the trema
+    }.items()
+}
+_HALVES = re.compile(r"(?:(ander)thalb|(ander)hal(?:f|ve)|(\w+)einhalb|(\w+)[ëe]nhal(?:f|ve))")
+
+
+class SpokenNumber(NamedTuple):
+    """A number said by the words `[start, end)` of a list; `digits` are its figures, with the leading zeros."""
+
+    start: int
+    end: int
+    value: float
+    digits: str
+    ordinal: bool
+
+
+def spoken(word: str) -> Mapping[str, SpokenNumber]:
+    """What a lower-case word alone says as a number, by language; empty for nearly all words."""
+    if word[:3] not in _BEGINNINGS or len(word) > _LONGEST or word in _NO_NUMBERS:
+        return _NOTHING
+    return _spoken(word)
+
+
+@lru_cache(maxsize=CACHED)
+def _spoken(word: str) -> Mapping[str, SpokenNumber]:
+    found: dict[str, SpokenNumber] = {}
+    for language in LANGUAGES:
+        read = read_words([word], language)
+        if len(read) == 1 and not (language in _FRACTIONS and _FRACTIONS[language].search(word)):
+            found[language] = read[0]
+    return MappingProxyType(found) if found else _NOTHING
+
+
+def with_a_half(word: str) -> float | None:
+    """The value of "anderthalb", "zweieinhalb" or "tweeënhalf"; None for other words."""
+    if word[:3] not in _BEGINNINGS or len(word) > _LONGEST or not (found := _HALVES.match(word)):
+        return None
+    if found[1] or found[2]:
+        return 1.5
+    language, whole = ("de", found[3]) if found[3] else ("nl", found[4])
+    read = read_words([whole], language)
+    return read[0].value + 0.5 if len(read) == 1 and not read[0].ordinal else None
+
+
+def read_words(words: Sequence[str], language: str) -> list[SpokenNumber]:
+    """The numbers that lower-case words say one after the other. One pass: linear in their length."""
+    stream = [_Word(_respelt(word, language)) for word in words]
+    return [
+        SpokenNumber(
+            start=found.start,
+            end=found.end,
+            value=found.value,
+            digits="".join(figure for figure in found.text if figure.isdecimal()),
+            ordinal=found.is_ordinal,
+        )
+        for found in text_to_num.find_numbers(stream, language, 0)
+    ]
+
+
+def _respelt(word: str, language: str) -> str:
+    for form, known in _RESPELT[language]:
+        word = form.sub(known, word)
+    return word
+
+
+class _Word:
+    """A word as the library asks for it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def text(self) -> str:
+        return self._text
+
+    def nt_separated(self, _previous: _Word) -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+_NOTHING: Mapping[str, SpokenNumber] = MappingProxyType({})
