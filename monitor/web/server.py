@@ -17,6 +17,7 @@ from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.guard import LOOPBACK, Guard
+from monitor.web.connections import LimitedConnection
 from monitor.web.signin.signin_link import sign_in_link
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,8 @@ def serve(application: Application, stop: Event) -> None:
     server = uvicorn.Server(
         uvicorn.Config(
             app,
+            http=LimitedConnection,
+            ws="none",
             log_level=settings.log_level,
             access_log=settings.log_level == "info",
             server_header=False,

@@ -1,0 +1,88 @@
+"""The limits of a connection: clients that do not go on with a request, or are too many, keep nobody else out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from h11 import IDLE, SEND_BODY
+from typing_extensions import override
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+log = logging.getLogger(__name__)
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+
+
+class LimitedConnection(H11Protocol):
+    """A connection of uvicorn, which by itself waits for a request for ever, and accepts any number of connections.
+
+    A client has `head_seconds` for the head of a request, and `body_seconds` for its body. Beyond `most` connections
+    the one that has kept us waiting for longest is closed; a new one gets 503 if there is none.
+    """
+
+    head_seconds = 10.0
+    body_seconds = 30.0
+    most = 500
+
+    _phase: object = None  # what we wait for: IDLE is a head, SEND_BODY a body
+    since = 0.0  # when the client began to keep us waiting, by the loop's clock
+    _timer: asyncio.TimerHandle | None = None
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._expect(IDLE)
+        if len(self.connections) > self.most and not self._made_room():
+            log.warning("a connection was refused: %d are open and busy", self.most)
+            transport.write(_FULL)
+            transport.close()
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._expect(self.conn.their_state)
+
+    @override
+    def on_response_complete(self) -> None:
+        self.since = self.loop.time()  # an idle connection gives way like one that hesitates
+        super().on_response_complete()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect(None)
+        super().connection_lost(exc)
+
+    def _expect(self, phase: object) -> None:
+        """Starts the time for a head or a body, unless it runs; ends it in other phases."""
+        if phase is self._phase:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._phase, self.since = phase, self.loop.time()
+        if phase is IDLE:
+            self._timer = self.loop.call_later(self.head_seconds, self.give_up)
+        elif phase is SEND_BODY:
+            self._timer = self.loop.call_later(self.body_seconds, self.give_up)
+
+    def give_up(self) -> None:
+        """Closes the connection without another word."""
+        self.transport.abort()
+
+    def keeps_us_waiting(self) -> bool:
+        """Whether the next step is the client's, not ours."""
+        cycle: RequestResponseCycle | None = self.cycle
+        answered = cycle is None or cycle.response_complete
+        return not self.transport.is_closing() and (answered or self.conn.their_state is SEND_BODY)
+
+    def _made_room(self) -> bool:
+        """Closes the connection of the client that has kept us waiting for longest; False if we keep all waiting."""
+        waiting = [
+            other
+            for other in self.connections
+            if isinstance(other, LimitedConnection) and other is not self and other.keeps_us_waiting()
+        ]
+        if not waiting:
+            return False
+        min(waiting, key=lambda other: other.since).give_up()
+        return True
