@@ -9,6 +9,11 @@ from monitor.core.message import Skip
 from monitor.store.ledger.ledger import LedgerRow, Recount
 from monitor.store.tables.interactions import LEDGER
 
+_LOST = {
+    Skip.EXPIRED: "were deleted by the broker's retention before they were read",
+    Skip.UNREADABLE: "were skipped with a record batch that cannot be decompressed, whose first is a dead letter",
+}
+
 
 def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Iterator[str]:
     """One sentence per difference: its place, size and meaning; nothing if everything balances."""
@@ -37,14 +42,13 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
             yield f"{where}: {counts} ({difference:+})"
 
 
-def expired(rows: Sequence[LedgerRow]) -> str | None:
-    """A sentence about messages that expired before they were read: a loss, but no imbalance; None without any."""
-    lost = {f"{row.topic}/{row.partition}": row.counts[Skip.EXPIRED] for row in rows if row.counts[Skip.EXPIRED]}
-    if not lost:
-        return None
-    return f"{sum(lost.values())} messages were deleted by the broker's retention before they were read: " + ", ".join(
-        f"{number} of {name}" for name, number in lost.items()
-    )
+def losses(rows: Sequence[LedgerRow]) -> Iterator[str]:
+    """A sentence for each reason for which messages were skipped and are lost, which is no imbalance."""
+    for skip, what in _LOST.items():
+        lost = {f"{row.topic}/{row.partition}": row.counts[skip] for row in rows if row.counts[skip]}
+        if lost:
+            where = ", ".join(f"{number} of {name}" for name, number in lost.items())
+            yield f"{sum(lost.values())} messages {what}: {where}"
 
 
 def totals(rows: Sequence[LedgerRow]) -> dict[str, int]:

@@ -37,7 +37,7 @@ def ledger(
 
     Exits with 1 if it does not balance.
     """
-    from monitor.app.ledger import complaints, expired, ledger_json
+    from monitor.app.ledger import complaints, ledger_json, losses
     from monitor.store.ledger.ledger import Ledger
 
     with opened() as application:
@@ -51,7 +51,7 @@ def ledger(
     else:
         console = Console(highlight=False)
         console.print(ledger_table(rows))
-        if lost := expired(rows):
+        for lost in losses(rows):
             console.print(literal(lost), style="bold yellow")
         for difference in differences:
             console.print(literal(difference), style="bold red")

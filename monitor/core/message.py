@@ -28,6 +28,7 @@ class Skip(StrEnum):
     TOMBSTONE = "tombstone"  # a null value: the producer deleted the key
     CONTROL = "control"  # a transaction marker, an aborted or a compacted message: readers do not get it
     EXPIRED = "expired"  # the broker's retention deleted the message before it was read: it is lost
+    UNREADABLE = "unreadable"  # in a record batch that cannot be decompressed, whose first offset is a dead letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

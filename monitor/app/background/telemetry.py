@@ -34,7 +34,7 @@ MetricName = Literal[
     "monitor_up",  # 1 if the store answers; if not, 0 and the only metric
     "monitor_messages_received_total",  # by live groups, by source
     "monitor_messages_total",  # by source and outcome: `assessed` or `duplicate`
-    "monitor_offsets_skipped_total",  # offsets without a message, by source and reason: `expired` ones are lost
+    "monitor_offsets_skipped_total",  # by source and reason: `expired` and `unreadable` ones are lost
     "monitor_dead_letters",  # open ones, by source
     "monitor_ledger_unbalanced_partitions",  # by source; anything but 0 is a defect of monitor
     "monitor_lag_seconds",  # of storing behind arrival, for the slowest partition of a source

@@ -238,6 +238,9 @@ class KafkaSettings(Section):
     fetch_max_wait_ms: Amount = 250
     fetch_max_bytes: Amount = 16 * 2**20
     max_partition_fetch_bytes: Amount = 2 * 2**20
+    max_record_batch_bytes: Amount = Field(
+        64 * 2**20, description="decompressed; a record batch with more becomes a dead letter, unread"
+    )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     ssl_cafile: Path | None = None
     ssl_certfile: Path | None = None

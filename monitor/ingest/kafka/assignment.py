@@ -136,6 +136,13 @@ class Assignment:
                 place.received += 1
             return not tombstone
 
+    def skip(self, partition: Partition, to: int, why: Skip) -> None:
+        """Moves past offsets before `to` whose messages cannot be read."""
+        with self._condition:
+            place = self._places.get(partition)
+            if place is not None:
+                self._reach(place, to if place.end is None else min(to, place.end), why)
+
     def arrived(self, messages: Iterable[tuple[Partition, datetime]]) -> None:
         """Records when the messages taken last arrived."""
         with self._condition:
@@ -152,9 +159,9 @@ class Assignment:
                 if place is not None:
                     self._reach(place, position if place.end is None else min(position, place.end))
 
-    def _reach(self, place: _ReadPartition, offset: int) -> None:
+    def _reach(self, place: _ReadPartition, offset: int, why: Skip = Skip.CONTROL) -> None:
         if offset > place.next:
-            place.skipped[Skip.CONTROL] += offset - place.next
+            place.skipped[why] += offset - place.next
             place.next = offset
 
     def advance(self) -> tuple[tuple[Offset, ...], frozenset[Partition]]:

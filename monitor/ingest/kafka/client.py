@@ -26,6 +26,7 @@ from typing_extensions import override
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.message import Message, Position
 from monitor.core.settings.sections import KafkaSettings
+from monitor.ingest.kafka.bounded import BoundedConsumer
 
 _SAME_NAME = (
     *("security_protocol", "ssl_ciphers", "ssl_check_hostname", "sasl_mechanism", "sasl_plain_username"),
@@ -131,7 +132,7 @@ def _check_sasl(kafka: KafkaSettings) -> None:
         raise WrongSettings("MONITOR_KAFKA__SASL_PLAIN_USERNAME and …_SASL_PLAIN_PASSWORD are both needed")
 
 
-def connected(kafka: KafkaSettings) -> KafkaConsumer:
+def connected(kafka: KafkaSettings) -> BoundedConsumer:
     """A consumer without partitions, which never uses offsets committed to Kafka.
 
     Raises:
@@ -139,7 +140,8 @@ def connected(kafka: KafkaSettings) -> KafkaConsumer:
         WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
     """
     with kafka_errors(), _explained():
-        return KafkaConsumer(
+        return BoundedConsumer(
+            max_record_batch_bytes=kafka.max_record_batch_bytes,
             **client_options(kafka),
             **{name: getattr(kafka, name) for name in _CONSUMER},
             partition_assignment_strategy=[CooperativeStickyAssignor],

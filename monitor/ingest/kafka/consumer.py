@@ -13,15 +13,16 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
-from kafka import KafkaConsumer, TopicPartition, errors
+from kafka import TopicPartition, errors
 from kafka.structs import MemberState
 from typing_extensions import override
 
 from monitor.core.errors import Fenced, Retriable
-from monitor.core.message import Message, Offset, Partition, Progress
+from monitor.core.message import Message, Offset, Partition, Progress, Skip
 from monitor.core.ports import GroupOffsets, Source
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.assignment import Assignment
+from monitor.ingest.kafka.bounded import BoundedConsumer
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen
 from monitor.ingest.kafka.partition import log_commit, named, offsets_to_commit, topic_partition
 from monitor.ingest.kafka.rebalance import Listener
@@ -37,7 +38,6 @@ _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the 
 _COMMIT_ALL, _PLACE_AGAIN = 5.0, 2.0  # seconds
 _LOOK = 2.0  # seconds between two looks at the ends of the logs
 _CLOSE_MS = 3_000
-_FIRST_MESSAGES = 64  # of the first poll, while the size of messages is unknown
 
 
 class KafkaSource(Source):
@@ -50,7 +50,7 @@ class KafkaSource(Source):
 
     def __init__(
         self,
-        consumer: KafkaConsumer,
+        consumer: BoundedConsumer,
         kafka: KafkaSettings,
         *,
         group: GroupOffsets,
@@ -71,7 +71,6 @@ class KafkaSource(Source):
         self._offsets: tuple[Offset, ...] = ()
         self._committed_last: dict[Partition, int] = {}
         self._commit_all_at = monotonic() + _COMMIT_ALL
-        self._mean_size = 0
         self._later: Exception | None = None
         self._closing = False
         if bounds is not None:
@@ -86,7 +85,7 @@ class KafkaSource(Source):
 
     @override
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
-        """The next messages; they may exceed `max_bytes` by a few."""
+        """The next messages; the last of them may exceed `max_bytes`."""
         if self._later is not None:
             error, self._later = self._later, None
             raise error
@@ -95,24 +94,20 @@ class KafkaSource(Source):
         self._assignment.handed_on()
         self._keep_up()
         messages: list[tuple[Partition, Message]] = []
-        size, left, until = 0, timeout, monotonic() + timeout
-        while len(messages) < max_messages and size < max_bytes:
-            most = (max_bytes - size) // self._mean_size if self._mean_size else _FIRST_MESSAGES
+        left, until = timeout, monotonic() + timeout
+        self._consumer.room = max_bytes
+        while len(messages) < max_messages and self._consumer.room > 0:
             try:
-                given = self._fetched(left, min(max(most, 1), max_messages - len(messages)))
+                messages += self._fetched(left, max_messages - len(messages))
             except Exception as error:
                 if not messages:
                     raise
                 self._later = error  # earlier messages go first
                 break
-            messages += given
-            size += sum(message.size for _, message in given)
             left = until - monotonic()
             if left < _SHORTEST or (self._bounds is not None and not self._assignment.reading()):
                 break
-        if messages:
-            self._mean_size = max(size // len(messages), 1)
-        else:
+        if not messages:
             self._reach()
         self._offsets, placed = self._assignment.advance()
         return [message for partition, message in messages if partition in placed]
@@ -233,7 +228,11 @@ class KafkaSource(Source):
             unreadable = self._unreadable.found(self._consumer, error)
             if unreadable is None:
                 raise
-            return [(p, message) for p, message in [unreadable] if self._assignment.take(p, message.position.offset)]
+            partition, message, beyond = unreadable
+            if not self._assignment.take(partition, message.position.offset):
+                return []
+            self._assignment.skip(partition, beyond, Skip.UNREADABLE)
+            return [(partition, message)]
         now = self._now()
         messages = [
             (partition, message_of(record, now))

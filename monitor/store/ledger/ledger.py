@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Text, func, or_, select, text
 
+from monitor.core.message import Skip
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import LEDGER, OTHER, consumer_offset
 
@@ -63,7 +64,7 @@ class LedgerRow:
     def unread(self) -> int:
         """How many offsets were neither received nor skipped, where offsets count messages."""
         c = self.counts
-        skipped = c["tombstone"] + c["control"] + c["expired"]
+        skipped = sum(c[skip] for skip in Skip)
         return c["spanned"] - c["received"] - skipped if c["spanned"] or skipped else 0
 
     @property

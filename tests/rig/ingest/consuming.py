@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -14,6 +18,7 @@ from monitor.core.model import Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.ingest.kafka.span import Span
+from tests.rig.installation import ROOT
 from tests.rig.waiting import PATIENCE
 
 QUICK = {
@@ -99,6 +104,25 @@ def consuming(settings: Settings, **arguments: Any) -> Iterator[Consumer]:
             raise consumer.error from None
         raise
     consumer.stopped()
+
+
+def consumer_process(state: Path, kafka: str, database: str, topic: str, **over: str) -> subprocess.Popen[bytes]:
+    """A consumer that can be killed and halted."""
+    settings = {
+        "STATE_DIR": str(state),
+        "DATABASE_URL": database,
+        "EMBEDDING__PROVIDER": "hash",
+        "INGEST__BATCH_EVENTS": "20",
+        "KAFKA__BOOTSTRAP_SERVERS": kafka,
+        "KAFKA__TOPICS": topic,
+        "KAFKA__GROUP_ID": f"group-{topic}",
+        "KAFKA__SESSION_TIMEOUT_MS": "2000",
+        "KAFKA__HEARTBEAT_INTERVAL_MS": "300",
+        "KAFKA__METADATA_MAX_AGE_MS": "500",
+        **over,
+    }
+    environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
+    return subprocess.Popen([sys.executable, "-m", "monitor", "consume"], cwd=ROOT, env=environment)
 
 
 def read_span(settings: Settings, *, start: Any = None, end: Any = None, rescore: bool = False) -> Tally:

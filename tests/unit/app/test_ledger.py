@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.app.ledger import complaints, expired, ledger_json, totals
+from monitor.app.ledger import complaints, ledger_json, losses, totals
 from monitor.cli.ledger import ledger_table
 from monitor.store.ledger.ledger import LedgerRow, Recount
 from monitor.store.tables.interactions import LEDGER
@@ -81,10 +81,19 @@ def test_a_recount_that_differs_says_what_is_stored():
 def test_messages_that_expired_unread_are_a_loss_and_no_imbalance():
     rows = [a_row(), a_row(partition=1, expired=4, spanned=14), a_row(topic="b", expired=3, spanned=13)]
     assert list(complaints(rows, [])) == []
-    assert expired(rows[:1]) is None
-    assert expired(rows) == (
+    assert list(losses(rows[:1])) == []
+    assert list(losses(rows)) == [
         "7 messages were deleted by the broker's retention before they were read: 4 of answers/1, 3 of b/0"
-    )
+    ]
+
+
+def test_messages_of_unreadable_batches_are_a_loss_and_no_imbalance():
+    rows = [a_row(unreadable=3, spanned=13)]
+    assert list(complaints(rows, [])) == []
+    assert list(losses(rows)) == [
+        "3 messages were skipped with a record batch that cannot be decompressed, whose first is a dead letter: "
+        "3 of answers/0"
+    ]
 
 
 def test_the_table_has_a_line_for_each_partition_and_one_for_all():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from monitor.core.model import Tally
 from monitor.ingest.kafka.dead_letter import DeadLetterGate
-from tests.rig.ingest.consuming import Consumer, answers, consuming, settings_for
+from tests.rig.ingest.consuming import Consumer, answers, consumer_process, consuming, settings_for
 from tests.rig.ingest.kafka_cluster import create_topic, group_members, new_topic_name, produce
 from tests.rig.installation import ROOT
 from tests.rig.waiting import TRIES, until
@@ -53,25 +52,6 @@ def held(monkeypatch):
     return at_it, go_on
 
 
-def process(tmp_path, kafka, database, topic, **over):
-    """A consumer that can be killed and halted."""
-    settings = {
-        "STATE_DIR": str(tmp_path),
-        "DATABASE_URL": database,
-        "EMBEDDING__PROVIDER": "hash",
-        "INGEST__BATCH_EVENTS": "20",
-        "KAFKA__BOOTSTRAP_SERVERS": kafka,
-        "KAFKA__TOPICS": topic,
-        "KAFKA__GROUP_ID": f"group-{topic}",
-        "KAFKA__SESSION_TIMEOUT_MS": "2000",
-        "KAFKA__HEARTBEAT_INTERVAL_MS": "300",
-        "KAFKA__METADATA_MAX_AGE_MS": "500",
-        **over,
-    }
-    environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
-    return subprocess.Popen([sys.executable, "-m", "monitor", "consume"], cwd=ROOT, env=environment)
-
-
 def test_a_batch_in_flight_of_a_partition_that_moved_away_is_not_stored(kafka, database, rows, count, held):
     at_it, go_on = held
     topic = create_topic(kafka, new_topic_name(), partitions=2)
@@ -108,7 +88,7 @@ def test_a_consumer_that_polls_no_more_is_replaced_and_stores_nothing_then(kafka
 def test_a_zombie_writes_nothing(kafka, database, rows, count, tmp_path):
     """Halted past its session with a batch in its hands, and let go on when another one has read on."""
     topic = create_topic(kafka, new_topic_name())
-    zombie = process(tmp_path, kafka, database, topic)
+    zombie = consumer_process(tmp_path, kafka, database, topic)
     try:
         produce(kafka, topic, answers(*range(400)))
         until("it has begun", lambda: rows("SELECT 1 FROM interaction"))
@@ -138,11 +118,11 @@ def test_a_consumer_killed_at_random_moments_loses_and_doubles_nothing(kafka, da
         produce(kafka, topic, answers(*range(total, total + 300)))
         total += 300
         wanted = random.randrange(total - 300, total)
-        consumer = process(tmp_path, kafka, database, topic)
+        consumer = consumer_process(tmp_path, kafka, database, topic)
         until(f"{wanted} are stored", lambda wanted=wanted: rows("SELECT count(*) FROM interaction")[0][0] >= wanted)
         consumer.kill()
         consumer.wait()
-    consumer = process(tmp_path, kafka, database, topic)
+    consumer = consumer_process(tmp_path, kafka, database, topic)
     count(total)
     until("all is read", lambda: rows(LEDGER, topic) == [(total, total, 0, total)])
     consumer.terminate()

@@ -54,6 +54,7 @@ def test_what_became_of_each_partition_is_there(writer, ledger):
         "tombstone": 3,
         "control": 0,
         "expired": 4,
+        "unreadable": 0,
         "purged": 0,
     }
     assert first == LedgerRow(group="monitor", topic="answers", partition=0, live=True, next_offset=10, counts=counts)

@@ -1,0 +1,88 @@
+"""Decompresses the records of a batch up to a limit, since a few kilobytes may stand for gigabytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import lz4.frame
+import snappy
+import zstandard
+
+from monitor.core.errors import MonitorError
+
+GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
+_PIECE = 2**20  # bytes that are decompressed at a time
+_XERIAL = b"\x82SNAPPY\x00"  # begins the blocks that Java writes; two numbers follow it
+_XERIAL_HEADER = 16
+_LONGEST_VARINT = 5
+_DAMAGED = (
+    *(EOFError, OSError, ValueError, IndexError, struct.error),
+    *(zlib.error, zstandard.ZstdError, snappy.UncompressError, RuntimeError),  # RuntimeError: lz4
+)
+_READERS: dict[int, Callable[[io.BytesIO], Any]] = {
+    GZIP: lambda source: gzip.GzipFile(fileobj=source),
+    LZ4: lambda source: lz4.frame.LZ4FrameFile(source, "rb"),
+    ZSTD: lambda source: zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True),
+}
+
+
+class NotDecompressedError(MonitorError):
+    """The data is damaged, or longer than the limit when decompressed."""
+
+
+def decompressed(codec: int, data: bytes, most: int) -> bytearray:
+    """At most `most` bytes from `data`, in the format that Kafka gives to `codec`.
+
+    Never more than `most` bytes and a piece are in memory, whatever lengths the data declares.
+
+    Raises:
+        NotDecompressedError: there are more bytes, or the data is damaged.
+    """
+    out = bytearray()
+    try:
+        if codec == SNAPPY:
+            for block in _snappy_blocks(data):
+                _check(len(out) + _snappy_length(block), most)
+                out += snappy.uncompress(block)
+            return out
+        with _READERS[codec](io.BytesIO(data)) as reader:
+            while piece := reader.read(_PIECE):
+                _check(len(out) + len(piece), most)
+                out += piece
+    except _DAMAGED as error:
+        raise NotDecompressedError(f"cannot be decompressed: {error}") from None
+    return out
+
+
+def _check(length: int, most: int) -> None:
+    if length > most:
+        raise NotDecompressedError(f"has more than {most:,} bytes when decompressed")
+
+
+def _snappy_blocks(data: bytes) -> Iterator[bytes]:
+    if not data.startswith(_XERIAL):
+        yield data
+        return
+    at = _XERIAL_HEADER
+    while at < len(data):
+        (length,) = struct.unpack_from(">i", data, at)
+        at += 4
+        if not 0 < length <= len(data) - at:
+            raise ValueError(f"a block of {length} bytes with {len(data) - at} left")
+        yield data[at : at + length]
+        at += length
+
+
+def _snappy_length(block: bytes) -> int:
+    """The length that a block declares: it is allocated before anything is decompressed."""
+    length = 0
+    for number, byte in enumerate(block[:_LONGEST_VARINT]):
+        length |= (byte & 0x7F) << (7 * number)
+        if byte < 0x80:  # noqa: PLR2004
+            return length
+    raise ValueError("a block without a length")
