@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.finding import Cluster
 from monitor.alert.explain.keywords import telling_words, words
-from monitor.privacy.masking import redact
+from monitor.privacy.masking import redact_head, without_findings
 
 MOST = 4
 FEWEST = 3  # questions of a cluster
@@ -43,8 +43,8 @@ def clusters(
         return []
     vectors, others, before = map(_units, (vectors, others, before))
     threshold = _threshold(vectors, others)
-    known = [words(question) for question in failing]
-    elsewhere = [words(question) for question in background]
+    known = [words(without_findings(question)) for question in failing]
+    elsewhere = [words(without_findings(question)) for question in background]
     found: list[ClusterMembers] = []
     for members in _groups(vectors, threshold):
         if len(members) < max(FEWEST, FEWEST_SHARE * len(failing)) or len(found) == MOST:
@@ -59,7 +59,7 @@ def clusters(
             questions=len(members),
             share=len(members) / len(failing),
             before_share=float(alike.mean()) if len(before) >= FEWEST_BEFORE else None,
-            example=redact(failing[nearest])[:_LONGEST_EXAMPLE],
+            example=redact_head(failing[nearest], _LONGEST_EXAMPLE),
         )
         found.append(ClusterMembers(cluster=cluster, members=tuple(members)))
     return found

@@ -15,6 +15,7 @@ MOST_VALUES = 200  # per dimension: the values with the most answers in the wind
 MOST_TAGS = 30  # the tags that the most answers have
 DISTINCT = 0.5  # with more values than this share of the answers, a dimension names answers instead of grouping them
 DOCUMENT = "document"
+TAG = "tag "  # before the name of a tag
 # Several new documents count as one value, as after a new index.
 DOCUMENTS, UNSEEN = "documents", "not retrieved before"
 
@@ -42,7 +43,7 @@ class Dimension:
 def dimensions(window: Sequence[AnswerRow], baseline: Sequence[AnswerRow]) -> list[Dimension]:
     """Every dimension that groups the window's rows, with its most frequent values."""
     now, before = _sorted(window), _sorted(baseline)
-    tags = sorted((name for name in now if name.startswith("tag ")), key=lambda name: (-_rows(now[name]), name))
+    tags = sorted((name for name in now if name.startswith(TAG)), key=lambda name: (-_rows(now[name]), name))
     dropped = set(tags[MOST_TAGS:])
     found = []
     for name, values in now.items():
@@ -98,4 +99,4 @@ def _values(row: AnswerRow) -> Iterator[tuple[str, str]]:
     }
     yield from ((name, value) for name, value in known.items() if value)
     yield from ((DOCUMENT, document) for document in dict.fromkeys(row.documents) or ("",))
-    yield from ((f"tag {name}", value) for name, value in row.tags.items() if value)
+    yield from ((f"{TAG}{name}", value) for name, value in row.tags.items() if value)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.finding import ExampleAnswer
-from monitor.privacy.masking import redact
+from monitor.privacy.masking import redact_head
 
 MOST = 3
 LONGEST = 600  # characters of a question or an answer
 _READABLE_ANSWER = range(20, 601)
 _READABLE_QUESTION = range(8, 301)
-_READ = 4 * LONGEST  # characters that are redacted before the text is cut
+_READ = 4 * LONGEST  # characters that are masked before the text is cut
 
 
 def telling(window: Sequence[AnswerRow], groups: Sequence[Iterable[int]]) -> list[ExampleAnswer]:
@@ -69,5 +69,5 @@ def _shown(row: AnswerRow) -> ExampleAnswer:
 
 
 def _text(text: str | None) -> str:
-    redacted = redact((text or "")[:_READ])
+    redacted = redact_head(text or "", _READ)
     return redacted if len(redacted) <= LONGEST else redacted[: LONGEST - 1].rstrip() + "…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 from zlib import crc32
 
@@ -14,10 +15,11 @@ from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.dimensions import dimensions
 from monitor.alert.explain.examples import telling
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.explain.finding import Cluster, Kind
+from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
 from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.lift import lifts
 from monitor.core.errors import Fatal, Retriable
+from monitor.privacy.masking import redact
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors, shape (n, d)
 
@@ -32,8 +34,8 @@ def explain(
 ) -> Explanation:
     """What the matching answers of `window` have in common, compared with `baseline`.
 
-    The same rows give the same explanation, whatever their order. Without `embed`, or while it is out of reach, there
-    are no clusters. No content of the rows makes it raise.
+    The same rows give the same explanation, whatever their order. Names, values, words and texts are masked. Without
+    `embed`, or while it is out of reach, there are no clusters. No content of the rows makes it raise.
     """
     window, baseline = sorted(window, key=_place), sorted(baseline, key=_place)
     matches, before = (np.array([row.matches for row in rows], bool) for rows in (window, baseline))
@@ -50,11 +52,17 @@ def explain(
         before_answers=len(baseline),
         before_matching=int(before.sum()),
         looked_at=compared.looked_at,
-        findings=tuple(each.finding for each in compared.found),
-        parts=compared.parts,
+        findings=tuple(_masked(each.finding) for each in compared.found),
+        parts=tuple(replace(part, dimension=redact(part.dimension)) for part in compared.parts),
         clusters=tuple(cluster for cluster, _ in found),
         telling=tuple(telling(window, groups)),
     )
+
+
+def _masked(finding: Finding) -> Finding:
+    """The finding as it is stored. It is masked last: values that mask alike are still different values."""
+    values = [Value(dimension=redact(each.dimension), value=redact(each.value)) for each in finding.values]
+    return replace(finding, values=tuple(values))
 
 
 def _place(row: AnswerRow) -> tuple[int, str, str]:

@@ -20,8 +20,8 @@ class Kind(StrEnum):
 class Value:
     """A value of a dimension: `app`, `model`, `prompt_version`, `topic`, `document`, `documents`, `tag NAME` and so on.
 
-    The empty document stands for answers without retrieved documents. `documents` has a single value, for answers with
-    any of several documents that were not retrieved before.
+    Both are masked. The empty document stands for answers without retrieved documents. `documents` has a single value,
+    for answers with any of several documents that were not retrieved before.
     """
 
     dimension: str

@@ -50,7 +50,7 @@ def sentences_of(
 
 
 def _finding(finding: Finding, shown: str, rise: float | None) -> str:
-    named = " = ".join(map(_value, finding.values[:2]))
+    named = " = ".join(map(value_phrase, finding.values[:2]))
     more = len(finding.values) - 2
     named += f" (and {more} more that coincide)" if more > 0 else ""
     return f"{named}: {_percent(finding.rate)} {shown}{_compared(finding)}{_owed(finding, rise)}."
@@ -92,18 +92,26 @@ def _nothing(rate: float | None, before: float | None, looked_at: int, shown: st
 
 def _cluster(cluster: Cluster) -> str:
     before = "" if cluster.before_share is None else f" ({_percent(cluster.before_share)} before)"
-    words = ", ".join(_cut(plain(word), _VALUE) for word in cluster.words)
+    words = ", ".join(map(word_phrase, cluster.words))
     about = f"are about {words}" if words else "are alike"
     example = _cut(plain(cluster.example), _EXAMPLE)
     return f"{_percent(cluster.share)} of the failing questions{before} {about}: “{example}”"
 
 
-def _value(value: Value) -> str:
+def value_phrase(value: Value) -> str:
+    """How a sentence names a value."""
     if value.dimension == DOCUMENTS:
         return f"documents {value.value}"
     if value.dimension == DOCUMENT and not value.value:
         return "no retrieved document"
-    return f"{_cut(plain(value.dimension).replace('_', ' '), _VALUE)} {_cut(plain(redact(value.value)), _VALUE)}"
+    return (
+        f"{_cut(plain(redact(value.dimension)).replace('_', ' '), _VALUE)} {_cut(plain(redact(value.value)), _VALUE)}"
+    )
+
+
+def word_phrase(word: str) -> str:
+    """How a sentence names a word of a group of questions."""
+    return _cut(plain(word), _VALUE)
 
 
 def plain(text: str) -> str:

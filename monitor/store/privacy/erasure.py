@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Engine, bindparam, select, text
+from sqlalchemy import ColumnElement, Connection, Engine, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 
 from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
-from monitor.store.privacy.quotations import blank_erased, hold_alerting
+from monitor.store.privacy.quotations import Said, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
 
@@ -131,25 +131,27 @@ class Erasure:
             connection.execute(_PATIENCE)
             hold_alerting(connection)
             hold_sealing(connection)
-            questions = _questions(connection, app, interactions)
             ids = [interaction.id for interaction in interactions]
             times = [interaction.occurred_at for interaction in interactions]
+            said = _said(connection, app, ids)
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             for statement in _STATEMENTS:
                 connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
-            blank_erased(connection, app, set(ids), questions)
+            blank_erased(connection, app, said)
             blank_reported(connection, app, set(ids))
             body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}
             for id_ in ids:
                 queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
 
 
-def _questions(connection: Connection, app: str, interactions: Sequence[Erasable]) -> list[str]:
-    """The questions of the interactions, whose rows it locks in the order of all writers."""
-    query = (
-        select(_i.question).where(_i.app == app, _i.id.in_([erasable.id for erasable in interactions])).order_by(_i.id)
-    )
-    return list(connection.scalars(query.with_for_update()))
+def _said(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, Said]:
+    """What alerts may quote of the interactions, by id; locks their rows in the order of all writers."""
+    documents = func.jsonb_path_query_array(_i.retrieved_documents, text("'$[*].id'")).label("documents")
+    query = select(_i.id, _i.question, _i.tags, documents).where(_i.app == app, _i.id.in_(ids)).order_by(_i.id)
+    return {
+        row.id: Said(question=row.question, tags=row.tags, documents=row.documents)
+        for row in connection.execute(query.with_for_update())
+    }
 
 
 def _terms(id_: str) -> list[bytes]:

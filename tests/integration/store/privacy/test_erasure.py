@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
 import pytest
 
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.explain.finding import Cluster, ExampleAnswer
+from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Kind, Part, Value
 from monitor.alert.notification import Notification
 from monitor.assess.explain import findings_json
 from monitor.cli.explain.panel import explanation
@@ -26,6 +27,7 @@ from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment,
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.privacy import APP, SECRET, everything, surround, told
 
+MAIL = "jane.doe@shop.example"
 OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
 
 
@@ -78,7 +80,7 @@ def test_others_keep_what_they_say(database, writer, erasure, rows):
         (APP, "q-2"),
     ]
     assert rows("SELECT note FROM review") == [(SECRET,)]
-    assert rows("SELECT id FROM audit_secret") == [("q-2",)]
+    assert rows("SELECT app, id FROM audit_secret ORDER BY 1, 2") == [("other-bot", "q-1"), (APP, "q-2")]
 
 
 def test_each_is_told_to_the_audit_trail_without_its_words(writer, erasure, rows):
@@ -132,6 +134,15 @@ def test_a_rescore_brings_nothing_back(database, writer, erasure, rows):
 
 # --- what quotes it ---
 
+JANE = Value(dimension="tag user", value="jane")
+ITS_DOCUMENT = Value(dimension="document", value="d-1")
+
+
+def a_finding(**over):
+    figures = {"answers": 10, "matching": 8, "rate": 0.8, "elsewhere": 0.1, "lift": 8.0, "share": 0.5, "owed": 0.4}
+    before = {"before_rate": 0.1, "before_elsewhere": 0.1, "before_share": 0.5, "p": 0.001, "q": 0.001}
+    return Finding(**{"values": (JANE,), "kind": Kind.WORSE, **figures, **before, **over})
+
 
 def quoted(question):
     example = redact(question)[:200]
@@ -142,7 +153,9 @@ def quoted(question):
         before_answers=10,
         before_matching=1,
         looked_at=3,
-        clusters=(Cluster(words=("snapshots",), questions=3, share=0.6, before_share=None, example=example),),
+        findings=(a_finding(values=(JANE, Value(dimension="model", value="m-1"), ITS_DOCUMENT)),),
+        parts=tuple(Part(dimension=name, new=0, within=0, mix=0) for name in ("model", JANE.dimension, "tag channel")),
+        clusters=(Cluster(words=("snapshots", "invoice"), questions=3, share=0.6, before_share=None, example=example),),
         telling=(told_of("q-1", question, SECRET), told_of("q-9", "Why?", "So.")),
     )
 
@@ -184,11 +197,16 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
     left = Explanation.from_json(stored)
     assert [(one.id, one.question, one.answer) for one in left.telling] == [("q-1", "", ""), ("q-9", "Why?", "So.")]
     assert left.clusters[0].example == ""
-    assert (left.findings, left.clusters[0].words) == (said.findings, said.clusters[0].words)
+    assert [value.value for value in left.findings[0].values] == ["(erased)", "m-1", "(erased)"]
+    assert replace(left.findings[0], values=()) == replace(said.findings[0], values=())
+    assert [part.dimension for part in left.parts] == ["model", "tag (erased)", "tag channel"]
+    assert left.clusters[0].words == ("invoice",)
+    assert "jane" not in str(stored)
     ((payload,),) = rows("SELECT payload FROM notification")
     assert SECRET not in json.dumps(payload)
     assert Notification.from_json(payload).examples[0].id == "q-1"
-    assert any("snapshots" in change and "(erased)" in change for change in payload["changes"])
+    assert payload["changes"][0].startswith("(erased) = model m-1 (and 1 more that coincide): 80 % ")
+    assert payload["changes"][1] == "60 % of the failing questions (erased)"
 
 
 def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, rows):
@@ -230,6 +248,22 @@ def test_a_quotation_goes_whole_however_short_and_whatever_signs_it_has(database
     left = str(rows("SELECT explanation FROM alert_explanation") + rows("SELECT payload FROM notification"))
     assert "Jane" not in left
     assert "(erased)" in left
+
+
+def test_values_and_words_of_an_explanation_go_though_it_shows_other_answers(database, writer, erasure, rows):
+    """As the release before stored them, unmasked, and as they are stored now."""
+    mail, masked = (Value(dimension="tag mail", value=text) for text in (MAIL, "[e-mail]"))
+    said = quoted("Why?")
+    findings = [a_finding(values=(value,)) for value in (JANE, mail, masked, replace(JANE, value="joe"))]
+    explanation = replace(said, findings=tuple(findings), telling=said.telling[1:])
+    writer.write(a_batch(told("q-1", NOON, tags={"user": "jane", "mail": MAIL})))
+    stored = explanation.to_json()
+    put(database, "alert_explanation", "explanation", stored, episode="e", fingerprint="f", made_at=NOON)
+    erase(erasure)
+    ((stored,),) = rows("SELECT explanation FROM alert_explanation")
+    left = Explanation.from_json(stored)
+    assert [finding.values[0].value for finding in left.findings] == ["(erased)", "(erased)", "(erased)", "joe"]
+    assert (left.clusters[0].words, left.telling) == (("invoice",), said.telling[1:])
 
 
 # --- dead letters ---

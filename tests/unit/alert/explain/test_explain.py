@@ -126,6 +126,23 @@ def test_addresses_in_values_are_not_shown():
 # --- telling answers ---
 
 
+def test_nothing_personal_is_in_an_explanation_as_it_is_stored():
+    mail = "ada.lovelace@example.org"
+    bad = [
+        a_row(n, tags={f"of {mail}": mail, "user": mail}, documents=(mail,), question=f"Where is {mail} now, {n}?")
+        for n in range(40)
+    ]
+    good = [a_row(n, matches=False, question=f"How long is snow white, {n}?") for n in range(100, 140)]
+    stored = explain([*bad, *good], [], embed=EMBED)
+    text = json.dumps(stored.to_json())
+    values = [value for finding in stored.findings for value in finding.values]
+    assert {value.value for value in values} == {"[e-mail]"}
+    assert "tag of [e-mail]" in {value.dimension for value in values}
+    assert any(set(cluster.words) & {"where", "now"} for cluster in stored.clusters)
+    for part in ("ada", "lovelace", "example", "org"):
+        assert part not in text.replace('"example":', "")
+
+
 def test_telling_answers_come_from_the_largest_findings_and_clusters():
     explanation = explain(BROKEN, USUAL, embed=EMBED)
     of_version = {row.id for row in BROKEN if row.prompt_version == "v42"}
