@@ -67,10 +67,11 @@ class Sealer:
             else:
                 self.history.check(notes, shared=witness.shared)
 
-    def seal(self, now: datetime) -> int:
-        """Seals everything queued and returns the number of new leaves; 0 while another replica seals.
+    def seal_and_sign(self, now: datetime) -> int:
+        """Seals and signs everything queued, and gives the newest checkpoint to the witnesses.
 
-        What was sealed and not signed, because a process was killed in between, is signed first.
+        Returns the number of new leaves; 0 while another replica seals. A witness that fails is logged, and gets the
+        newest checkpoint the next time.
 
         Raises:
             Contradicted, WrongSettings: as `check`, before anything is sealed.
@@ -78,22 +79,15 @@ class Sealer:
             Fatal: the stored tree is not the signed one.
         """
         self.check()
-        self.checkpoint()
-        leaves = 0
-        while done := self.sealing.seal_batch(now, self.signer.queue_key):
-            leaves += done.leaves
-            if not done.more:
-                break
+        leaves, note = 0, None
+        try:
+            while done := self.sealing.seal_batch(now, self.signer, self.previous_keys):
+                leaves, note = leaves + done.leaves, done.note or note
+                if not done.more:
+                    break
+        finally:
+            self._publish(note)
         return leaves
-
-    def checkpoint(self) -> str | None:
-        """Signs the tree if it has grown, and gives the note to the witnesses; returns None if there is nothing new.
-
-        A witness that fails is logged, and gets the newest checkpoint the next time.
-        """
-        note = self.sealing.checkpoint(self.signer, self.previous_keys)
-        self._publish(note)
-        return note
 
     def _publish(self, note: str | None) -> None:
         if note is not None:
@@ -124,12 +118,6 @@ class Sealer:
             Fatal: the trail has grown since the recovery was planned.
         """
         self._publish(self.history.seal(recovery, self.signer, now))
-
-    def seal_and_sign(self, now: datetime) -> int:
-        """Seals and signs; returns the number of new leaves. Raises as `seal` does."""
-        leaves = self.seal(now)
-        self.checkpoint()
-        return leaves
 
 
 def notes_at(path: Path) -> Iterator[str]:

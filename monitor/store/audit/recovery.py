@@ -126,9 +126,10 @@ class History:
         """
         with retriable(), self._engine.connect() as connection:
             row = driver(connection).execute(_LAST).fetchone()
+        if row is None:
+            return
         try:
-            if row is not None:
-                opened_by(row[0], self._keys)
+            opened_by(row[0], self._keys)
         except NotProved:
             name = " and ".join(signers(row[0])) or "nobody"
             raise WrongSettings(

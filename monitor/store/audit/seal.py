@@ -1,8 +1,9 @@
 """Seals what is queued as leaves, with the tiles that they complete; signs checkpoints.
 
 Each batch is one transaction under an advisory lock: one replica seals at a time, and an entry leaves the queue in the
-transaction that stores its leaf. An entry that no process with the key queued is never sealed: it stays in the queue,
-where `verify` finds it.
+transaction that stores its leaf and signs it. So no leaf stands behind the last checkpoint, except one that somebody
+else put there. An entry that no process with the key queued is never sealed: it stays in the queue, where `verify`
+finds it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
 from monitor.audit.record import Record
 from monitor.core.errors import Fatal
 from monitor.store.audit.backfill import adopt, is_numbered, queue_missing
-from monitor.store.audit.leaf import ENTRY, entry_name, leaf_body, leaf_part
+from monitor.store.audit.leaf import ENTRY, entry_name, entry_of, leaf_body, leaf_part
 from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
 from monitor.store.audit_queue import SEAL_LOCK, STORED, Entry, Kind, driver, is_authentic
 from monitor.store.audit_rows import Key, gone_record, make_secrets, read_rows, row_record
@@ -41,6 +42,11 @@ _TAKE = """
 _DELETE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
 _DISOWN = "UPDATE audit_queue SET mac = NULL WHERE seq = ANY(%s)"
 _LAST = "SELECT size, root, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
+_SIGNED = "SELECT coalesce(max(size), 0) FROM audit_checkpoint"
+_UNSIGNED = "SELECT index, kind, body FROM audit_leaf WHERE index >= %s ORDER BY index"
+_LAST_SIGNED_LEAF = """
+    SELECT kind, body FROM audit_leaf WHERE index < %s AND kind <> 'recovery' ORDER BY index DESC LIMIT 1
+"""
 _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 
@@ -63,10 +69,11 @@ class NewLeaf(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedBatch:
-    """How many leaves a batch added, and whether there may be more to seal."""
+    """How many leaves a batch added, whether there may be more to seal, and the checkpoint if it added any."""
 
     leaves: int
     more: bool
+    note: str | None = None
 
 
 class Sealing:
@@ -77,14 +84,15 @@ class Sealing:
         self._edge: TreeEdge | None = None
         self._numbered = False  # whether the newest leaves come from numbered entries
 
-    def seal_batch(self, now: datetime, queue_key: bytes) -> SealedBatch | None:
-        """Seals up to `BATCH` entries of the queue in their order; None while another replica seals.
+    def seal_batch(self, now: datetime, signer: Signer, previous_keys: Sequence[str] = ()) -> SealedBatch | None:
+        """Seals up to `BATCH` entries of the queue in their order, and signs; None while another replica seals.
 
-        `queue_key` is the key that authenticates entries. A trail that an earlier release sealed takes in, once, what
-        that release had queued without a key.
+        Only entries with the signer's key of the queue are taken. A trail that an earlier release sealed takes in,
+        once, what that release had queued without a key.
 
         Raises:
-            Fatal: the stored tree is not the one that was signed; nothing is sealed on top of it.
+            Fatal: the stored tree is not the one that was signed, or none of these keys signed it; nothing is sealed
+                on top of it.
         """
         with self._alone() as connection:
             if connection is None:
@@ -93,41 +101,29 @@ class Sealing:
             if not self._numbered:
                 self._numbered = self._has_numbers(raw)
                 if not self._numbered:
-                    adopt(connection, queue_key, now)
-            taken, entries = _take(raw, queue_key)
+                    adopt(connection, signer.queue_key, now)
+            taken, entries = _take(raw, signer.queue_key)
             if leaves := _leaves(raw, entries, now):
                 self._append(raw, leaves, now)
-            looked = taken < BATCH and queue_missing(connection, queue_key, now)
-        return SealedBatch(leaves=len(leaves), more=taken > 0 or looked)
+            note = self._sign(raw, signer, previous_keys)
+            looked = taken < BATCH and queue_missing(connection, signer.queue_key, now)
+        return SealedBatch(leaves=len(leaves), more=taken > 0 or looked, note=note)
 
-    def checkpoint(self, signer: Signer, previous_keys: Sequence[str] = ()) -> str | None:
+    def _sign(self, raw: psycopg.Connection, signer: Signer, previous_keys: Sequence[str]) -> str | None:
         """Signs the tree if it has grown since the last checkpoint, and returns the note; None if it has not.
 
         The checkpoint has the time at which its last leaf was sealed, which the leaf says too.
-
-        Raises:
-            Fatal: as in `seal_batch`; or none of these keys signed the last checkpoint.
         """
-        with self._alone() as connection:
-            if connection is None:
-                return None
-            raw = driver(connection)
-            size, last = tree_size(raw), raw.execute(_LAST).fetchone()
-            if size == (last[0] if last else 0):
-                return None
-            if last is not None:
-                _check_signer(last[2], (signer.verifier_key, *previous_keys))
-            root = self._current_edge(raw).frontier.root
-            note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
-            (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
-            raw.execute(_SIGN, (size, root, note, made_at))
+        size, last = tree_size(raw), raw.execute(_LAST).fetchone()
+        if size == (last[0] if last else 0):
+            return None
+        if last is not None:
+            _check_signer(last[2], (signer.verifier_key, *previous_keys))
+        root = self._current_edge(raw).frontier.root
+        note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
+        (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
+        raw.execute(_SIGN, (size, root, note, made_at))
         return note
-
-    def last_note(self) -> str | None:
-        """The note of the newest checkpoint."""
-        with retriable(), self._engine.connect() as connection:
-            row = driver(connection).execute(_LAST).fetchone()
-        return None if row is None else str(row[2])
 
     def _has_numbers(self, raw: psycopg.Connection) -> bool:
         """As `is_numbered`, of a trail whose end is the one that was signed."""
@@ -248,13 +244,29 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
 
 
 def check_signed(raw: psycopg.Connection) -> None:
-    """Checks that the last checkpoint fits the stored tree: a changed tree must not be signed again."""
+    """Checks that the stored tree is the one that was signed last, and no larger; raises Fatal otherwise."""
     last = raw.execute(_LAST).fetchone()
-    if last is None:
-        return
-    size, root, _ = last
-    if size > tree_size(raw) or frontier_of(size, stored_tree(raw).node).root != bytes(root):
+    size, root = (0, b"") if last is None else (last[0], bytes(last[1]))
+    if size and (size > tree_size(raw) or frontier_of(size, stored_tree(raw).node).root != root):
         raise Fatal(
             f"the audit trail is not the one whose {size} leaves were signed last; nothing is sealed on top of it. "
             "`monitor audit verify` names what was changed"
         )
+    if strange := smuggled(raw):
+        raise Fatal(
+            f"leaf {strange[0]} stands behind the {size} leaves that were signed, and no process with the key sealed "
+            "it: nothing is sealed on top of it. `monitor audit verify` names all of them; to go on, delete the rows "
+            f"of audit_leaf from index {size} on"
+        )
+
+
+def smuggled(raw: psycopg.Connection) -> list[int]:
+    """The leaves behind the last checkpoint, which this release signs when it seals: somebody put them there.
+
+    Those that an earlier release sealed, which signed later, are left out as long as it is the last that has sealed.
+    """
+    (size,) = raw.execute(_SIGNED).fetchone() or (0,)
+    before = raw.execute(_LAST_SIGNED_LEAF, (size,)).fetchone()
+    numbered = before is not None and entry_of(*before) is not None
+    unsigned = raw.execute(_UNSIGNED, (size,))
+    return [index for index, kind, body in unsigned if numbered or entry_of(kind, body) is not None]

@@ -31,7 +31,7 @@ from monitor.store.audit.cross_checks import (
 )
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
-from monitor.store.audit.seal import opened_by
+from monitor.store.audit.seal import opened_by, smuggled
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
 from monitor.store.audit_queue import driver
@@ -142,6 +142,9 @@ def _verified(
     findings += stray_secrets(connection)
     findings += [] if queue.backfilling else acts_against_rows(connection, queue_key)
     findings += _outside(connection, size)
+    for index in smuggled(raw):
+        sentence = f"leaf {index} stands behind the last checkpoint, and no process with the key sealed it"
+        findings.append(Finding(fault=Fault.LEAF, index=index, sentence=sentence))
     tree, checkpoints = TreeCheck(raw, first, known), 0
     entries: dict[str, list[int]] = {}
     removed: Counter[tuple[str, date | None]] = Counter()

@@ -15,7 +15,7 @@ from monitor.app.privacy.retention import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault
-from monitor.audit.merkle import root_of, verify_consistency
+from monitor.audit.merkle import leaf_hash, root_of, verify_consistency
 from monitor.audit.note import Signer, opened
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
@@ -32,7 +32,7 @@ from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.privacy.retention import Retention
 from tests.factories.answers import A_STAND_IN, NOON, a_batch, an_assessment, an_interaction, at, clock
-from tests.rig.store.audit_trail import APP, Notes, Trail, a_sealer, a_trail
+from tests.rig.store.audit_trail import APP, SIGNER, Notes, Trail, a_sealer, a_trail
 from tests.rig.store.keys import KEY, QUEUE_KEY
 
 LEAVES = "SELECT index, kind, app, subject, part, body::jsonb FROM audit_leaf ORDER BY index"
@@ -238,7 +238,7 @@ def test_rows_of_an_earlier_release_are_sealed_a_piece_at_a_time(trail, rows):
     look_for_missing(trail.engine, NOON)
     assert checked(trail).backfilling
     sealing = Sealing(trail.engine)
-    while sealing.seal_batch(NOON, QUEUE_KEY).more:
+    while sealing.seal_batch(NOON, SIGNER).more:
         pass
     assert rows("SELECT count(DISTINCT (kind, subject)), count(*) FROM audit_leaf WHERE kind <> 'backfill'") == [
         (2 * (PIECE + 5),) * 2
@@ -350,3 +350,28 @@ def test_a_trail_of_every_fate_verifies(engine, database):
     trail = a_trail(engine, database, batches=4, size=12)
     assert findings(trail) == []
     assert len(trail.witness.notes) == 5
+
+
+@pytest.mark.parametrize("entry", ['"entry":"0123456789abcdef/1",', ""])
+def test_a_leaf_that_somebody_puts_behind_the_signed_ones_is_not_signed(trail, entry):
+    """An act that would excuse whoever took the row away."""
+    trail.write(an_assessment(id="a"))
+    trail.turn()
+    body = (
+        f'{{"app":"{APP}","body":{{"at":"{NOON.isoformat()}","by":"ann","reason_given":true}},{entry}"id":"a",'
+        f'"kind":"erasure","sealed_at":"2025-11-21T12:01:00.000000Z","v":1}}'
+    )
+    leaf = {"app": APP, "at": at(1), "body": body, "hash": leaf_hash(body.encode())}
+    with trail.engine.begin() as connection:
+        connection.execute(text("INSERT INTO audit_leaf VALUES (2, 'erasure', :app, 'a', '', :at, :body, :hash)"), leaf)
+    trail.write(an_assessment(id="b"))
+    for sealer in (trail.sealer, a_sealer(trail.engine, trail.witness)):
+        with pytest.raises(Fatal, match="leaf 2 stands behind the 2 leaves that were signed"):
+            sealer.seal_and_sign(NOON)
+    assert (Fault.LEAF, "leaf 2 stands behind the last checkpoint, and no process with the key sealed it") in [
+        (one.fault, one.sentence) for one in checked(trail).findings
+    ]
+    with trail.engine.begin() as connection:
+        connection.execute(text("DELETE FROM audit_leaf WHERE index >= 2"))
+    trail.turn()
+    assert findings(trail) == []

@@ -24,18 +24,21 @@ def a_note(size: int) -> str:
 
 
 class Sealing:
-    """Gives what it is told to."""
+    """Gives what it is told to, and raises what it is told to."""
 
-    def __init__(self, *batches, notes=()):
-        self.batches, self.notes = list(batches), list(notes)
+    def __init__(self, *batches):
+        self.batches = list(batches)
 
-    def seal_batch(self, now, queue_key):
-        assert (now, queue_key) == (NOW, SIGNER.queue_key)
-        return self.batches.pop(0)
+    def seal_batch(self, now, signer, previous_keys):
+        assert (now, signer, previous_keys) == (NOW, SIGNER, ())
+        batch = self.batches.pop(0) if self.batches else None
+        if isinstance(batch, Exception):
+            raise batch
+        return batch
 
-    def checkpoint(self, signer, previous_keys):
-        assert (signer, previous_keys) == (SIGNER, ())
-        return self.notes.pop(0) if self.notes else None
+
+def a_batch(note=None, *, leaves=1, more=False):
+    return SealedBatch(leaves=leaves, more=more, note=note)
 
 
 class History:
@@ -71,52 +74,53 @@ class Flaky:
 
 
 def test_it_seals_until_nothing_is_left():
-    sealing = Sealing(
-        SealedBatch(leaves=2, more=True), SealedBatch(leaves=1, more=True), SealedBatch(leaves=0, more=False)
-    )
-    assert Sealer(sealing=sealing, history=History(), signer=SIGNER).seal(NOW) == 3
+    sealing = Sealing(a_batch("one\n", leaves=2, more=True), a_batch("two\n", more=True), a_batch(leaves=0))
+    witness = Flaky()
+    assert Sealer(sealing=sealing, history=History(), signer=SIGNER, witnesses={"w": witness}).seal_and_sign(NOW) == 3
+    assert witness.told == ["two\n"]  # the newest is enough
 
 
 def test_it_leaves_it_to_another_replica():
-    assert Sealer(sealing=Sealing(None), history=History(), signer=SIGNER).seal(NOW) == 0
+    assert Sealer(sealing=Sealing(None), history=History(), signer=SIGNER).seal_and_sign(NOW) == 0
 
 
 def test_nothing_is_sealed_or_signed_while_a_witness_knows_more():
-    sealing = Sealing(SealedBatch(leaves=2, more=False), notes=["one\n"])
+    sealing = Sealing(a_batch("one\n"))
     witnesses = {"a": Flaky(name="a"), "b": Flaky(name="b", shared=False), "c": Flaky(name="c")}
     sealer = Sealer(sealing=sealing, history=(history := History("b")), signer=SIGNER, witnesses=witnesses)
     with pytest.raises(Contradicted):
         sealer.seal_and_sign(NOW)
     assert history.compared == [("a", True), ("b", False)]
-    assert (len(sealing.batches), len(sealing.notes)) == (1, 1)
+    assert len(sealing.batches) == 1
     assert [witness.told for witness in witnesses.values()] == [[], [], []]
 
 
 def test_a_witness_that_cannot_be_read_is_named_and_the_others_are_compared(caplog):
     witnesses = {"a": Flaky(name="a", unreadable=Retriable("no route")), "b": Flaky(name="b")}
     sealer = Sealer(sealing=Sealing(None), history=(history := History()), signer=SIGNER, witnesses=witnesses)
-    sealer.seal(NOW)
+    sealer.seal_and_sign(NOW)
     assert history.compared == [("b", True)]
     assert "the witness a cannot be read" in caplog.text
 
 
-def test_what_was_sealed_and_not_signed_is_signed_before_more_is_sealed():
-    sealing = Sealing(SealedBatch(leaves=1, more=False), notes=["left over\n", "new\n"])
+def test_what_was_signed_before_an_error_is_told_all_the_same():
+    sealing = Sealing(a_batch("one\n", more=True), Retriable("no route"))
     sealer = Sealer(sealing=sealing, history=History(), signer=SIGNER, witnesses={"w": (witness := Flaky())})
-    assert sealer.seal_and_sign(NOW) == 1
-    assert witness.told == ["left over\n", "new\n"]
+    with pytest.raises(Retriable):
+        sealer.seal_and_sign(NOW)
+    assert witness.told == ["one\n"]
 
 
 def test_a_witness_that_fails_is_told_the_next_time_and_holds_up_no_other(caplog):
     flaky, steady = Flaky(Retriable("no route"), Fatal("no channel")), Flaky()
     sealer = Sealer(
-        sealing=Sealing(notes=["one\n", "two\n"]),
+        sealing=Sealing(a_batch("one\n"), a_batch("two\n")),
         history=History(),
         signer=SIGNER,
         witnesses={"flaky": flaky, "steady": steady},
     )
     for _ in range(4):
-        sealer.checkpoint()
+        sealer.seal_and_sign(NOW)
     assert steady.told == ["one\n", "two\n"]
     assert flaky.told == ["two\n"]
     assert caplog.text.count("the witness flaky did not take the checkpoint") == 2
