@@ -23,11 +23,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _alembic() -> Config:
-    """The configuration with the migrations of the source tree or, in an installed wheel, of the package."""
+    """The configuration in the source tree or, in an installed wheel, in the package."""
     inside = _PACKAGE / "_migrations"
-    config = Config()
-    config.set_main_option("script_location", str(inside if inside.is_dir() else _PACKAGE.parent / "migrations"))
-    return config
+    return Config(str((inside if inside.is_dir() else _PACKAGE.parent) / "alembic.ini"))
 
 
 def migrate(engine: Engine) -> str:
