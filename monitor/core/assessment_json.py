@@ -74,8 +74,9 @@ def support_json(support: Support) -> dict[str, object]:
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:
-    """`{features, alignment, missing}`; figures are rounded to six decimals."""
-    return {
+    """`{features, alignment, missing}`; figures are rounded to six decimals. With `compared` if it is below 1."""
+    share = {"compared": round(evidence.compared, 6)} if evidence.compared < 1 else {}
+    return share | {
         "features": {name: None if v is None else round(v, 6) for name, v in evidence.features.items()},
         "alignment": [{**asdict(pair), "score": round(pair.score, 6)} for pair in evidence.alignment],
         "missing": [asdict(fact) for fact in evidence.missing],

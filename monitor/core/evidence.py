@@ -39,9 +39,11 @@ class MissingFact:
 class Evidence:
     """The features, the aligned sentences and the missing facts of one answer.
 
-    `features` has a value for each name in `assess.score.features.FEATURES`, None where a text is missing.
+    `features` has a value for each name in `assess.score.features.FEATURES`, None where a text is missing. `compared`
+    is the share of the documents' tokens that the answer was aligned with; below 1 only if the texts are too long.
     """
 
     features: Mapping[str, float | None]
     alignment: tuple[AlignedSentence, ...] = ()
     missing: tuple[MissingFact, ...] = ()
+    compared: float = 1.0

@@ -143,32 +143,31 @@ class Source:
             np.maximum(in_context, _context(cosines), out=in_context)
         best, closest, in_context = best[:, :count], best[:, :count].max(axis=0), in_context[:count]
         support = -0.5 * np.square(1 - closest) - 0.5 * np.square(1 - in_context)
-        own_weights = np.zeros((count, len(starts)), np.float32)  # a column for each part
-        own_weights[np.arange(count), np.repeat(np.arange(len(starts)), np.diff([*starts, count]))] = weights
-        total = np.maximum(own_weights.sum(axis=0), np.finfo(np.float32).tiny)
+        total = np.maximum(np.add.reduceat(weights, starts), np.finfo(np.float32).tiny)
+        shares = weights / np.repeat(total, np.diff([*starts, count]))
         rare = np.add.reduceat(np.where(answer["weight"] > RARE, answer["weight"], 0), starts) / RARE_UNIT
         return [
             SentenceAlignment(support=x, weight=w, rare=r, passage=passage, score=score)
             for x, w, r, (passage, score) in zip(
-                (support @ own_weights / total).tolist(),
+                np.add.reduceat(support * shares, starts).tolist(),
                 total.tolist(),
                 rare.tolist(),
-                self._best_passages(best, own_weights / total),
+                self._best_passages(best, shares, starts),
                 strict=True,
             )
         ]
 
-    def _best_passages(self, best: Floats, shares: Floats) -> list[tuple[Passage, float]]:
+    def _best_passages(self, best: Floats, shares: Floats, starts: Sequence[int]) -> list[tuple[Passage, float]]:
         """The best passage of each part, or pair of neighbouring passages, with its score.
 
-        `best` are the highest cosines, shape (passages, tokens), `shares` the normalised weights, (tokens, parts).
+        `best` are the highest cosines, shape (passages, tokens), `shares` the weights, which sum to 1 in each part.
         """
-        singles = best @ shares
+        singles = _sums(best, shares, starts)
         places = singles.argmax(axis=0)
         scores = singles.max(axis=0)
         found = [(self.passages[p], score) for p, score in zip(places.tolist(), scores.tolist(), strict=True)]
         if self.together.any():
-            pairs = np.maximum(best[:-1], best[1:]) @ shares
+            pairs = _sums(np.maximum(best[:-1], best[1:]), shares, starts)
             pairs[~self.together] = -np.inf
             for part in np.flatnonzero(pairs.max(axis=0) > scores + BOTH).tolist():
                 p = int(pairs[:, part].argmax())
@@ -213,6 +212,12 @@ def _context(cosines: Floats) -> Floats:
     total[-1, 0] *= 2
     means: Floats = total.max(axis=0) / 3
     return means
+
+
+def _sums(values: Floats, shares: Floats, starts: Sequence[int]) -> Floats:
+    """The weighted sum of each part's columns, shape (rows, parts). A product for each row and part takes too long."""
+    sums: Floats = np.add.reduceat(values * shares, starts, axis=1)
+    return sums
 
 
 def _weights(answer: Tokens, parts: Sequence[_Part]) -> Floats:

@@ -1,4 +1,8 @@
-"""Chooses the part of the documents to align an answer with, if all of them would take too long."""
+"""Chooses the part of the documents to align an answer with, if all of them would take too long.
+
+Alignment compares each token of the answer with each of the documents. So that it takes no more than time in proportion
+to the size of the event, an answer of more than CELLS_PER_TOKEN tokens is compared with a part of long documents only.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +12,52 @@ from typing import Final
 import numpy as np
 
 from monitor.assess.embed.tokens import Tokens
+from monitor.assess.score.alignment import LONGEST_PASSAGE
 from monitor.core.text.sentences import Span
 from monitor.core.text.words import stems
 
-MOST_CELLS: Final = 400_000_000  # answer tokens times document tokens: about three seconds on one core
+CELLS_PER_TOKEN: Final = 2_048  # pairs of tokens for each token of the event
+MOST_CELLS: Final = 400_000_000  # pairs of tokens: about three seconds on one core
 
 
 def within_reach(
-    answer: str,
-    tokens: Tokens,
+    asked: str,
+    tokens: int,
     texts: Sequence[str],
     documents: Sequence[Tokens],
     passages: Sequence[Sequence[Span]],
-) -> Sequence[Tokens]:
-    """The tokens of the documents; beyond MOST_CELLS only those of the passages that share most words with the answer.
+) -> tuple[Sequence[Tokens], float]:
+    """The tokens of the documents, and their share of all; below 1, those of the passages that share most words.
 
     Args:
-        answer: the statements of the answer.
-        tokens: the tokens of the answer.
+        asked: the text whose words decide: the statements of the answer, and the question.
+        tokens: the number of tokens of the longer of the two, which are aligned one after the other.
         texts: the documents.
         documents: the tokens of each document.
         passages: the sentences of each document, in order.
     """
-    most = MOST_CELLS // max(len(tokens), 1)
-    if sum(map(len, documents)) <= most:
-        return documents
-    words = frozenset(stems(answer))
-    owners = [
-        np.searchsorted([start for start, _ in spans], found["start"], side="right") - 1
-        for found, spans in zip(documents, passages, strict=True)
-    ]
-    sizes = [
-        np.bincount(np.maximum(owner, 0), minlength=len(spans)) for owner, spans in zip(owners, passages, strict=True)
-    ]
+    total = sum(map(len, documents))
+    most = min(MOST_CELLS, CELLS_PER_TOKEN * (tokens + total)) // max(tokens, 1)
+    if total <= most:
+        return documents, 1.0
+    words = frozenset(stems(asked))
     ranked = sorted(
         (-len(words.intersection(stems(text[start:end]))), number, place)
         for number, (text, spans) in enumerate(zip(texts, passages, strict=True))
         for place, (start, end) in enumerate(spans)
     )
-    kept: list[list[int]] = [[] for _ in documents]
-    taken = 0
+    borders = [
+        [0, *np.searchsorted(found["start"], [start for start, _ in spans[1:]]).tolist(), len(found)]
+        for found, spans in zip(documents, passages, strict=True)
+    ]
+    kept = [np.zeros(len(found), bool) for found in documents]
+    left = most
     for _, number, place in ranked:
-        taken += int(sizes[number][place])
-        if taken > most:
+        begin, end = borders[number][place : place + 2]
+        if end - begin > left:
+            kept[number][begin : begin + left // LONGEST_PASSAGE * LONGEST_PASSAGE] = True
             break
-        kept[number].append(place)
-    return [found[np.isin(owner, places)] for found, owner, places in zip(documents, owners, kept, strict=True)]
+        kept[number][begin:end] = True
+        left -= end - begin
+    reached = [found[keep] for found, keep in zip(documents, kept, strict=True)]
+    return reached, sum(map(len, reached)) / total

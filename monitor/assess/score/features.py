@@ -6,18 +6,20 @@ A new feature takes a line in FEATURES, a value in `gather_evidence`, and a high
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from math import ceil
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from monitor.assess.embed.batch import EncodedInteraction
 from monitor.assess.embed.tokens import Tokens
-from monitor.assess.score.alignment import SentenceAlignment, Source
+from monitor.assess.score.alignment import Passage, SentenceAlignment, Source
 from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, missing
-from monitor.assess.score.facts.negation import contradicts
+from monitor.assess.score.facts.negation import LONGEST, contradicts
 from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.assess.score.overlap import overlap
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
@@ -52,6 +54,10 @@ FEATURES: Final = {
 
 LIKE: Final = 0.6  # the score from which on a sentence and its passage are about the same thing
 MOST_PAIRS = 500  # sentences of an answer whose alignment is stored
+# So that no work grows faster than the texts. No event with texts written by people reaches these limits.
+MOST_LOOKED_UP = 64  # texts in which facts are looked up one after the other
+MOST_CONFLICTS = 16  # facts of a sentence that are compared with its passage
+LONGEST_READ = 4_000  # characters of a passage that are read for them
 
 
 class AnswerPart(NamedTuple):
@@ -84,15 +90,20 @@ def gather_evidence(
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
     passages = [passages_of(text) for text in texts]
-    source = Source.of(within_reach(answer, encoded.answer, texts, encoded.documents, passages), passages)
+    tokens = max(len(encoded.answer), len(encoded.question))
+    reached, compared = within_reach(f"{answer}\n{interaction.question}", tokens, texts, encoded.documents, passages)
+    source = Source.of(reached, passages)
     stating = [s for s in sentences if s.states] or list(sentences)
     spans = [(s.start, s.end) for s in stating]
     aligned = source.align(_tokens_of(stating, sentences, encoded.answer), spans)
     carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
-    pairs = [_pair(interaction, span, a) for span, a in carried]
+    source_sentences: dict[Passage, list[str]] = {}
+    for passage in {a.passage for _, a in carried}:
+        source_sentences[passage] = _sentences(texts[passage.document][passage.start : passage.end])
+    pairs = [_pair(interaction, span, a, source_sentences[a.passage]) for span, a in carried]
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
-        held = FactIndex.of([*texts, interaction.question])
+        held = FactIndex.of([*_few(texts), interaction.question])
         lacking = [f for f in missing(answer, held) if _span_of(f, spans) is not None]
         pairs = _with_conflicts(pairs, lacking, texts)
     row: dict[str, float | None] = {}
@@ -109,6 +120,7 @@ def gather_evidence(
         features={name: row.get(name) for name in FEATURES},
         alignment=_kept(pairs),
         missing=tuple(MissingFact(kind=f.kind, start=f.start, end=f.end, text=f.text) for f in lacking),
+        compared=compared,
     )
 
 
@@ -177,35 +189,50 @@ def _worded(interaction: Interaction, answer: str) -> dict[str, float | None]:
     }
 
 
-def _pair(interaction: Interaction, span: Span, a: SentenceAlignment) -> AlignedSentence:
-    document = interaction.retrieved_documents[a.passage.document]
-    start, end = a.passage.start, a.passage.end
+def _few(texts: Sequence[str]) -> Sequence[str]:
+    """The texts, joined to no more than MOST_LOOKED_UP, since each fact of the answer is looked up in each of them."""
+    size = ceil(len(texts) / MOST_LOOKED_UP)
+    return texts if size <= 1 else ["\n\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+
+
+def _sentences(passage: str) -> list[str]:
+    """The sentences of a passage, as far as `contradicts` reads them."""
+    return [passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage)]
+
+
+def _pair(
+    interaction: Interaction, span: Span, a: SentenceAlignment, source_sentences: Sequence[str]
+) -> AlignedSentence:
     sentence = interaction.answer[slice(*span)]
-    passage = document.text[start:end]
     return AlignedSentence(
         answer_start=span[0],
         answer_end=span[1],
         document=a.passage.document,
-        document_id=document.id,
-        start=start,
-        end=end,
+        document_id=interaction.retrieved_documents[a.passage.document].id,
+        start=a.passage.start,
+        end=a.passage.end,
         score=a.score,
-        contradicts=any(contradicts(sentence, passage[slice(*s)]) for s in sentence_spans(passage)),
+        contradicts=any(contradicts(sentence, other) for other in source_sentences),
     )
 
 
 def _with_conflicts(
     pairs: Sequence[AlignedSentence], lacking: Sequence[Fact], texts: Sequence[str]
 ) -> list[AlignedSentence]:
-    """The pairs, marked as contradicting if the passage gives another figure for one that no document holds."""
+    """The pairs, marked as contradicting if the passage gives another figure for one that no document holds.
+
+    Of a sentence, the first MOST_CONFLICTS facts count, and of its passage the first LONGEST_READ characters.
+    """
     found = list(pairs)
     spans = [(pair.answer_start, pair.answer_end) for pair in pairs]
+    tried: Counter[int] = Counter()
     for fact in lacking:
         place = _span_of(fact, spans)
-        if place is None or found[place].score < LIKE or found[place].contradicts:
+        if place is None or found[place].score < LIKE or found[place].contradicts or tried[place] == MOST_CONFLICTS:
             continue
         pair = found[place]
-        if conflicts(fact, texts[pair.document][pair.start : pair.end]):
+        tried[place] += 1
+        if conflicts(fact, texts[pair.document][pair.start : min(pair.end, pair.start + LONGEST_READ)]):
             found[place] = replace(pair, contradicts=True)
     return found
 

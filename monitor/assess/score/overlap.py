@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from monitor.assess.score.facts.language import listed
 from monitor.core.text.cache import cached_by_text
-from monitor.core.text.grams import gram_hashes
+from monitor.core.text.grams import Grams, gram_hashes
 from monitor.core.text.words import STEM, stems
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class _Wording:
 
     words: frozenset[str]
     bigrams: frozenset[tuple[str, str]]
-    grams: NDArray[np.uint64]  # hashes, sorted
+    grams: Grams  # hashes, sorted
 
 
 def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
@@ -77,27 +77,42 @@ def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
     content = [word for word in words if word not in _COMMON]
     asked = frozenset(stems(question))
     bigrams = list(pairwise(words))
-    grams = _grams(answer)
-    order = np.argsort(grams)  # a search for ascending values is several times as fast
-    ascending = grams[order]
-    found = np.zeros(len(grams), bool)
-    lacking, lacking_bigrams = frozenset(content), frozenset(bigrams)
+    grams, numbers = np.unique(_grams(answer), return_inverse=True)
+    held = np.zeros(len(grams), bool)
+    lacking, lacking_bigrams = set(content), set(bigrams)
     for document in wordings:
-        lacking -= document.words
-        lacking_bigrams -= document.bigrams
-        if len(document.grams):
-            places = np.minimum(document.grams.searchsorted(ascending), len(document.grams) - 1)
-            found[order] |= document.grams[places] == ascending
+        lacking = _without(lacking, document.words)
+        lacking_bigrams = _without(lacking_bigrams, document.bigrams)
+        _mark_common(held, grams, document.grams)
+    found = held[numbers]
     return Overlap(
         content=_share_held(content, lacking),
         new_content=_share_held([word for word in content if word not in asked], lacking),
         bigrams=_share_held(bigrams, lacking_bigrams),
-        quoted=_share(int(found.sum()), len(grams)),
-        copied=_share(_longest_run(found), len(grams)),
+        quoted=_share(int(found.sum()), len(found)),
+        copied=_share(_longest_run(found), len(found)),
     )
 
 
-def _share_held(pieces: Sequence[T], lacking: frozenset[T]) -> float | None:
+def _without(lacking: set[T], held: frozenset[T]) -> set[T]:
+    """`lacking` less `held`, which may be changed. Takes time in proportion to the smaller one."""
+    if len(lacking) < len(held):
+        return lacking - held
+    lacking.difference_update(held)
+    return lacking
+
+
+def _mark_common(marks: NDArray[np.bool_], grams: Grams, others: Grams) -> None:
+    """Marks the `grams` that are among the `others`; both ascend. Searches for the fewer in the more numerous."""
+    fewer, more = (grams, others) if len(grams) < len(others) else (others, grams)
+    if not len(fewer):
+        return
+    places = np.minimum(more.searchsorted(fewer), len(more) - 1)
+    common = more[places] == fewer
+    marks[np.flatnonzero(common) if fewer is grams else places[common]] = True
+
+
+def _share_held(pieces: Sequence[T], lacking: set[T]) -> float | None:
     return _share(sum(piece not in lacking for piece in pieces), len(pieces))
 
 
@@ -117,7 +132,7 @@ def _wording(text: str) -> _Wording:
     return _Wording(words=frozenset(words), bigrams=frozenset(pairwise(words)), grams=np.unique(_grams(text)))
 
 
-def _grams(text: str) -> NDArray[np.uint64]:
+def _grams(text: str) -> Grams:
     """The hashes of all runs of GRAM characters, in lower case with single spaces; none for a shorter text."""
     folded = " ".join(text.casefold().split())
     return gram_hashes(folded, GRAM)

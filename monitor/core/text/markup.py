@@ -83,10 +83,12 @@ def prose(text: str) -> str:
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with the characters `[start, end)` of each span overwritten by tabs."""
+    """`text` with the characters `[start, end)` of each span overwritten by tabs. Spans are in order, without overlap."""
+    pieces, done = [], 0
     for start, end in spans:
-        text = text[:start] + "\t" * (end - start) + text[end:]
-    return text
+        pieces += [text[done:start], "\t" * (end - start)]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _tabs(mark: re.Match[str]) -> str:

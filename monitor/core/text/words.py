@@ -9,6 +9,8 @@ STEM = 6  # the first letters of a word, which stand for all its inflections
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+# Ordering a run of combining marks takes time quadratic in its length. No letter is written with so many.
+_MARKS = re.compile(r"([^\w\s]{30})[^\w\s]+")
 _FIRST_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
@@ -17,7 +19,7 @@ def stems(text: str) -> list[str]:
     folded = text.casefold()
     if folded.isascii():
         return [word[:STEM] for word in _WORD.findall(folded)]
-    folded = normalize("NFC", folded)  # joins letters with separate accents, as in texts extracted from PDF
+    folded = normalize("NFC", _MARKS.sub(r"\1", folded))  # joins letters with separate accents, as in texts from PDF
     found: list[str] = []
     for word in _WORD.findall(folded):
         if _FIRST_UNSPACED.match(word):

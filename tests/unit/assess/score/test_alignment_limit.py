@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.score import alignment_limit as reach
+from monitor.assess.score.alignment import LONGEST_PASSAGE
 from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.features import passages_of
 
@@ -20,7 +20,8 @@ def reached(monkeypatch, cells):
     monkeypatch.setattr(reach, "MOST_CELLS", cells)
     tokens, *documents = HashEmbedder().encode([ANSWER, *TEXTS])
     passages = [passages_of(text) for text in TEXTS]
-    found = within_reach(ANSWER, tokens, TEXTS, documents, passages)
+    found, share = within_reach(ANSWER, len(tokens), TEXTS, documents, passages)
+    assert share == pytest.approx(sum(map(len, found)) / sum(map(len, documents)))
     return [[text[t["start"] : t["end"]] for t in each] for text, each in zip(TEXTS, found, strict=True)], documents
 
 
@@ -45,6 +46,20 @@ def test_nothing_where_not_even_one_passage_fits(monkeypatch, cells):
 
 
 def test_an_answer_without_tokens_reaches_everything():
-    nothing = np.zeros(0, HashEmbedder().encode(["a"])[0].dtype)
     documents = HashEmbedder().encode(TEXTS)
-    assert within_reach("", nothing, TEXTS, documents, [passages_of(t) for t in TEXTS]) == documents
+    assert within_reach("", 0, TEXTS, documents, [passages_of(t) for t in TEXTS]) == (documents, 1.0)
+
+
+def test_of_a_passage_that_does_not_fit_whole_pieces_stay():
+    text = "word " * 10_000
+    documents = HashEmbedder().encode([text])
+    (kept,), share = within_reach("word", 10_000, [text], documents, [passages_of(text)])
+    most = reach.CELLS_PER_TOKEN * 20_000 // 10_000
+    assert most - LONGEST_PASSAGE < len(kept) <= most
+    assert share == len(kept) / 10_000
+
+
+def test_an_answer_of_a_thousand_words_is_compared_with_all_of_a_hundred_thousand():
+    texts = ["One word more. " * 333] * 100
+    documents = HashEmbedder().encode(texts)
+    assert within_reach("word", 1_000, texts, documents, [passages_of(t) for t in texts])[1] == 1.0
