@@ -143,6 +143,19 @@ def test_no_new_key_is_made_beside_a_signed_trail_unless_the_old_one_is_named(mo
     assert INTACT in monitor.run("audit", "verify", **changed).stdout
 
 
+def test_no_second_key_is_made_while_rows_wait_that_need_the_first(monitor, event, tmp_path):
+    monitor.settings |= {"EMBEDDING__PROVIDER": "hash"}
+    assert monitor.run("replay", "-", stdin=event("a").encode()).returncode == 0
+    elsewhere = {"STATE_DIR": str(tmp_path / "another host")}
+    refused = monitor.run("replay", "-", stdin=event("b").encode(), **elsewhere)
+    assert refused.returncode == 2, refused.stdout
+    assert "rows wait in the database that only the key with which they were stored can prove" in refused.stderr
+    shared = {"AUDIT__KEY_FILE": str(state(monitor, "key"))}
+    assert monitor.run("replay", "-", stdin=event("b").encode(), **elsewhere, **shared).returncode == 0
+    assert monitor.run("audit", "seal").returncode == 0
+    assert INTACT in monitor.run("audit", "verify").stdout
+
+
 def test_a_key_and_a_witness_belong_to_one_database(monitor, sealed, empty_database, tmp_path):
     sealed("a")
     known = state(monitor, "checkpoints").read_text()
