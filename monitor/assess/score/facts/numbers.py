@@ -30,8 +30,13 @@ _MINUS = listed("minus menos moins meno min")
 _NO_MINUS = listed("al lo pelo ao au du o ou")  # "al menos 5 grados": at least; "más o menos": about
 _PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
 _PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
+_PARTS |= dict.fromkeys(("drittel", "tercios", "terços", "terzi"), 3)
+_PARTS |= {"viertel": 4, "quarts": 4, "fünftel": 5, "zehntel": 10}
 _SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
-_PLURAL_PARTS = listed("halves thirds quarters fourths fifths sixth eighth tenth tenths")
+_PLURAL_PARTS = listed(
+    """halves thirds quarters fourths fifths sixth eighth tenth tenths drittel viertel fünftel zehntel quarts
+    tercios terços terzi"""
+)
 _MULTIPLIERS = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "mn": 1e6, "bn": 1e9, "B": 1e9, "tn": 1e12, "T": 1e12}
 _SUFFIXES = frozenset(("st", "nd", "rd", "th", "er", "ère", "ème", "e", "º", "ª", "o", "a"))
 _ABOUT = listed(
@@ -243,7 +248,8 @@ def _words(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
         return None
     value, after, step, _ = read
     part = after + 1 if _is_hyphen(tokens, after) else after
-    if (share := tokens.word(part)) in _PLURAL_PARTS:
+    share = tokens.word(part)
+    if share in _PLURAL_PARTS or (value == 1 and share in _PARTS):
         return (_ratio(value / _PARTS[share]),), part + 1
     if half := _half_after(tokens, after):
         value, step, after = value + step / 2, step / 2, after + half
@@ -266,11 +272,11 @@ def _half_after(tokens: Tokens, i: int) -> int:
 
 
 def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
-    word, before = tokens.word(i), tokens.word(i - 2 if _is_hyphen(tokens, i - 1) else i - 1)
+    word, before = tokens.word(i), tokens.word(i - 1)
     if read.value < _LEAST_ORDINAL or (not source and (_numbers_a_list(tokens, i) or word in _OTHER_SENSES)):
         return None
     place = Quantity(number=read.value, step=1.0)
-    if word in _PARTS and (source or before in {"a", "one"}):
+    if word in _PARTS and (source or before == "a"):
         return (_ratio(1 / _PARTS[word]), place), read.after
     return (place,), read.after
 

@@ -124,6 +124,18 @@ def test_numbers_beside_each_other_stay_apart(text, expected):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("It is two-thirds of the whole.", "It is two thirds of the whole.", "Das sind zwei Drittel von allem."),
+        *("Son dos tercios de los que están.", "São dois terços do que não é."),
+        *("Sono due terzi di quello che è.",),
+    ],
+)
+def test_fractions_are_shares(text):
+    assert [(round(value, 1), dimension) for value, dimension in read(text)] == [(66.7, "ratio")]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Es ist minus fünf Grad und nicht mehr.", (-5, "temperature")),
