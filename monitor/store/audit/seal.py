@@ -9,6 +9,7 @@ finds it.
 from __future__ import annotations
 
 import logging
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -246,8 +247,9 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
 def check_signed(raw: psycopg.Connection) -> None:
     """Checks that the stored tree is the one that was signed last, and no larger; raises Fatal otherwise."""
     last = raw.execute(_LAST).fetchone()
-    size, root = (0, b"") if last is None else (last[0], bytes(last[1]))
-    if size and (size > tree_size(raw) or frontier_of(size, stored_tree(raw).node).root != root):
+    size, said = (0, []) if last is None else (last[0], last[2].split("\n")[1:3])
+    # what the note says, because its signature is checked before the next one is made; the columns have none
+    if size and (size > tree_size(raw) or said != [str(size), _root_at(raw, size)]):
         raise Fatal(
             f"the audit trail is not the one whose {size} leaves were signed last; nothing is sealed on top of it. "
             "`monitor audit verify` names what was changed"
@@ -258,6 +260,10 @@ def check_signed(raw: psycopg.Connection) -> None:
             "it: nothing is sealed on top of it. `monitor audit verify` names all of them; to go on, delete the rows "
             f"of audit_leaf from index {size} on"
         )
+
+
+def _root_at(raw: psycopg.Connection, size: int) -> str:
+    return b64encode(frontier_of(size, stored_tree(raw).node).root).decode()
 
 
 def smuggled(raw: psycopg.Connection) -> list[int]:

@@ -15,9 +15,9 @@ from monitor.audit.note import Checkpoint, Signer, opened, signed
 from monitor.audit.recovery import Head
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.recovery import Contradicted, WitnessNotes
-from monitor.store.audit.seal import driver
 from monitor.store.audit.tree import TreeEdge
 from monitor.store.audit.verify import verify
+from monitor.store.audit_queue import driver
 from tests.factories.answers import an_assessment, at
 from tests.rig.store.audit_trail import Notes, Trail, a_sealer
 from tests.rig.store.keys import KEY, SIGNER
@@ -249,6 +249,20 @@ def test_a_signed_recovery_does_not_fit_another_place(restored):
     )
     with pytest.raises(Fatal):
         restored.turn()
+
+
+def test_a_checkpoint_whose_root_was_made_to_fit_another_history_is_not_built_on(trail):
+    """The note in the database and in the witness stay; the columns beside it are changed with the leaf."""
+    store(trail, "a", "b")
+    with trail.engine.begin() as connection:
+        body, forged = "{}", leaf_hash(b"{}")
+        connection.execute(text("UPDATE audit_leaf SET body = :b, hash = :h WHERE index = 3"), {"b": body, "h": forged})
+        root = TreeEdge.read(driver(connection)).frontier.root
+        connection.execute(text("UPDATE audit_checkpoint SET root = :root WHERE size = 4"), {"root": root})
+    trail.write(an_assessment(id="c"))
+    with pytest.raises(Fatal, match="is not the one whose 4 leaves were signed last"):
+        a_sealer(trail.engine, trail.witness).seal_and_sign(at(3))
+    assert leaves(trail) == 4
 
 
 def test_a_file_of_another_log_is_not_written_to(trail):
