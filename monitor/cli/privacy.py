@@ -76,25 +76,29 @@ def retention(
     *,
     dry_run: _DryRun = False,
     by: _By = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove also what has been due for days.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove interactions older than MONITOR_RETENTION__… allows.
 
-    `monitor run` does this once a day.
+    `monitor run` does this once a day. Where much has been due for days, a clock may be wrong: then nothing is removed
+    without --yes, and the command exits with 1.
     """
-    from monitor.app.privacy.retention import PATIENCE, due, policy_of, remove
+    from monitor.app.privacy.retention import PATIENCE, doubt, due, policy_of, remove, trusted_time
     from monitor.core.retry import Interrupted, Retry
     from monitor.store.privacy.retention import Retention
 
     settings = load_settings()
     policy = policy_of(settings.retention)
     who = actor(by)
-    parts = []
+    parts, refused = [], None
     with stopping() as stop, opened(settings) as application:
-        store, now = Retention(application.engine), application.now()
-        if dry_run:
+        store = Retention(application.engine)
+        now = trusted_time(store, application.now())
+        if policy.limited and (dry_run or not yes):
             parts = due(store, policy, now)
-        elif policy.limited:
+            refused = None if yes else doubt(store, parts, now)
+        if policy.limited and not dry_run and refused is None:
             with store.holding() as ours:
                 if not ours:
                     raise WrongSettings("another process is removing interactions; try again later")
@@ -103,19 +107,27 @@ def retention(
                 except Interrupted:
                     parts = []
     if as_json:
-        print_json(retention_json(parts, dry_run=dry_run))
+        print_json(retention_json(parts, dry_run=dry_run, refused=refused))
     elif not policy.limited:
         typer.echo("everything is kept forever: no MONITOR_RETENTION__KEEP… is set")
-    elif not parts:
-        typer.echo("no interaction is older than the settings allow")
     else:
-        console = Console(highlight=False)
-        console.print(retention_table(parts))
-        number = sum(part.due for part in parts)
-        console.print(f"{plural(number, 'interaction')} {'would be removed' if dry_run else 'removed'}")
+        _print_retention(parts, done=not dry_run and refused is None)
+    if refused is not None:
+        typer.echo(f"{'it would be refused' if dry_run else 'nothing was removed'}: {refused}", err=True)
     if stop.is_set():
         typer.echo("stopped before the end; run the command again for the rest", err=True)
+    if stop.is_set() or (refused is not None and not dry_run):
         raise typer.Exit(1)
+
+
+def _print_retention(parts: Sequence[DueRows], *, done: bool) -> None:
+    if not parts:
+        typer.echo("no interaction is older than the settings allow")
+        return
+    console = Console(highlight=False)
+    console.print(retention_table(parts))
+    number = sum(part.due for part in parts)
+    console.print(f"{plural(number, 'interaction')} {'removed' if done else 'would be removed'}")
 
 
 def _wanted(app: str, conversation: str | None, ids: list[str] | None, tag: str | None) -> ErasureTarget:
@@ -176,8 +188,11 @@ def _print_erased(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool,
         console.print(literal(f"dead letters that name them: {names}; --dead-letters deletes these too"))
 
 
-def retention_json(parts: Sequence[DueRows], *, dry_run: bool) -> dict[str, Any]:
-    """`{dry_run, interactions, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`."""
+def retention_json(parts: Sequence[DueRows], *, dry_run: bool, refused: str | None = None) -> dict[str, Any]:
+    """`{dry_run, interactions, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`.
+
+    With `refused`, why none of it is removed without --yes, where there is a reason.
+    """
     from monitor.app.privacy.retention import whole_months
 
     whole = whole_months(parts)
@@ -197,6 +212,7 @@ def retention_json(parts: Sequence[DueRows], *, dry_run: bool) -> dict[str, Any]
             for part in parts
             if part.due
         ],
+        **({} if refused is None else {"refused": refused}),
     }
 
 

@@ -46,6 +46,7 @@ class Figures:
     given_up: Mapping[str, int]  # receiver
     evaluated: Mapping[str, datetime]  # rule
     unsealed: float = 0.0  # seconds for which the oldest entry of the audit queue has waited
+    retention_refused: bool = False
     refused: Mapping[str, int] = field(default_factory=dict)  # witness; 1 where it contradicts the trail
 
 

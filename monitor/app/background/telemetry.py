@@ -46,6 +46,7 @@ MetricName = Literal[
     "monitor_notifications_waiting",  # to be sent, by receiver
     "monitor_notifications_given_up",  # never to be sent, by receiver
     "monitor_audit_waiting_seconds",  # of the oldest entry that waits to be sealed
+    "monitor_retention_refused",  # 1 while retention removes nothing, since a clock may be ahead; where it last ran
     "monitor_audit_refused",  # 1 while a witness contradicts the trail, and nothing is sealed; by witness
 ]
 Read = Callable[[datetime], Figures]
@@ -57,7 +58,7 @@ def figures_of(application: Application) -> Read:
 
     def read(now: datetime) -> Figures:
         figures = TelemetryStore(application.engine).figures(now)
-        return replace(figures, refused=application.auditing.refused())
+        return replace(figures, refused=application.auditing.refused(), retention_refused=application.retention_refused)
 
     return read
 
@@ -120,7 +121,10 @@ class StoreCollector:
 
 
 class Answers:
-    """Adds up the growth of the hourly counts since the first look; a revised verdict is added, never subtracted."""
+    """Adds up the growth of the hourly counts since the first look; a revised verdict is added, never subtracted.
+
+    Apps without an answer in the counted hours are left out, so that names that never come again do not add up.
+    """
 
     def __init__(self) -> None:
         self.totals: Mapping[tuple[str, str], int] = {}
@@ -129,7 +133,8 @@ class Answers:
     def seen(self, hours: Mapping[tuple[datetime, str, str], int]) -> None:
         """Takes the hourly counts as they are now; those of the first look count as old."""
         before = hours if self._before is None else self._before
-        totals = Counter(self.totals)
+        recent = {app for _, app, _ in hours}
+        totals = Counter({(app, verdict): total for (app, verdict), total in self.totals.items() if app in recent})
         for (hour, app, verdict), number in hours.items():
             totals[app, verdict] += max(number - before.get((hour, app, verdict), 0), 0)
         self.totals, self._before = totals, hours
@@ -196,6 +201,11 @@ def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Itera
     yield _gauge("monitor_notifications_waiting", "Notifications to be sent.", _one(f.waiting), "receiver")
     yield _gauge("monitor_notifications_given_up", "Notifications never sent.", _one(f.given_up), "receiver")
     yield _gauge("monitor_audit_waiting_seconds", "By which sealing is behind storing.", [((), f.unsealed)])
+    yield _gauge(
+        "monitor_retention_refused",
+        "Whether retention waits for a person to confirm it.",
+        [((), float(f.retention_refused))],
+    )
     yield _gauge("monitor_audit_refused", "Whether a witness contradicts the audit trail.", _one(f.refused), "witness")
 
 

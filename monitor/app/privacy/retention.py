@@ -1,4 +1,8 @@
-"""Removes what is past its retention: `monitor retention`, and once a day during `monitor run`."""
+"""Removes what is past its retention: `monitor retention`, and once a day during `monitor run`.
+
+A clock that is ahead would remove for good what is not due. So the earlier of this host's clock and the database's
+counts, and where much is long overdue that earlier rounds should have removed, a person must say that it is right.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,14 @@ from monitor.core.errors import WrongSettings
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.privacy.retention import CutOff, Keeping, Policy
-from monitor.store.privacy.retention import DueRows, Retention
+from monitor.store.privacy.retention import OVERDUE, DueRows, Retention
 
 log = logging.getLogger(__name__)
 PATIENCE = 300.0  # seconds of waiting for a database before giving up
 BY = "retention"  # recorded as the person when the timer removes
+MOST_OVERDUE = 0.1  # share of all stored interactions that may be overdue
+SILENT = timedelta(days=2)  # without a new interaction: nothing shows then that the clock is right
+_APART = timedelta(minutes=5)  # of two clocks, from which on the difference is logged
 _DAY = 86_400.0
 
 
@@ -29,6 +36,40 @@ def due(retention: Retention, policy: Policy, now: datetime) -> list[DueRows]:
     """The rows that are due for removal now, by month, app and verdict."""
     cut_offs = policy.cut_offs(retention.apps(), now)
     return [part for month in retention.parts(cut_offs) for part in _gone(retention.due(month, cut_offs))]
+
+
+def trusted_time(retention: Retention, now: datetime) -> datetime:
+    """`now`, or the time of the database's clock if that is earlier."""
+    there = retention.clock()
+    if now - there > _APART:
+        log.warning(
+            "this host's clock (%s) is ahead of the database's (%s): set it right; retention goes by the database's",
+            f"{now:%Y-%m-%d %H:%M}",
+            f"{there:%Y-%m-%d %H:%M}",
+        )
+    return min(now, there)
+
+
+def doubt(retention: Retention, parts: Sequence[DueRows], now: datetime) -> str | None:
+    """Why the rows in `parts` should not go at `now` unless a person confirms it; None if nothing speaks against it.
+
+    Rows are overdue if they have been due, and stored, for `OVERDUE`: rounds run once a day, so there are none unless
+    rounds were missed, a length was shortened, or a clock has jumped ahead. More than `MOST_OVERDUE` of what is stored
+    is in doubt, and any at all where nothing new was stored for `SILENT`.
+    """
+    overdue = sum(part.overdue for part in parts)
+    if not overdue:
+        return None
+    stored, newest = retention.stored()
+    silent = newest is None or now - newest > SILENT
+    if overdue <= MOST_OVERDUE * stored and not silent:
+        return None
+    since = f", and nothing was stored since {newest:%Y-%m-%d %H:%M}" if silent and newest is not None else ""
+    return (
+        f"{overdue} of {stored} interactions have been due for more than {OVERDUE.days} days{since}: rounds were "
+        f"missed, a length was shortened, or a clock is ahead. If {now:%Y-%m-%d %H:%M} UTC is the right time and "
+        "`monitor retention --dry-run` lists what is to go, run `monitor retention --yes`"
+    )
 
 
 def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[DueRows]:
@@ -63,9 +104,14 @@ def scheduled_retention(application: Application) -> Iterator[None]:
     def remove_due() -> None:
         with retention.holding() as ours, suppress(Interrupted):
             if ours:
-                removed = remove(
-                    retention, policy, by=BY, now=application.now(), again=Retry(stop=stop, patience=PATIENCE)
-                )
+                again = Retry(stop=stop, patience=PATIENCE)
+                now = again(lambda: trusted_time(retention, application.now()))
+                why = again(lambda: doubt(retention, due(retention, policy, now), now))
+                application.retention_refused = why is not None
+                if why is not None:
+                    log.error("retention removed nothing: %s", why)
+                    return
+                removed = remove(retention, policy, by=BY, now=now, again=again)
                 if removed:
                     log.info("retention removed %d interactions", sum(part.due for part in removed))
 

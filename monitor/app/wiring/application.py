@@ -51,6 +51,7 @@ class Application:
     def __init__(self, settings: Settings, *, now: Callable[[], datetime] = utc_now) -> None:
         self.settings = settings
         self.now = now
+        self.retention_refused = False  # whether the last round of retention waits for a person to confirm it
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
@@ -160,7 +161,7 @@ class Application:
         from monitor.app.wiring.models import token_encoder
         from monitor.assess.embed.cache import CachedTokenEncoder
 
-        inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder)
+        inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder, self._closing)
         own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
         return CachedTokenEncoder(inner, self.settings.embedding.token_cache_bytes, embedder=own)
 

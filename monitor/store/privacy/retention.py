@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from sqlalchemy import Connection, Engine, TextClause, text
 
@@ -28,6 +28,7 @@ from monitor.store.report.reports import blank_reported
 
 RETENTION_LOCK = 7_305_106
 BATCH = 5_000  # interactions of one transaction
+OVERDUE = timedelta(days=2)  # since when a row has been stored and due that earlier rounds should have removed
 DEFAULT = "default"
 _PART = re.compile(r"interaction_(?P<name>[0-9]{4}_[0-9]{2}|default)")
 _APPS = text("""
@@ -54,7 +55,8 @@ _AT = f"""
 """
 _COUNT = """
     SELECT i.app, coalesce(a.verdict, '') AS verdict, cut.before, count(*) AS stored,
-        count(*) FILTER (WHERE {at} < cut.before) AS due
+        count(*) FILTER (WHERE {at} < cut.before) AS due,
+        count(*) FILTER (WHERE greatest({at}, i.stored_at) < cut.before - CAST(:overdue AS interval)) AS overdue
     FROM {rows} LEFT JOIN {cut} ON cut.app = i.app AND cut.verdict = coalesce(a.verdict, '')
     GROUP BY 1, 2, 3 ORDER BY 1, 2
 """
@@ -108,6 +110,7 @@ _OF_MONTH = """
 class DueRows:
     """How many of the `stored` interactions of an app and verdict, in one partition of the table, are `due` to go.
 
+    `overdue` ones have been due, and stored, for `OVERDUE` already.
     `month` is None for the default partition, `verdict` without an assessment, and `before` where all are kept.
     """
 
@@ -117,6 +120,7 @@ class DueRows:
     before: datetime | None
     stored: int
     due: int
+    overdue: int = 0
 
 
 class Retention:
@@ -128,6 +132,18 @@ class Retention:
     def holding(self) -> AbstractContextManager[bool]:
         """Tries to be the only process that removes, for the block; yields whether it is."""
         return advisory_lock(self._engine, RETENTION_LOCK)
+
+    def clock(self) -> datetime:
+        """The time by the clock of the database."""
+        with retriable(), self._engine.connect() as connection:
+            now: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+            return now
+
+    def stored(self) -> tuple[int, datetime | None]:
+        """How many interactions are stored, and when the newest was; reads all of them."""
+        with retriable(), self._engine.connect() as connection:
+            number, newest = connection.execute(text("SELECT count(*), max(stored_at) FROM interaction")).one()
+            return number, newest
 
     def apps(self) -> list[str]:
         """The apps with stored interactions."""
@@ -224,9 +240,15 @@ def _due(connection: Connection, month: date | None, cut_offs: Sequence[CutOff])
         return []
     return [
         DueRows(
-            app=row.app, verdict=_verdict(row.verdict), month=month, before=row.before, stored=row.stored, due=row.due
+            app=row.app,
+            verdict=_verdict(row.verdict),
+            month=month,
+            before=row.before,
+            stored=row.stored,
+            due=row.due,
+            overdue=row.overdue,
         )
-        for row in connection.execute(_statement(_COUNT, part), _cuts(cut_offs))
+        for row in connection.execute(_statement(_COUNT, part), {**_cuts(cut_offs), "overdue": OVERDUE})
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -61,6 +62,23 @@ def test_retention_from_what_would_go_to_the_recount(monitor, replayed, event, r
     assert replayed(event("q-1", **OLD), event("q-3"))["duplicate"] == 2
     wrong = monitor.run("retention", RETENTION__KEEP="soon")
     assert (wrong.returncode, "'soon' is not a duration" in wrong.stderr) == (2, True)
+
+
+def test_retention_in_doubt_waits_for_the_command_that_it_prints(monitor, replayed, event, rows):
+    """As after a clock has jumped ahead by years: what is stored seems to be from long ago."""
+    replayed(event("q-1", **OLD), event("q-2", **OLD))
+    rows("UPDATE interaction SET stored_at = '2020-02-15T10:00:00Z'")
+    keep = {"RETENTION__KEEP": "400d"}
+    refused = monitor.run("retention", **keep)
+    assert (refused.returncode, "2 interactions would be removed" in refused.stdout) == (1, True)
+    assert "nothing was removed: 2 of 2 interactions have been due for more than 2 days" in refused.stderr
+    assert "nothing was stored since 2020-02-15 10:00" in refused.stderr
+    would = monitor.json("retention", "--dry-run", **keep)
+    assert (would["interactions"], "a clock is ahead" in would["refused"]) == (2, True)
+    assert rows("SELECT count(*) FROM interaction") == [(2,)]
+    printed = re.findall(r"`monitor ([^`]*)`", refused.stderr)[-1].split()
+    assert "2 interactions removed" in monitor.run(*printed, **keep).stdout
+    assert rows("SELECT count(*) FROM interaction") == [(0,)]
 
 
 def test_erasing_a_conversation(monitor, replayed, event, rows):
