@@ -17,6 +17,7 @@ from monitor.web.app import create_app
 from monitor.web.base.access import Role
 from monitor.web.base.guard import Guard
 from tests.factories.answers import NOON
+from tests.rig.store.keys import SIGNER
 
 HERE = "http://127.0.0.1:8080"
 NUMBERS = count(1)  # so that no two tokens have one name
@@ -77,7 +78,7 @@ def moving() -> Clock:
 
 @pytest.fixture
 def make_site(database, monkeypatch, moving):
-    """Makes sites over the test's database; keywords are settings by their environment names."""
+    """Makes sites over the test's database, with its audit key; keywords are settings by their environment names."""
     monkeypatch.setenv("MONITOR_DATABASE_URL", database)
     monkeypatch.setenv("MONITOR_EMBEDDING__PROVIDER", "hash")
     made = []
@@ -86,6 +87,10 @@ def make_site(database, monkeypatch, moving):
         for name, value in settings.items():
             monkeypatch.setenv(f"MONITOR_{name}", value)
         application = Application(load_settings(), now=moving)
+        key = application.auditing.key_file
+        key.parent.mkdir(parents=True, exist_ok=True)
+        key.touch(mode=0o600)
+        key.write_text(SIGNER.private_key)
         made.append(Site(application, moving, **(guard or {})))
         return made[-1]
 
