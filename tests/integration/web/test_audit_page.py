@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
 import pytest
 
+from monitor.audit.recovery import Head, Recovery
+from monitor.store.audit.recovery import SealedRecovery
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.audit.page import JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
@@ -169,6 +172,26 @@ def test_an_export_is_refused_with_a_sentence(site):
     assert client.post("/audit/export", data={"csrf": csrf, "from": "soon"}).status_code == 422
     operator, hers = site.signed_in("operator")
     assert operator.post("/audit/export", data={"csrf": hers}).status_code == 403
+
+
+def test_a_recovery_from_a_backup_is_shown_with_each_verification(sealed):
+    auditor, csrf = sealed.signed_in("auditor")
+    auditor.post("/audit/verify", data={"csrf": csrf})
+    waited(sealed)
+    recovery = Recovery(
+        by="<b>ann</b>",
+        at="2025-11-21T12:00:00+00:00",
+        reason="the disk failed",
+        restored=Head(4, "root"),
+        signed=4,
+        witnesses=(),
+        lost=(Head(9, "root"),),
+    )
+    last = sealed.app.state.verification
+    last.result = replace(last.result, recoveries=(SealedRecovery(index=4, recovery=recovery),))
+    text = auditor.get("/audit").text
+    assert "Leaf 4 is a recovery from a backup, by &lt;b&gt;ann&lt;/b&gt; at 2025-11-21T12:00:00+00:00" in text
+    assert "the disk failed. Leaves 4 to 8 of the earlier history were lost." in text
 
 
 def test_nothing_is_exported_before_anything_is_signed(site, tmp_path):
