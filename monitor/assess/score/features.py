@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Final, NamedTuple
@@ -18,7 +18,7 @@ from monitor.assess.embed.batch import EncodedInteraction
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.score.alignment import Passage, SentenceAlignment, Source
 from monitor.assess.score.alignment_limit import within_reach
-from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, missing
+from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, facts, not_held, spelled_out
 from monitor.assess.score.facts.negation import LONGEST, contradicts
 from monitor.assess.score.grounding import CONTRADICTION, NAME, NUMBER, SentenceSupport, grounding
 from monitor.assess.score.overlap import overlap
@@ -95,7 +95,10 @@ def gather_evidence(
     source = Source.of(reached, passages)
     stating = [s for s in sentences if s.states] or list(sentences)
     spans = [(s.start, s.end) for s in stating]
-    aligned = source.align(_tokens_of(stating, sentences, encoded.answer), spans)
+    stated, documents = facts(answer), FactIndex.of(_few(texts))
+    aligned = source.align(
+        _not_spelled(_tokens_of(stating, sentences, encoded.answer), spelled_out(stated, documents), spans), spans
+    )
     carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
     source_sentences: dict[Passage, list[str]] = {}
     for passage in {a.passage for _, a in carried}:
@@ -103,8 +106,8 @@ def gather_evidence(
     pairs = [_pair(interaction, span, a, source_sentences[a.passage]) for span, a in carried]
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
-        held = FactIndex.of([*_few(texts), interaction.question])
-        lacking = [f for f in missing(answer, held) if _span_of(f, spans) is not None]
+        held = FactIndex(parts=documents.parts + FactIndex.of([interaction.question]).parts)
+        lacking = [f for f in not_held(stated, held) if _span_of(f, spans) is not None]
         pairs = _with_conflicts(pairs, lacking, texts)
     row: dict[str, float | None] = {}
     if carried:
@@ -130,6 +133,24 @@ def _tokens_of(stating: Sequence[AnswerPart], sentences: Sequence[AnswerPart], a
         return answer
     owners = np.searchsorted([s.start for s in sentences[1:]], answer["start"], side="right")
     return answer[np.isin(owners, [i for i, s in enumerate(sentences) if s.states])]
+
+
+def _not_spelled(answer: Tokens, words: Iterable[Span], sentences: Sequence[Span]) -> Tokens:
+    """The tokens but those of `words`, of which alignment knows only that they are written otherwise in the documents.
+
+    A sentence that would lose all of its tokens keeps them.
+    """
+    kept = np.ones(len(answer), bool)
+    for start, end in words:
+        first, last = np.searchsorted(answer["start"], [start, end])
+        kept[first:last] = False
+    if kept.all():
+        return answer
+    owners = np.searchsorted([start for start, _ in sentences], answer["start"], side="right")
+    left = np.bincount(owners, weights=kept, minlength=len(sentences) + 1)
+    kept |= left[owners] == 0
+    remaining: Tokens = answer[kept]
+    return remaining
 
 
 def _carried(

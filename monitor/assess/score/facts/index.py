@@ -61,6 +61,10 @@ class FactIndex:
             for part in self.parts
         )
 
+    def has_word(self, folded: str) -> bool:
+        """Whether one of the texts has the word, given in lower case without accents."""
+        return any(folded in part.words for part in self.parts)
+
     def _holds_name(self, fact: Fact) -> bool:
         words = [word for word in fact.key if isinstance(word, str)]
         if all(any(_holds_word(part, word) for part in self.parts) for word in words):
@@ -75,7 +79,12 @@ class FactIndex:
 
 def missing(answer: str, index: FactIndex) -> tuple[Fact, ...]:
     """The facts of the answer that no text of the index holds, in order."""
-    return tuple([fact for fact in facts(answer) if not index.holds(fact)])
+    return not_held(facts(answer), index)
+
+
+def not_held(stated: Iterable[Fact], index: FactIndex) -> tuple[Fact, ...]:
+    """Those of the facts that no text of the index holds, in order."""
+    return tuple([fact for fact in stated if not index.holds(fact)])
 
 
 def _holds_word(part: _TextFacts, word: str) -> bool:

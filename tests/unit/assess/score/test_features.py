@@ -180,6 +180,18 @@ def test_a_number_of_another_kind_is_missing_and_contradicts_nothing():
     assert got.features["grounding"] == pytest.approx(of_one_sentence(answer, NUMBER), abs=CLOSE)
 
 
+def test_a_number_in_words_is_carried_as_well_as_the_same_in_figures():
+    figures, words, other = values(KEPT, KEPT.replace("30", "thirty"), KEPT.replace("30", "forty"))
+    assert words["aligned"] == pytest.approx(0, abs=CLOSE)
+    assert words["grounding"] >= figures["grounding"] - CLOSE
+    assert other["grounding"] < words["grounding"]
+
+
+def test_a_sentence_of_number_words_alone_is_still_aligned():
+    (got,) = values("Thirty.")
+    assert got["aligned"] is not None
+
+
 def test_a_number_of_the_question_is_not_missing():
     answer = KEPT.replace("30", "90")
     assert found(answer, question="Are they kept for 90 days?").features["missing_numbers"] == 0
