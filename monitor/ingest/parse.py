@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
+from monitor.privacy.masking import redact, redact_head
 
 JsonObject: TypeAlias = dict[str, Json]
 
@@ -54,7 +56,7 @@ def path_of(parts: Sequence[str | int]) -> str:
     for part in parts:
         if isinstance(part, int):
             path += f"[{part}]"
-        elif _PLAIN_KEY.fullmatch(part):
+        elif _is_plain(part):
             path += f".{part}" if path else part
         else:
             path += f"[{shown(part)}]"
@@ -64,13 +66,19 @@ def path_of(parts: Sequence[str | int]) -> str:
 
 
 def shown(value: Json) -> str:
-    """A value for an error message: in ASCII, at most about 80 characters."""
+    """A value for an error message: masked, in ASCII, at most about 80 characters."""
     if isinstance(value, str):
-        value = value[:_SHOWN_CHARS]
+        value = redact_head(value, _SHOWN_CHARS)
     elif not isinstance(value, bool | int | float | None):
         return kind(value)
-    text = json.dumps(value)
+    text = redact(json.dumps(value))
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+
+
+@lru_cache(1_024)
+def _is_plain(key: str) -> bool:
+    """Whether a key is a name that needs no quotes and holds nothing personal."""
+    return _PLAIN_KEY.fullmatch(key) is not None and redact(key) == key
 
 
 def kind(value: Json) -> str:

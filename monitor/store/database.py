@@ -54,6 +54,7 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
         return create_engine(
             plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
             pool_pre_ping=True,
+            hide_parameters=True,  # errors must not print values
             max_overflow=overflow,
             connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
             execution_options={} if queue_key is None else {QUEUE_KEY: queue_key},
@@ -75,7 +76,7 @@ def retriable() -> Iterator[None]:
         raise Retriable("database: all connections of this process are taken") from None
     except (psycopg.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        message = f"database: {str(cause).strip()}"
+        message = f"database: {_words(cause)}"
         if isinstance(cause, psycopg.errors.InvalidPassword | psycopg.errors.InvalidAuthorizationSpecification):
             raise Fatal(message) from None
         if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
@@ -83,6 +84,16 @@ def retriable() -> Iterator[None]:
         if isinstance(cause, _PASSING) or isinstance(error, OperationalError):
             raise Retriable(message) from error
         raise Fatal(message) from error
+
+
+def _words(cause: BaseException | None) -> str:
+    """What the server says, without its details and context, which quote rows; of a value that it refuses, the kind."""
+    if not isinstance(cause, psycopg.Error) or cause.diag.message_primary is None:
+        return str(cause).strip()
+    said, hint = cause.diag.message_primary, cause.diag.message_hint
+    if isinstance(cause, psycopg.DataError):
+        said = said.partition(":")[0]
+    return f"{said} ({hint})" if hint else said
 
 
 @contextmanager

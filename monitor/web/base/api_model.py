@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,7 @@ from monitor.core.model import Json
 from monitor.privacy.masking import redact, redact_part
 
 _FOREIGN = frozenset({"metadata"})  # the chatbot chooses the names within
-# These hold identifiers and our own words; masked, they would identify nothing.
-_NAMES = frozenset({"id", "document_id", "kind", "match", "mode", "model", "origin", "prompt_hash"})
+_OWN = frozenset({"kind", "match", "mode", "model", "origin", "prompt_hash"})  # these hold words of our own
 
 
 class ApiResponse(BaseModel):
@@ -78,23 +78,38 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def masked(value: Json, names: frozenset[str] = _NAMES) -> Json:
-    """`value` with every text masked, except the values of `names`."""
+def masked(value: Json) -> Json:
+    """`value` with every text masked, ids of documents included, but for what is our own."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        return [masked(item, names) for item in value]
+        return [masked(item) for item in value]
     if isinstance(value, dict):
         return {
-            name: item if name in names else masked(item, frozenset() if name in _FOREIGN else names)
+            name: item if name in _OWN else _throughout(item) if name in _FOREIGN else masked(item)
             for name, item in value.items()
         }
     return value
 
 
 def masked_throughout(value: Mapping[str, Json]) -> dict[str, Json]:
-    """`value` with names and values masked: the chatbot chooses both."""
-    return {redact(name): masked(item, frozenset()) for name, item in value.items()}
+    """`value` with names and values masked at every depth: the chatbot chooses both.
+
+    Names that are alike when masked are numbered, so that none is lost.
+    """
+    result: dict[str, Json] = {}
+    seen = Counter[str]()
+    for name, item in value.items():
+        hidden = redact(name)
+        seen[hidden] += 1
+        result[hidden if seen[hidden] == 1 else f"{hidden} ({seen[hidden]})"] = _throughout(item)
+    return result
+
+
+def _throughout(value: Json) -> Json:
+    if isinstance(value, dict):
+        return masked_throughout(value)
+    return [_throughout(item) for item in value] if isinstance(value, list) else masked(value)
 
 
 def masked_support(
@@ -102,7 +117,14 @@ def masked_support(
 ) -> list[dict[str, Any]]:
     """Supporting documents masked; one that is a part of a retrieved document looks as it does there."""
     texts = {document["id"]: document["text"] for document in reversed(retrieved)}
-    return [{**piece, "text": _masked_piece(piece, texts.get(piece["document_id"]))} for piece in supporting]
+    return [
+        {
+            **piece,
+            "text": _masked_piece(piece, texts.get(piece["document_id"])),
+            "document_id": masked(piece["document_id"]),
+        }
+        for piece in supporting
+    ]
 
 
 def _masked_piece(piece: Mapping[str, Any], document: str | None) -> str:

@@ -92,12 +92,13 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
     evidence: dict[str, Any] = row["evidence"] or {}  # empty after an erasure
     support: Any = row["support"] or {}
     missing: Any = evidence.get("missing", [])
+    alignment: Any = evidence.get("alignment", [])
     if not clear:
         documents = masked_support(support.get("documents", []), row["retrieved_documents"])
         hidden: Any = masked(support)
         support = {**hidden, "documents": documents}
         missing = [{**fact, "text": redact_part(row["answer"], fact["start"], fact["end"])} for fact in missing]
-    alignment: Any = evidence.get("alignment", [])
+        alignment = [{**pair, "document_id": masked(pair["document_id"])} for pair in alignment]
     return Assessment(
         id=row["id"],
         app=row["app"],

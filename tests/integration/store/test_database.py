@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
+from sqlalchemy import text
 
-from monitor.store.database import advisory_lock
+from monitor.core.errors import MonitorError
+from monitor.store.database import advisory_lock, retriable
 
 NUMBER = 4711
 
@@ -28,3 +31,30 @@ def test_a_lock_whose_session_was_ended_ends_without_an_error(engine, rows):
         assert ours
     with advisory_lock(engine, NUMBER) as ours:
         assert ours
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("INSERT INTO api_token (id, name) VALUES (:value, :value)", 'null value in column "role" of relation'),
+        ("SELECT CAST(:value AS integer)", "invalid input syntax for type integer"),
+        ("INSERT INTO rollup_label VALUES (:value, :value), (:value, :value)", "duplicate key value violates unique"),
+    ],
+)
+def test_an_error_repeats_no_value(engine, statement, said):
+    with pytest.raises(MonitorError) as caught, retriable(), engine.begin() as connection:
+        connection.execute(text(statement), {"value": "ada@example.org"})
+    assert said in str(caught.value)
+    assert "ada" not in str(caught.value)
+
+
+def test_an_error_of_a_copy_repeats_no_row(writer):
+    refused = pytest.raises(MonitorError)
+    into = "COPY ingest_minute FROM STDIN"
+    with refused as caught, writer.transaction() as connection, connection.cursor().copy(into) as copy:
+        copy.write_row(("ada@example.org", "x", "1", "1"))
+    assert "invalid input syntax" in str(caught.value)
+    assert "ada" not in str(caught.value)

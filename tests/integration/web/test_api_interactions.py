@@ -105,6 +105,34 @@ def test_a_part_of_a_masked_text_is_masked_as_the_whole_is(viewer, writer):
     assert got(viewer, "interactions")["items"][0]["topic"] == "[e-mail]"
 
 
+def test_ids_of_documents_and_names_of_metadata_are_masked(viewer, auditor, writer):
+    mail, other = "ada@example.org", "bob@example.org"
+    piece = SupportingDocument(text="Deleted", document_id=mail, start=0, end=7)
+    nested = {mail: {other: [{mail: "x"}]}, other: {"id": mail}}
+    it = an_assessment(
+        retrieved_documents=(Document(id=mail, text="Deleted snapshots.", source=mail, metadata=nested),),
+        supporting_documents=(piece,),
+        support=Support(origin=Origin.LOGGED, documents=(piece,)),
+        evidence=replace(SOME_EVIDENCE, alignment=(replace(SOME_EVIDENCE.alignment[0], document_id=mail),)),
+        tags={mail: "x", other: "y"},
+        occurred_at=at(-1),
+    )
+    writer.write(a_batch(it))
+    shown = got(viewer, "interactions/support-bot/q-1")
+    assert "@example.org" not in json.dumps(shown)
+    assert shown["tags"] == {"[e-mail]": "x", "[e-mail] (2)": "y"}
+    (document,) = shown["retrieved_documents"]
+    assert document["metadata"] == {"[e-mail]": {"[e-mail]": [{"[e-mail]": "x"}]}, "[e-mail] (2)": {"id": "[e-mail]"}}
+    assessed = shown["assessment"]
+    named = [
+        document["id"],
+        *(one["document_id"] for one in (*assessed["alignment"], *assessed["support"]["documents"])),
+    ]
+    assert named == ["[e-mail]"] * 3
+    clear = got(auditor, "interactions/support-bot/q-1", clear="true")
+    assert clear["retrieved_documents"][0]["metadata"] == nested
+
+
 def test_one_has_everything_that_is_known_of_it(viewer, writer):
     its = an_assessment(answer=SECRET, model="gpt-x", tags={"topic": "storage"}, conversation_id="c-1")
     writer.write(a_batch(its))

@@ -147,3 +147,19 @@ def test_hostile_keys_and_values_are_never_repeated_whole():
     assert len(shown(10**4000)) < 100
     assert shown("\x00\ud800") == '"\\u0000\\ud800"'
     assert shown({"a": 1}) == "an object"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("ada@example.org", '"[e-mail]"'),
+        ("x" * 75 + " ada@example.org", '"' + "x" * 75 + ' [e-mail]"…'),
+        (4111111111111111, "[card]"),
+        ("sk-abcdefghijklmnop1234", '"[key]"'),
+    ],
+)
+def test_a_value_that_is_refused_is_masked(value, said):
+    assert shown(value).rstrip("…").strip('"') in said
+    assert path_of(("tags", str(value))).startswith("tags[")
+    for part in ("ada", "4111", "abcdefgh"):
+        assert part not in shown(value) + path_of(("tags", str(value)))
