@@ -25,6 +25,7 @@ Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 GRACE = 2.0  # seconds that a read may block after the other stages have stopped
+FINISH_WITHIN = 15.0  # seconds after `stop` for the batches in flight; less than supervisors wait before they kill
 _LOOK_UP = 0.1  # seconds between two looks of a waiting stage at whether another stage failed
 
 
@@ -68,9 +69,11 @@ class _Decoded:
 class Stages:
     """Moves everything from `source` to `store`.
 
-    `stop` ends the fetching; batches in flight are finished. `written` is called after each commit, in order, with the
-    batch and its ledger, on the thread that called `run`. With `set_aside_after`, interactions that cannot be assessed
-    for that many seconds are stored as pending; after that, each batch is tried once only, until one succeeds.
+    `stop` ends the fetching; batches in flight are finished, unless that takes over `finish_within` seconds: then they
+    are left to the next start, which reads them again, since nothing was acknowledged. `written` is called after each
+    commit, in order, with the batch and its ledger, on the thread that called `run`. With `set_aside_after`,
+    interactions that cannot be assessed for that many seconds are stored as pending; after that, each batch is tried
+    once only, until one succeeds.
     """
 
     source: Source
@@ -84,6 +87,7 @@ class Stages:
     batch_bytes: int
     poll_seconds: float
     set_aside_after: float | None = None
+    finish_within: float = FINISH_WITHIN
 
     def run(self) -> Tally:
         """Runs until the source ends or `stop` is set; returns the ledger of the run.
@@ -102,6 +106,8 @@ class _Run:
         self._aborted = Event()  # a stage has failed
         self._polling = Event()  # a call of `poll` is running
         self._abandoned = Event()  # … and nothing waits for it any more
+        self._ended = Event()  # everything is written, or nothing more will be
+        self._in_hand: _Decoded | None = None  # what is being assessed
         self._failures: list[BaseException] = []
         self._decoded: _Handover[_Decoded] = _Handover(self._aborted)
         self._assessed: _Handover[Batch] = _Handover(self._aborted)
@@ -114,7 +120,8 @@ class _Run:
         for thread in (self._fetching, assessing, self._thread(self._watch)):
             thread.start()
         self._guarded(self._write)
-        assessing.join()
+        self._ended.set()
+        assessing.join(GRACE)  # a batch that it still has in hand was not acknowledged
         self._fetching.join(GRACE)  # a thread stuck in a read holds no batch
         if self._failures:
             raise self._failures[0]
@@ -161,19 +168,33 @@ class _Run:
         self._decoded.put(None)
 
     def _watch(self) -> None:
-        """Ends the fetching when a read blocks past the grace period, such as opening a pipe without a writer."""
-        while self._fetching.is_alive() and not self._aborted.is_set() and not self._stages.stop.is_set():
+        """Ends what takes too long: a read, such as opening a pipe without a writer, and batches after `stop`."""
+        stages = self._stages
+        while self._fetching.is_alive() and not self._aborted.is_set() and not stages.stop.is_set():
             self._fetching.join(_LOOK_UP)
         self._fetching.join(GRACE)
         if self._fetching.is_alive() and self._polling.is_set():
             self._abandoned.set()
             self._decoded.put(None)
+        while not (stages.stop.is_set() or self._ended.wait(_LOOK_UP)):
+            continue
+        if not self._ended.wait(stages.finish_within):
+            log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
+            self._aborted.set()
+
+    def _unfinished(self) -> str:
+        within = f"after {self._stages.finish_within:g} s of stopping"
+        if (batch := self._in_hand) is None:
+            return f"{within}, a batch is still in work"
+        places = ", ".join(f"{o.topic}/{o.partition} from {o.expected or 0} to {o.next}" for o in batch.offsets)
+        return f"{within}, {batch.received} messages are still being assessed ({places})"
 
     def _assess(self) -> None:
         stages = self._stages
         patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
             interactions = item.interactions
+            self._in_hand = item
             assessments: list[Assessment] | None = []
             if interactions:
                 assessments = self._tried(interactions, patience)
@@ -185,6 +206,7 @@ class _Run:
                 offsets=item.offsets,
                 pending=tuple(interactions) if assessments is None else (),
             )
+            self._in_hand = None
             self._assessed.put(batch)
         self._assessed.put(None)
 

@@ -105,7 +105,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
     embedding, llm = settings.embedding, settings.llm
     match embedding.provider:
         case "minilm":
-            return _minilm(embedding, cache_dir)
+            return _minilm(embedding, cache_dir, closing)
         case "openai":
             from monitor.assess.embed.openai import OpenAIEmbedder
 
@@ -130,19 +130,21 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
             return HashEmbedder()
 
 
-def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder) -> TokenEncoder:
+def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder, closing: ExitStack) -> TokenEncoder:
     """The encoder for alignment: the embedder if it gives token vectors, else the embedded model; without a cache."""
     if isinstance(embedder, TokenEncoder):
         return embedder
-    return _minilm(settings.embedding, cache_dir)
+    return _minilm(settings.embedding, cache_dir, closing)
 
 
-def _minilm(embedding: EmbeddingSettings, cache_dir: Path) -> MiniLMEmbedder:
+def _minilm(embedding: EmbeddingSettings, cache_dir: Path, closing: ExitStack) -> MiniLMEmbedder:
     from monitor.assess.embed.minilm import MiniLMEmbedder
 
-    return MiniLMEmbedder(
+    model = MiniLMEmbedder(
         cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
     )
+    closing.callback(model.close)
+    return model
 
 
 def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:

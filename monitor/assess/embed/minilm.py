@@ -87,6 +87,10 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
         options.enable_mem_pattern = False  # it would plan the memory again for every shape
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
+    def close(self) -> None:
+        """Begins no more runs, so that the end of the program waits only for those that are running."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
     @property
     @override
     def model(self) -> str:

@@ -83,7 +83,7 @@ def prose(text: str) -> str:
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with the characters `[start, end)` of each span overwritten by tabs. Spans are in order, without overlap."""
+    """`text` with the characters `[start, end)` of each span overwritten by tabs; they are in order."""
     pieces, done = [], 0
     for start, end in spans:
         pieces += [text[done:start], "\t" * (end - start)]

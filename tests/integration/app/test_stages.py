@@ -339,3 +339,25 @@ def test_a_read_that_never_returns_is_given_up_on_after_a_stop():
     tally = stages(source, store, stop=stop).run()
     released.set()
     assert (tally.received, source.stored_values) == (10, numbers(10))
+
+
+def test_a_batch_that_is_not_through_in_time_after_stop_is_left_to_the_next_start(caplog):
+    stop, assessing, release = Event(), Event(), Event()
+    source, store = ListSource(20, endless=True), MemoryStore()
+
+    def assess_slowly(interactions):
+        if interactions[0].id != "0":
+            assessing.set()
+            release.wait(PATIENT)
+        return assess(interactions)
+
+    def stop_then(_batch, _tally):
+        assert assessing.wait(PATIENT)
+        stop.set()
+
+    running = stages(source, store, stop=stop, assess=assess_slowly, written=stop_then, finish_within=0.1)
+    assert running.run().received == 10
+    release.set()
+    assert source.stored_values == numbers(10)
+    assert "10 messages are still being assessed (list/0 from 10 to 20)" in caplog.text
+    assert "the next start reads it again" in caplog.text

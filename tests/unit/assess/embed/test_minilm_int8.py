@@ -138,7 +138,7 @@ def test_the_setting_chooses_the_build_of_embedder_and_token_encoder(folder):
     with ExitStack() as closing:
         chosen = embedder(settings, folder, closing)
     assert chosen.model == "all-MiniLM-L6-v2/int8"
-    assert token_encoder(settings, folder, chosen) is chosen
+    assert token_encoder(settings, folder, chosen, closing) is chosen
 
 
 def test_the_shipped_profile_has_the_same_numbers_as_that_of_float32(fp32, int8):

@@ -1,0 +1,78 @@
+"""SIGTERM ends `monitor run` within its grace although an event is being assessed without an end, and loses nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.rig.commands import ROOT
+from tests.rig.installation import Running
+from tests.rig.waiting import until
+
+# The program, but for a stage that never gets through with some events, and a grace of a second.
+SCRIPT = """
+import functools
+import sys
+import time
+
+from monitor.app import stages
+from monitor.assess.embed.hashing import HashEmbedder
+
+stages.Stages = functools.partial(stages.Stages, finish_within=1.0)
+encode = HashEmbedder.encode
+
+
+def slow(self, texts):
+    if any("slow" in text for text in texts):
+        print("assessing", flush=True)
+        while True:
+            {work}
+    return encode(self, texts)
+
+
+if __name__ == "__main__":  # not in the processes that seal and work off
+    HashEmbedder.encode = slow
+    from monitor.__main__ import main
+
+    main()
+"""
+WORK = {"it waits": "time.sleep(1)", "it computes": "pass", "it holds the interpreter": "sum(range(20_000_000))"}
+
+
+@pytest.mark.parametrize("work", list(WORK))
+def test_sigterm_ends_a_stage_that_does_not_end(monitor, log, event, rows, stored, tmp_path, work):
+    script = tmp_path / "slow_monitor.py"
+    script.write_text(SCRIPT.format(work=WORK[work]))
+    settings = {"EMBEDDING__PROVIDER": "hash", "INGEST__BATCH_MS": "20", "INGEST__BATCH_EVENTS": "1"}
+    log.write_text(event("1"))
+    out, err = tmp_path / "slow.out", tmp_path / "slow.err"
+    with out.open("w") as out_file, err.open("w") as err_file:
+        process = subprocess.Popen(
+            [sys.executable, script, "run", log],
+            env={**monitor.environment(settings), "PYTHONPATH": str(ROOT)},
+            cwd=tmp_path,
+            stdout=out_file,
+            stderr=err_file,
+        )
+    running = Running(process, out, err)
+    try:
+        stored(1)
+        with log.open("a") as appended:
+            appended.write(event("2", answer="This is slow.") + event("3"))
+        until("the slow one is in work", lambda: "assessing" in running.out)
+        process.send_signal(signal.SIGTERM)
+        assert running.ended() == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert "1 messages are still being assessed" in running.err
+    assert "the next start reads it again" in running.err
+    assert "Traceback" not in running.err
+    assert rows("SELECT id FROM interaction") == [("1",)]
+    again = monitor.start("run", log, **settings)
+    stored(3)
+    assert again.terminate() == 0
+    assert "2 received = 2 assessed + 0 duplicate + 0 dead" in again.err
