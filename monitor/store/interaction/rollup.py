@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import eq
 from struct import Struct
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
@@ -17,8 +19,10 @@ from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 if TYPE_CHECKING:
     import psycopg
 
+RollupKey: TypeAlias = tuple[Any, ...]  # the minute, and the name of each label
 KEY = ("minute", "app", "environment", "model", "topic")
 _REAL = Struct("f")  # the type of a stored similarity
+_HOUR = 3_600.0  # seconds
 _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
@@ -81,38 +85,48 @@ def histogram_bin(value: float) -> int:
 
 
 class LabelCap:
-    """Bounds the number of label values for good: the first ones are in `rollup_label`, later ones become OTHER."""
+    """Bounds the number of label values at any time: those in `rollup_label` count by name, others become OTHER.
 
-    def __init__(self, most: dict[str, int] | None = None) -> None:
+    Where all places are taken, a new value takes the place of the one that was not seen for longest, if that was not
+    seen for a day: names that come once cannot shut out those that keep coming.
+    """
+
+    def __init__(self, most: dict[str, int] | None = None, *, clock: Callable[[], float] = monotonic) -> None:
         self._most = most or MOST_VALUES
+        self._clock = clock
         self._known: dict[tuple[str, str], str] = {}
+        self._since = clock()
 
     def resolve(self, connection: psycopg.Connection, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """The value under which each (label, value) counts. Asks the database only for values new to this process."""
-        if len(self._known) > 10 * sum(self._most.values()):
-            self._known.clear()  # values over the limit are remembered too, and must not fill the memory
+        """The value under which each (label, value) counts. Asks the database for each once in an hour."""
+        if self._clock() - self._since >= _HOUR or len(self._known) > 10 * sum(self._most.values()):
+            self.forget()  # values over the limit are remembered too, and must not fill the memory
         unseen = sorted({pair for pair in wanted if pair not in self._known})
-        for label, value in unseen:
-            connection.execute(
-                """INSERT INTO rollup_label SELECT %(label)s, %(value)s
-                   WHERE %(value)s = '' OR (SELECT count(*) FROM rollup_label WHERE label = %(label)s) < %(most)s
-                   ON CONFLICT DO NOTHING""",
-                {"label": label, "value": value, "most": self._most[label]},
-            )
         if unseen:
-            rows = connection.execute(
-                """SELECT label, value FROM rollup_label
-                   WHERE (label, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))""",
-                ([label for label, _ in unseen], [value for _, value in unseen]),
-            ).fetchall()
-            kept = set(rows)
-            for pair in unseen:
-                self._known[pair] = pair[1] if pair in kept else OTHER
+            kept = self._seen(connection, unseen)
+            kept |= {pair for pair in unseen if pair not in kept and self._admitted(connection, *pair)}
+            if refused := [pair for pair in unseen if pair not in kept]:
+                kept |= self._seen(connection, refused)  # another process may have admitted one meanwhile
+            self._known |= {pair: pair[1] if pair in kept else OTHER for pair in unseen}
         return self._known
+
+    def _seen(self, connection: psycopg.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of the values that have a place already; notes that they were seen, unless another process does."""
+        values = [label for label, _ in pairs], [value for _, value in pairs]
+        connection.execute(_REFRESH, values)
+        return set(connection.execute(_STORED, values).fetchall())
+
+    def _admitted(self, connection: psycopg.Connection, label: str, value: str) -> bool:
+        """Whether the value is given a place: a free one, or that of a value that is gone."""
+        wanted = {"label": label, "value": value, "most": self._most[label]}
+        if connection.execute(_ADMIT, wanted).rowcount:
+            return True
+        return bool(connection.execute(_GIVE_WAY, wanted).rowcount and connection.execute(_ADMIT, wanted).rowcount)
 
     def forget(self) -> None:
         """To be called after a rollback, which undoes the storing of label values."""
         self._known.clear()
+        self._since = self._clock()
 
 
 def prepare(connection: psycopg.Connection) -> None:
@@ -132,13 +146,15 @@ def write_rollup(
 
     Upserts are in the order of their keys, so that replicas cannot deadlock.
     """
-    signed = [*((a, 1) for a in assessments), *((a, -1) for a in instead_of)]
+    replaced = list(instead_of)
+    counted = _counted_under(connection, [a.interaction for a in replaced])
+    signed = [*((a, 1) for a in assessments), *((a, -1) for a in replaced)]
     labelled = [(a, sign, _labels(a.interaction)) for a, sign in signed]
     names = cap.resolve(connection, {pair for _, _, pairs in labelled for pair in pairs})
-    minutes: dict[tuple[object, ...], Minute] = {}
+    minutes: dict[RollupKey, Minute] = {}
     for assessment, sign, pairs in labelled:
-        minute = assessment.interaction.occurred_at.replace(second=0, microsecond=0)
-        key = (minute, *(names[pair] for pair in pairs))
+        now = (_minute(assessment.interaction), *(names[pair] for pair in pairs))
+        key = counted.get((assessment.interaction.app, assessment.interaction.id), now)
         minutes.setdefault(key, Minute()).add(assessment, sign)
     with connection.cursor() as cursor:
         with cursor.copy(_COPY) as copy:
@@ -165,6 +181,36 @@ def write_ingest(
     minute = now.replace(second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.executemany(_INGESTED, [(minute, source, *sums[source]) for source in sorted(sums)])
+
+
+def _counted_under(
+    connection: psycopg.Connection, interactions: Sequence[Interaction]
+) -> dict[tuple[str, str], RollupKey]:
+    """The row that counts each of these interactions, by app and id: a label may have lost its place since, or got one.
+
+    Where a minute has several rows that may, the one with the most labels by name.
+    """
+    if not interactions:
+        return {}
+    found: dict[datetime, list[RollupKey]] = {}
+    apps = {OTHER, *(it.app for it in interactions)}
+    for row in connection.execute(_COUNTING, (sorted({_minute(it) for it in interactions}), sorted(apps))):
+        found.setdefault(row[0], []).append(row)
+    counted: dict[tuple[str, str], RollupKey] = {}
+    for it in interactions:
+        values = [value for _, value in _labels(it)]
+        may = [
+            row
+            for row in found.get(_minute(it), ())
+            if all(name in (value, OTHER) for name, value in zip(row[1:], values, strict=True))
+        ]
+        if may:
+            counted[it.app, it.id] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
+    return counted
+
+
+def _minute(it: Interaction) -> datetime:
+    return it.occurred_at.replace(second=0, microsecond=0)
 
 
 def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
@@ -211,6 +257,33 @@ _UPSERT_HOURS = _UPSERT_HOURS_TEMPLATE.format(
     totals=", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES)),
     sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES)),
 )
+_COUNTING = """
+    SELECT minute, app, environment, model, topic FROM verdict_minute WHERE minute = ANY(%s) AND app = ANY(%s)
+"""
+_STORED = """
+    SELECT label, value FROM rollup_label WHERE (label, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+"""
+# A row that another process has locked was seen by it, or gives way to a value of it; nobody waits for that.
+_REFRESH = """
+    WITH old AS (
+        SELECT label, value FROM rollup_label
+        WHERE (label, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+            AND seen_at < now() - interval '50 minutes' FOR UPDATE SKIP LOCKED
+    )
+    UPDATE rollup_label r SET seen_at = now() FROM old WHERE (r.label, r.value) = (old.label, old.value)
+"""
+_ADMIT = """
+    INSERT INTO rollup_label (label, value) SELECT %(label)s, %(value)s
+    WHERE %(value)s = '' OR (SELECT count(*) FROM rollup_label WHERE label = %(label)s) < %(most)s
+    ON CONFLICT (label, value) DO UPDATE SET seen_at = now()
+"""
+_GIVE_WAY = """
+    DELETE FROM rollup_label WHERE (label, value) = (
+        SELECT label, value FROM rollup_label
+        WHERE label = %(label)s AND value <> '' AND seen_at < now() - interval '1 day'
+        ORDER BY seen_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+"""
 _INGESTED = """
     INSERT INTO ingest_minute AS i (minute, source, received, dead) VALUES (%s, %s, %s, %s)
     ON CONFLICT (minute, source) DO UPDATE SET received = i.received + excluded.received, dead = i.dead + excluded.dead

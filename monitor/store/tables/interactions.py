@@ -151,6 +151,7 @@ rollup_label = Table(
     metadata,
     Column("label", Text, primary_key=True),
     Column("value", Text, primary_key=True),
+    Column("seen_at", _time, nullable=False, server_default=text("now()")),  # to the hour
 )
 
 consumer_offset = Table(

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from tests.factories.answers import NOON, an_assessment, clock
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.writing import ROLLUP, write
 
+NUMBERS = count()
 similarities = st.none() | st.integers(-66, 66).map(lambda n: n / 64)  # exact as REAL, some just beyond [-1, 1]
 assessments = st.builds(
     an_assessment,
@@ -55,7 +57,7 @@ def histogram(values):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(assessments, min_size=1, max_size=12), min_size=1, max_size=4))
 def test_the_rollup_is_what_plain_sql_counts(writer, rows, batches):
-    rows("TRUNCATE interaction_key, interaction, assessment, verdict_minute")
+    rows("TRUNCATE interaction_key, interaction, assessment, audit_secret, verdict_minute")
     for number, batch in enumerate(batches):
         fresh = [replace(a, interaction=replace(a.interaction, id=f"{number}-{i}")) for i, a in enumerate(batch)]
         write(writer, *fresh, *fresh[:2])  # a duplicate is not counted twice
@@ -96,6 +98,60 @@ def test_a_label_seen_before_is_known_however_many_came_since(writer, rows):
     for number in range(100):
         write(writer, an_assessment(id=str(number), tags={"topic": f"topic {number}"}))
     assert rows("SELECT sum(total)::bigint FROM verdict_minute") == [(100,)]
+
+
+def test_names_that_came_once_give_way_to_one_that_keeps_coming(database, rows):
+    """A thousand random names, and an app that is set up after them."""
+
+    def answers(*apps):
+        writer = Writer(database, clock, queue_key=QUEUE_KEY)  # which has no memory
+        write(writer, *(an_assessment(id=f"{app}-{next(NUMBERS)}", app=app) for app in apps))
+        writer.close()
+
+    random_names = [f"random-{n}" for n in range(MOST_VALUES["app"])]
+    answers("old")
+    answers(*random_names)
+    answers("new")
+    assert rows("SELECT value FROM rollup_label WHERE value = 'new'") == []
+    rows("UPDATE rollup_label SET seen_at = seen_at - interval '1 day'")
+    answers("old", "new", "newer")
+    assert sorted(rows("SELECT value FROM rollup_label WHERE value NOT LIKE 'random-%' AND label = 'app'")) == [
+        ("new",),
+        ("newer",),
+        ("old",),
+    ]
+    assert rows("SELECT count(*) FROM rollup_label WHERE label = 'app'") == [(MOST_VALUES["app"],)]
+    assert rows("SELECT sum(total)::bigint FROM verdict_minute WHERE app = 'new'") == [(1,)]
+    answers(*(f"more-{n}" for n in range(MOST_VALUES["app"])))  # what was seen today does not give way
+    assert rows("SELECT count(*) FROM rollup_label WHERE value IN ('new', 'newer', 'old')") == [(3,)]
+    assert rows("SELECT count(*) FROM rollup_label WHERE label = 'app'") == [(MOST_VALUES["app"],)]
+
+
+def test_a_process_that_runs_for_long_learns_that_there_is_room(writer, rows):
+    passing = [0.0]
+    writer._labels = LabelCap({**MOST_VALUES, "topic": 1}, clock=lambda: passing[0])
+    topic = [an_assessment(id=str(n), tags={"topic": "new"}) for n in range(3)]
+    write(writer, an_assessment(id="first", app="another", tags={"topic": "old"}))
+    write(writer, topic[0])
+    rows("UPDATE rollup_label SET seen_at = seen_at - interval '2 days' WHERE value = 'old'")
+    write(writer, topic[1])
+    passing[0] = 3_600.0
+    write(writer, topic[2])
+    assert dict(rows("SELECT topic, total FROM verdict_minute")) == {"old": 1, OTHER: 2, "new": 1}
+
+
+def test_what_is_seen_is_noted_once_in_an_hour(database, rows):
+    def answer(number):
+        writer = Writer(database, clock, queue_key=QUEUE_KEY)
+        write(writer, an_assessment(id=str(number)))
+        writer.close()
+        return rows("SELECT xmin::text FROM rollup_label WHERE label = 'app'")
+
+    first = answer(1)
+    assert answer(2) == first
+    rows("UPDATE rollup_label SET seen_at = seen_at - interval '1 hour'")
+    before = rows("SELECT xmin::text FROM rollup_label WHERE label = 'app'")
+    assert answer(3) != before
 
 
 def test_a_label_as_long_as_an_event_may_have_it_is_counted(writer, rows):

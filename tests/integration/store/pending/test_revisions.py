@@ -18,7 +18,7 @@ from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_revised
 from monitor.store.pending.queue import PendingQueue
-from monitor.store.tables.interactions import METRICS
+from monitor.store.tables.interactions import METRICS, OTHER
 from tests.factories.answers import (
     A_STAND_IN,
     FROM_THE_SIDECAR,
@@ -73,7 +73,9 @@ def rollup(rows):
     drawn=st.lists(st.tuples(placed, decided, st.none() | decided), min_size=1, max_size=12), split=st.integers(0, 12)
 )
 def test_the_rollup_is_as_if_the_revised_verdicts_had_been_given_at_first(writer, queue, rows, drawn, split):
-    everything = "TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label, pending"
+    everything = (
+        "TRUNCATE interaction_key, interaction, assessment, verdict_minute, rollup_label, pending, audit_secret"
+    )
 
     def written(first, revised):
         """Runs with a cap on labels that some of them exceed."""
@@ -101,6 +103,22 @@ def test_the_rollup_is_as_if_the_revised_verdicts_had_been_given_at_first(writer
     minutes = rows("SELECT * FROM verdict_minute")
     finish_revised(writer, done, LATER)
     assert rows("SELECT * FROM verdict_minute") == minutes
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE rollup_label SET value = 'two' WHERE label = 'app'", "TRUNCATE rollup_label"]
+)
+def test_a_revision_is_counted_where_the_answer_was_whatever_has_a_place_now(writer, queue, rows, change):
+    writer._labels = LabelCap({**MOST_VALUES, "app": 1})
+    found = [an_assessment(id=name, app=name, verdict=Verdict.REFUSAL, support=A_STAND_IN) for name in ("one", "two")]
+    writer.write(a_batch(*found))
+    rows(change)
+    writer._labels.forget()
+    finish_revised(writer, assessed(claim(queue, Work.SIDECAR), support=FROM_THE_SIDECAR), LATER)
+    counted = "app, sum(total)::integer, sum(grounded)::integer, sum(refusal)::integer"
+    assert sorted(rows(f"SELECT {counted} FROM verdict_minute GROUP BY 1")) == sorted(
+        [("one", 1, 1, 0), (OTHER, 1, 1, 0)]
+    )
 
 
 def test_what_was_before_is_kept_with_the_revision(writer, queue, rows):

@@ -122,6 +122,15 @@ def test_answers_count_from_the_first_look_and_never_go_down():
     assert totals == [(0, 0), (3, 0), (5, 2), (5, 2)]
 
 
+def test_apps_that_never_come_again_are_left_out():
+    answers = Answers()
+    for number in range(100):
+        hours = {(NOON, "shop", "grounded"): number, (NOON, f"random-{number}", "refusal"): 1}
+        answers.seen(hours)
+    assert set(answers.totals) == {("shop", "grounded"), ("random-99", "refusal")}
+    assert answers.totals["shop", "grounded"] == 99
+
+
 def test_labels_are_escaped(ticks):
     none = {name: {} for name in Figures.__dataclass_fields__} | {"unsealed": 0.0}
     figures = Figures(**none | {"dead": {'a"b\\c\nd': 1}})
