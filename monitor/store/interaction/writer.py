@@ -52,6 +52,10 @@ _ENQUEUE = """
     )
     ON CONFLICT DO NOTHING
 """
+_KEEP_SECRETS = """
+    INSERT INTO audit_secret (app, id, secret) SELECT * FROM unnest(%s::text[], %s::text[], %s::bytea[])
+    ON CONFLICT (app, id) DO UPDATE SET secret = excluded.secret
+"""
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem, group_id)
@@ -274,8 +278,8 @@ class Writer(Store):
         for interaction, row in zip(new, rows, strict=True):
             secret, as_read = new_secret(), stored_row(Kind.INTERACTION, INTERACTION_COLUMNS, row)
             kept.append(_Kept(interaction, secret, queued_record(Kind.INTERACTION, as_read, secret)))
-        secrets = [(one.interaction.app, one.interaction.id, one.secret) for one in kept]
-        copy_rows(connection, "audit_secret", ("app", "id", "secret"), secrets)
+        secrets = zip(*((one.interaction.app, one.interaction.id, one.secret) for one in kept), strict=True)
+        connection.execute(_KEEP_SECRETS, [list(column) for column in secrets])
         return kept
 
 
