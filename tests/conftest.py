@@ -28,7 +28,7 @@ from tests.factories.answers import clock
 from tests.factories.assess.embed import published_weights
 from tests.rig.services import Shared, missing
 from tests.rig.store.databases import Databases
-from tests.rig.store.keys import QUEUE_KEY
+from tests.rig.store.keys import QUEUE_KEY, give_key
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -168,7 +168,9 @@ def rows(database: str) -> Callable[..., list[tuple]]:
 
 
 @pytest.fixture
-def writer(database: str) -> Iterator[Writer]:
+def writer(database: str, tmp_path: Path) -> Iterator[Writer]:
+    """Stores as a process of the test's installation does."""
+    give_key(tmp_path / "state")
     writer = Writer(database, clock, queue_key=QUEUE_KEY)
     yield writer
     writer.close()

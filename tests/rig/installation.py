@@ -108,6 +108,6 @@ class Installation:
 def installed(encoder_cache: Path, folder: Path, **settings: str) -> Installation:
     """One whose encoder was built before."""
     state = folder / "state"
-    state.mkdir()
+    state.mkdir(exist_ok=True)
     (state / "cache").symlink_to(encoder_cache)
     return Installation(folder, STATE_DIR=str(state), **settings)

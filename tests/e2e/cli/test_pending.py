@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from monitor.core.model import Work
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
-from tests.rig.store.keys import QUEUE_KEY
+from tests.rig.store.keys import QUEUE_KEY, give_key
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server, refusal
 
 
@@ -34,6 +35,7 @@ def llm(server):
 @pytest.fixture
 def filled(hashing, database, rows):
     """One of each kind, and one that was given up."""
+    give_key(Path(hashing.settings["STATE_DIR"]))
     writer = Writer(
         database,
         clock,

@@ -17,7 +17,7 @@ from monitor.web.app import create_app
 from monitor.web.base.access import Role
 from monitor.web.base.guard import Guard
 from tests.factories.answers import NOON
-from tests.rig.store.keys import SIGNER
+from tests.rig.store.keys import give_key
 
 HERE = "http://127.0.0.1:8080"
 NUMBERS = count(1)  # so that no two tokens have one name
@@ -87,10 +87,7 @@ def make_site(database, monkeypatch, moving):
         for name, value in settings.items():
             monkeypatch.setenv(f"MONITOR_{name}", value)
         application = Application(load_settings(), now=moving)
-        key = application.auditing.key_file
-        key.parent.mkdir(parents=True, exist_ok=True)
-        key.touch(mode=0o600)
-        key.write_text(SIGNER.private_key)
+        give_key(application.settings.state_dir)
         made.append(Site(application, moving, **(guard or {})))
         return made[-1]
 
