@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from monitor.assess.score.facts import dates, names, numbers
+from monitor.assess.score.facts import dates, names, numbers, worded
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
 from monitor.assess.score.facts.numerals import Numerals, may_begin
+from monitor.assess.score.facts.quantity import Readings
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import unit_after, unit_before
 from monitor.core.text.markup import blank_markup
 
-_BEGINNINGS = dates.STARTS | numbers.STARTS
+_BEGINNINGS = dates.STARTS | worded.STARTS
 _YEAR_SIGNS = frozenset("年년")
 _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_IDENTIFIER = 100
@@ -94,7 +95,7 @@ class _Reader:
             return _Found(FactKind.DATE, *read)
         if word in dates.STARTS and (found := self._date(i)) and not (numeral and found.after == i + 1):
             return found
-        return self._number(i) if numeral or word in numbers.STARTS else None
+        return self._number(i) if numeral or word in worded.STARTS else None
 
     def _date(self, i: int) -> _Found | None:
         read = dates.moment(self._tokens, i, self._numerals, source=self._source)
@@ -127,7 +128,7 @@ class _Reader:
                 readings = numbers.inherit(readings, to[0], source=self._source)
         return _Found(FactKind.NUMBER, readings, after)
 
-    def _suffixed(self, i: int, after: int, readings: numbers.Readings) -> _Found:
+    def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
         """Figures followed by letters that are not a known unit: 5G and 2FA are names, 100mbps is a number."""
         letters = self._tokens.raw(after)
         if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX:

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from monitor.assess.score.facts.han import group, han
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import SCALES, Numeral, Numerals
+from monitor.assess.score.facts.numerals import SCALES, Numerals
+from monitor.assess.score.facts.quantity import Quantity, Readings, is_negative, quantities, share
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
-from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit, unit_after, unit_before
+from monitor.assess.score.facts.units import UNITS, Unit, unit_after, unit_before
+from monitor.assess.score.facts.worded import worded
 
 GROUP = 3  # figures between two separators of thousands
 LONGEST = 30  # figures; a longer run is at best an identifier
-_ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één half")
-# Words that are numbers, and more often something else: "sei" (you are), "neuf" (new), "achten" (respect), third
-# parties, rooms, days of the week. Alone and without a unit they are none in an answer.
-_OTHER_SENSES = listed(
-    """sei neuf achte achten dritte dritter dritten terceros terceras terceiros terceiras terzi cuarto cuartos
-    quarto quartos quarti quarta quinta sexta"""
-)
-_COUNTED_OFF = listed("lugar luogo lieu")  # "en tercer lugar" counts what the text itself lists
-_LEAST_ORDINAL = 3  # "first" and "second" are seldom a place in an order
-# Not in the feminine, which says the time: "las dos y media".
-_HALVES = frozenset(
-    (("and", "a", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio"), ("e", "mezzo"), ("en", "een", "half"))
-)
-_MINUS = listed("minus menos moins meno min")
-_NO_MINUS = listed("al lo pelo ao au du o ou")  # "al menos 5 grados": at least; "más o menos": about
-_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
-_PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
-_PARTS |= dict.fromkeys(("drittel", "tercios", "terços", "terzi"), 3)
-_PARTS |= {"viertel": 4, "quarts": 4, "fünftel": 5, "zehntel": 10}
-_SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
-_PLURAL_PARTS = listed(
-    """halves thirds quarters fourths fifths sixth eighth tenth tenths drittel viertel fünftel zehntel quarts
-    tercios terços terzi"""
-)
 _MULTIPLIERS = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "mn": 1e6, "bn": 1e9, "B": 1e9, "tn": 1e12, "T": 1e12}
 _SUFFIXES = frozenset(("st", "nd", "rd", "th", "er", "ère", "ème", "e", "º", "ª", "o", "a"))
 _ABOUT = listed(
     """about around approximately approx roughly nearly almost some circa ca over under exceeding etwa ungefähr rund
     fast knapp gut über environ presque quasiment alrededor aproximadamente casi unos unas cerca quase
-    quasi ~ ≈"""
+    quasi ongeveer bijna ruim ~ ≈"""
 )
 _COMPARED = frozenset(
     ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
@@ -52,30 +30,11 @@ _BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # tokens allo
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
 _SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
 _SCALES = frozenset(SCALES.values())
-_RANGE = frozenset(("-", "–", "—", "to", "bis", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
+_RANGE = frozenset(("-", "–", "—", "to", "bis", "tot", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
 _DASHES = frozenset("-–—")
 # Characters that must follow a Chinese numeral for it to be a count and not part of a word (一般, 统一).
 _COUNTED = frozenset("天日月年个個小分秒周週元円人次台名歳岁倍割%米公千克升度点件本枚回种種項项位条款页名星美ヶか")
 _NO_COUNT = frozenset(("千万", "万一", "一一", "一", "万", "千", "百", "十", "零"))
-
-STARTS = _ONES | frozenset(_PARTS)  # lower-case words that may begin a number, besides those of `numerals`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantity:
-    """One reading of a number: `number` as written with its multiplier, in `unit` (None: bare).
-
-    `step` is the place value of its last written digit (3.14: 0.01; 1.2 million: 100,000). `about` says that the text
-    calls it approximate. The sign counts only for temperatures, since texts use "fell by 5 %" and "−5 %" alike.
-    """
-
-    number: float
-    step: float
-    unit: Unit | None = None
-    about: bool = False
-
-
-Readings = tuple[Quantity, ...]
 
 
 def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
@@ -88,9 +47,9 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     if kind in FIGURES:
         found = _figures(tokens, i, source=source)
     elif kind == "word":
-        found = _words(tokens, i, numerals, source=source)
+        found = worded(tokens, i, numerals, source=source)
     elif kind == "fraction":
-        found = (_ratio(unicodedata.numeric(tokens.raw(i))),), i + 1
+        found = (share(unicodedata.numeric(tokens.raw(i))),), i + 1
     elif kind == "han":
         found = _chinese(tokens, i, source=source)
     if found is None:
@@ -130,10 +89,6 @@ def after_currency(tokens: Tokens, i: int) -> int | None:
     return at + 1 if unit_before(tokens, at + 1) else None
 
 
-def _ratio(value: float) -> Quantity:
-    return Quantity(number=value * 100, step=1.0, unit=UNITS["%"][0])
-
-
 def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
     raw = tokens.raw(i)
     if len(raw) > LONGEST:
@@ -150,7 +105,7 @@ def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
         values = tuple((value + unicodedata.numeric(tokens.raw(after)), 0.01) for value, _ in values)
         after += 1
     elif tokens.glued(after) and tokens.word(after) in _SUFFIXES and tokens.raw(after).islower():
-        return _quantities(values, ((None,))), after + 1
+        return quantities(values, ((None,))), after + 1
     multiplied, after = _multiplied(tokens, values, after)
     units: tuple[Unit, ...] = unit_before(tokens, i)
     if not units:
@@ -160,18 +115,8 @@ def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
             after = after_unit
             multiplied = values if plain else multiplied
     if multiplied is not values and tokens.raw(after - 1) == "m" and not units:  # 5m: million, metres, minutes
-        return _quantities(multiplied, (None,)) + _quantities(values, UNITS["m"]), after
-    return _quantities(multiplied, units or (None,), negative=_negative(tokens, i)), after
-
-
-def _quantities(
-    values: tuple[tuple[float, float], ...], units: tuple[Unit | None, ...], *, negative: bool = False
-) -> Readings:
-    return tuple(
-        Quantity(number=-value if negative and unit and unit.dimension == TEMPERATURE else value, step=step, unit=unit)
-        for value, step in values
-        for unit in units
-    )
+        return quantities(multiplied, (None,)) + quantities(values, UNITS["m"]), after
+    return quantities(multiplied, units or (None,), negative=is_negative(tokens, i)), after
 
 
 def _values(raw: str) -> tuple[tuple[float, float], ...]:
@@ -225,84 +170,7 @@ def _part(tokens: Tokens, i: int, raw: str) -> tuple[Readings, int] | None:
     over = tokens.raw(i + 2)
     if len(over) > GROUP or not raw.isdigit() or not 0 < int(raw) < int(over):
         return None
-    return (_ratio(int(raw) / int(over)), Quantity(number=int(raw), step=1.0)), i + 3
-
-
-def _negative(tokens: Tokens, i: int) -> bool:
-    sign = tokens.word(i - 1)
-    if sign in _MINUS:
-        return tokens.word(i - 2) not in _NO_MINUS
-    return bool(sign) and sign in "-−" and tokens.glued(i) and not tokens.glued(i - 1)
-
-
-def _words(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
-    word = tokens.word(i)
-    read = numerals.at(i)
-    if read and read.ordinal:
-        return _ordinal(tokens, i, read, source=source)
-    if word in _ONES and (read is None or read.after == i + 1):
-        found = _one(tokens, i, source=source)
-        if found or read is None or (word != "one" and not _half_after(tokens, i + 1)):
-            return found
-    if read is None:
-        return None
-    value, after, step, _ = read
-    part = after + 1 if _is_hyphen(tokens, after) else after
-    share = tokens.word(part)
-    if share in _PLURAL_PARTS or (value == 1 and share in _PARTS):
-        return (_ratio(value / _PARTS[share]),), part + 1
-    if half := _half_after(tokens, after):
-        value, step, after = value + step / 2, step / 2, after + half
-        if (scale := SCALES.get(tokens.word(after))) and tokens.gap(after) == " ":
-            value, step, after = value * scale, step * scale, after + 1
-    units, following = unit_after(tokens, after)
-    if not units and not source and (value == 1 or (after == i + 1 and word in _OTHER_SENSES)):
-        return None
-    return _quantities(((value, step),), units or (None,), negative=_negative(tokens, i)), following
-
-
-def _is_hyphen(tokens: Tokens, i: int) -> bool:
-    return tokens.raw(i) == "-" and tokens.glued(i) and tokens.glued(i + 1)
-
-
-def _half_after(tokens: Tokens, i: int) -> int:
-    """How many tokens say "and a half" from token `i` on."""
-    words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
-    return next((length for length in (2, 3) if words[:length] in _HALVES), 0)
-
-
-def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
-    word, before = tokens.word(i), tokens.word(i - 1)
-    if read.value < _LEAST_ORDINAL or (not source and (_numbers_a_list(tokens, i) or word in _OTHER_SENSES)):
-        return None
-    place = Quantity(number=read.value, step=1.0)
-    if word in _PARTS and (source or before == "a"):
-        return (_ratio(1 / _PARTS[word]), place), read.after
-    return (place,), read.after
-
-
-def _numbers_a_list(tokens: Tokens, i: int) -> bool:
-    """Whether an ordinal counts what the text itself lists: "Third, …", "a third theory"."""
-    before = tokens.word(i - 1)
-    if before == "another" or (before in _ONES and before != "one" and tokens.word(i + 1) != "of"):
-        return True
-    if tokens.word(i + 1) in _COUNTED_OFF:
-        return True
-    return tokens.raw(i)[0].isupper() and tokens.gap(i + 1).startswith(",")
-
-
-def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
-    """The numbers "one" and "half", before a unit or of something. In a source, an article before a unit is also 1."""
-    word = tokens.word(i)
-    if word == "half":
-        if tokens.word(i + 1) in {"a", "an"} and (units := UNITS.get(tokens.word(i + 2), ())):
-            return _quantities(((0.5, 0.5),), units), i + 3
-        share = tokens.word(i + 1) in {"of", "the"} and tokens.word(i - 1) not in _SIDES
-        return ((_ratio(0.5),), i + 1) if source or share else None
-    units, after = unit_after(tokens, i + 1)
-    if not units or (word != "one" and not source):
-        return None
-    return _quantities(((1.0, 1.0),), units), after
+    return (share(int(raw) / int(over)), Quantity(number=int(raw), step=1.0)), i + 3
 
 
 def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
@@ -318,7 +186,7 @@ def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
     if value is None:
         return None
     units, after = unit_after(tokens, i + 1)
-    return _quantities(((float(value), 1.0),), units or (None,)), after
+    return quantities(((float(value), 1.0),), units or (None,)), after
 
 
 def _about(tokens: Tokens, i: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from monitor.assess.score.facts.numbers import Quantity
+from monitor.assess.score.facts.quantity import Quantity
 from monitor.assess.score.facts.units import RATIO, TEMPERATURE
 
 MOST_LOOKED_AT = 64  # numbers close to the sought one that are compared
