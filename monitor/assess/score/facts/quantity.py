@@ -1,0 +1,51 @@
+"""The type of a quantity: one reading of a number, with its unit and its precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.tokens import Tokens
+from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit
+
+_MINUS = listed("minus menos moins meno min")
+_NO_MINUS = listed("al lo pelo ao au du o ou")  # "al menos 5 grados": at least; "más o menos": about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """One reading of a number: `number` as written with its multiplier, in `unit` (None: bare).
+
+    `step` is the place value of its last written digit (3.14: 0.01; 1.2 million: 100,000). `about` says that the text
+    calls it approximate. The sign counts only for temperatures, since texts use "fell by 5 %" and "−5 %" alike.
+    """
+
+    number: float
+    step: float
+    unit: Unit | None = None
+    about: bool = False
+
+
+Readings = tuple[Quantity, ...]
+
+
+def quantities(
+    values: tuple[tuple[float, float], ...], units: tuple[Unit | None, ...], *, negative: bool = False
+) -> Readings:
+    return tuple(
+        Quantity(number=-value if negative and unit and unit.dimension == TEMPERATURE else value, step=step, unit=unit)
+        for value, step in values
+        for unit in units
+    )
+
+
+def share(value: float) -> Quantity:
+    """A share of a whole, as a percentage."""
+    return Quantity(number=value * 100, step=1.0, unit=UNITS["%"][0])
+
+
+def is_negative(tokens: Tokens, i: int) -> bool:
+    sign = tokens.word(i - 1)
+    if sign in _MINUS:
+        return tokens.word(i - 2) not in _NO_MINUS
+    return bool(sign) and sign in "-−" and tokens.glued(i) and not tokens.glued(i - 1)
