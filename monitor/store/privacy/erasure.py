@@ -17,6 +17,7 @@ from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDG
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
+from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import Said, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
@@ -27,11 +28,7 @@ _UNQUOTED = 8  # characters of an id that is searched in dead letters without JS
 _i = interaction.c
 _GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
 _SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
-_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id"
-# Pending work goes first: when the statement returns, a worker on it has stored its result. And it goes last: such a
-# worker may have queued follow-up work.
 _STATEMENTS = (
-    _PENDING,
     """
         UPDATE interaction t
         SET question = '', answer = '', retrieved_documents = '[]', supporting_documents = NULL,
@@ -49,7 +46,6 @@ _STATEMENTS = (
     "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
-    _PENDING,
 )
 _PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # waits for a round of alerting, the sealer, a worker
 _LETTERS = text("""
@@ -135,8 +131,12 @@ class Erasure:
             times = [interaction.occurred_at for interaction in interactions]
             said = _said(connection, app, ids)
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
+            # Pending work goes first: then a worker on it has stored its result. And it goes last: such a worker may
+            # have queued follow-up work.
+            call_off(connection, gone=_GONE, app=":app", values=values)
             for statement in _STATEMENTS:
                 connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
+            call_off(connection, gone=_GONE, app=":app", values=values)
             blank_erased(connection, app, said)
             blank_reported(connection, app, set(ids))
             body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}

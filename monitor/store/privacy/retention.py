@@ -23,6 +23,7 @@ from monitor.privacy.retention import CutOff
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import advisory_lock, retriable
 from monitor.store.interaction.partitions import PARTITIONED
+from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import blank_gone, hold_alerting
 from monitor.store.report.reports import blank_reported
 
@@ -66,14 +67,9 @@ _PAGE = """
     WHERE {at} < cut.before AND (i.app, i.id) > (:after_app, :after_id)
     ORDER BY i.app, i.id LIMIT :most FOR UPDATE OF i
 """
-# Pending work goes first: when the statement returns, a worker on it has stored its result. And it goes last: such a
-# worker may have queued follow-up work.
-_PENDING = "DELETE FROM pending t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id"
 _WITH_IT = (
-    _PENDING,
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id AND note <> ''",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = gone.app AND t.id = gone.id",
-    _PENDING,
 )
 _GONE = """
     unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (app, id, occurred_at)
@@ -168,17 +164,19 @@ class Retention:
     def drop(self, month: date, cut_offs: Sequence[CutOff], *, by: str, now: datetime) -> list[DueRows]:
         """Drops a month in one transaction if all of it is due; returns what it held, or nothing if it stays."""
         part = _name(month)
-        with retriable(), self._engine.begin() as connection:
+        with retriable(), self._engine.connect() as connection, connection.begin() as begun:
             connection.execute(text("SET LOCAL lock_timeout = '5s'"))
             hold_sealing(connection)
-            tables = _tables(connection, part)
+            tables, gone = _tables(connection, part), f"interaction_{part} gone"
+            if tables:  # before the tables are locked: it locks ledgers, and who stores locks these first
+                call_off(connection, gone=gone, app="gone.app", values={})
             for table in tables.values():
                 connection.execute(text(f"LOCK TABLE {table} IN EXCLUSIVE MODE"))
             found = _due(connection, month, cut_offs)
             if not found or any(rows.due < rows.stored for rows in found):
+                begun.rollback()
                 return []
-            for statement in _WITH_IT:
-                connection.execute(text(statement.format(gone=f"interaction_{part} gone")))
+            _with_them(connection, gone, {})
             connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
             connection.execute(_FORGET, {"month": month, "now": now})
             _queue_acts(connection, found, cut_offs, by=by, now=now)
@@ -208,9 +206,10 @@ class Retention:
                 "ids": [row.id for row in rows],
                 "times": [row.occurred_at for row in rows],
             }
-            deleted = [_ROWS.replace("{table}", table) for table in reversed(tables.values())]
-            for statement in (*_WITH_IT, *deleted):
-                connection.execute(text(statement.format(gone=_GONE)), gone)
+            call_off(connection, gone=_GONE, app="gone.app", values=gone)
+            _with_them(connection, _GONE, gone)
+            for table in reversed(tables.values()):
+                connection.execute(text(_ROWS.format(table=table, gone=_GONE)), gone)
             _count_removed(connection, ((row.source_topic, row.source_partition) for row in rows))
             numbers = Counter((row.app, row.verdict, row.before) for row in rows)
             found = [
@@ -228,6 +227,16 @@ class Retention:
             missing = [(row.app, row.id) for row in connection.execute(_REPORTED)]
             for app in sorted({app for app, _ in missing}):
                 blank_reported(connection, app, {id_ for of, id_ in missing if of == app})
+
+
+def _with_them(connection: Connection, gone: str, values: Mapping[str, object]) -> None:
+    """Removes what belongs to the interactions of `gone`.
+
+    Their pending work was called off before, so that a worker on it has stored its result; it may have queued more.
+    """
+    for statement in _WITH_IT:
+        connection.execute(text(statement.format(gone=gone)), values)
+    call_off(connection, gone=gone, app="gone.app", values=values)
 
 
 def _statement(template: str, part: str) -> TextClause:

@@ -29,11 +29,11 @@ from monitor.core.model import Reason, Verdict
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # The outcomes of a partition's messages; then how many offsets its reader passed, and why some held no message; and how
-# many of its dead letters were purged.
+# many of its dead letters were purged, and how many interactions count as assessed though that was called off.
 LEDGER = (
     *("received", "assessed", "duplicate", "dead", "pending"),
     *("spanned", *(skip.value for skip in Skip)),
-    "purged",
+    *("purged", "called_off"),
 )
 # Reasons that the rollup has counted since migration 0006, which says why their columns may be null.
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)

@@ -56,6 +56,7 @@ def test_what_became_of_each_partition_is_there(writer, ledger):
         "expired": 4,
         "unreadable": 0,
         "purged": 0,
+        "called_off": 0,
     }
     assert first == LedgerRow(group="monitor", topic="answers", partition=0, live=True, next_offset=10, counts=counts)
     assert (second.partition, second.counts["dead"], second.counts["assessed"]) == (1, 2, 0)

@@ -14,11 +14,13 @@ from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Kind,
 from monitor.alert.notification import Notification
 from monitor.assess.explain import findings_json
 from monitor.cli.explain.panel import explanation
+from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict, Work
 from monitor.privacy.masking import redact
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.writer import Writer
+from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
@@ -130,6 +132,23 @@ def test_a_rescore_brings_nothing_back(database, writer, erasure, rows):
     again.close()
     assert (tally.duplicate, tally.pending) == (1, 0)
     assert rows("SELECT count(*) FROM assessment") == [(1,)]
+
+
+def test_the_ledger_counts_no_erased_interaction_as_pending(writer, erasure, engine):
+    its = [told(f"q-{n}", NOON).interaction for n in (1, 2)]
+    other = told("q-3", NOON, conversation_id="conversation-8").interaction
+    first = Offset(topic="answers", partition=0, expected=None, next=4, begin=1, received=3)
+    writer.write(a_batch(pending=(*its, other), offsets=(first,)))
+    erase(erasure)
+    erase(erasure, ErasureTarget(app=APP, ids=("q-1",)))  # counts nothing twice
+    (row,), (recount,) = Ledger(engine).read(recount=True)
+    assert {name: row.counts[name] for name in ("received", "assessed", "pending", "called_off")} == {
+        "received": 3,
+        "assessed": 2,
+        "pending": 1,
+        "called_off": 2,
+    }
+    assert (row.balanced, recount.balanced) == (True, True)
 
 
 # --- what quotes it ---

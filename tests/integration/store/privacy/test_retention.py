@@ -259,6 +259,23 @@ def test_the_recount_knows_what_was_removed(writer, retention, engine):
     assert [line for line in complaints(rows, [recount]) if "removed by retention (-1)" in line]
 
 
+@pytest.mark.parametrize(("kept", "month"), [((), date(2025, 8, 1)), ((told("q-9", AUGUST, app="audited"),), None)])
+def test_the_ledger_counts_nothing_as_pending_that_is_gone(writer, retention, engine, kept, month):
+    """By month, and row by row where another app keeps a row of the month."""
+    old = tuple(told(f"q-{n}", AUGUST).interaction for n in (1, 2))
+    new = told("q-3", NOVEMBER).interaction
+    first = Offset(topic="answers", partition=0, expected=None, next=9, begin=9 - 3 - len(kept), received=3 + len(kept))
+    writer.write(a_batch(*kept, pending=(*old, new), offsets=(first,)))
+    policy = Policy(others=MONTHS.others, by_app={"audited": Keeping()})
+    if month is not None:
+        early = Policy(others=Keeping(keep=110 * DAY))  # nothing of the month is due yet: nothing may change
+        assert retention.drop(month, early.cut_offs([APP], NOON), by="eve", now=NOON) == []
+    assert removed(retention, policy) == {(APP, None, date(2025, 8, 1)): 2}
+    (row,), (recount,) = Ledger(engine).read(recount=True)
+    assert (row.counts["pending"], row.counts["assessed"], row.counts["called_off"]) == (1, 2 + len(kept), 2)
+    assert (row.balanced, recount.balanced, recount.removed) == (True, True, 2)
+
+
 def test_one_replica_does_it(retention, engine):
     with retention.holding() as ours, Retention(engine).holding() as other:
         assert (ours, other) == (True, False)
