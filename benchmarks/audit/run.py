@@ -49,33 +49,50 @@ from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
+from monitor.store.audit_queue import Entry, EntrySource, driver, queue_key
 from monitor.store.interaction import writer as writer_module
 
 FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
 SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
 BATCH = 512
 TEMPLATES = 500  # interactions that are multiplied
-_COPIES = (
-    """INSERT INTO interaction_key SELECT app, id || '-' || n, month FROM interaction_key, generate_series(1, :n) n""",
-    """INSERT INTO {table} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '-' || n))).*
-       FROM {table} r, generate_series(1, :n) n""",
+_WAITING = (
+    "SELECT kind, app, subject, part, records FROM audit_queue WHERE records IS NOT NULL AND kind = 'interaction'"
 )
+_KEYS = {
+    "interaction_key": """
+        INSERT INTO interaction_key SELECT app, id || '-' || n, month FROM interaction_key, generate_series(1, :n) n
+    """,
+    "audit_secret": """
+        INSERT INTO audit_secret SELECT app, id || '-' || n, secret FROM audit_secret, generate_series(1, :n) n
+    """,
+}
+_COPY = """
+    INSERT INTO {table} SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '-' || n))).*
+    FROM {table} r, generate_series(1, :n) n
+"""
 
 
 def multiplied(application: Application, copies: int) -> None:
     """Multiplies each stored interaction, its assessment and their places in the queue."""
     with application.engine.begin() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO audit_queue (kind, app, subject, part, queued_at)"
-                " SELECT kind, app, subject || '-' || n, part, queued_at FROM audit_queue, generate_series(1, :n) n"
-                " WHERE kind <> 'missing' ORDER BY n, seq"
-            ),
-            {"n": copies},
+        waiting = connection.execute(text(_WAITING)).all()
+        entries = (
+            Entry(
+                row.kind,
+                row.app,
+                f"{row.subject}-{n}",
+                row.part,
+                row.records.replace(f'"{row.subject}"', f'"{row.subject}-{n}"'),
+            )
+            for n in range(1, copies + 1)
+            for row in waiting
         )
-        connection.execute(text(_COPIES[0]), {"n": copies})
+        EntrySource(queue_key(connection)).queue(driver(connection), entries, application.now())
+        for table in ("interaction_key", "audit_secret"):
+            connection.execute(text(_KEYS[table]), {"n": copies})
         for table in ("interaction", "assessment"):
-            connection.execute(text(_COPIES[1].format(table=table)), {"n": copies})
+            connection.execute(text(_COPY.format(table=table)), {"n": copies})
     with application.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
 
@@ -140,7 +157,10 @@ def flow(application: Application, pipeline: Pipeline, path: Path) -> float:
 
 @contextmanager
 def without_queue() -> Iterator[None]:
-    with patch.object(writer_module, "queue_rows", lambda *_: None):
+    with (
+        patch.object(EntrySource, "queue", lambda *_: 0),
+        patch.object(writer_module, "queued_record", lambda *_: ""),
+    ):
         yield
 
 
