@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from monitor.app.wiring.application import Application
+from monitor.app.wiring.application import Application, utc_now
 from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
-from monitor.assess.llm.exchange import Block, Purpose, Request, Spend
+from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.settings.load import Settings, unknown_names
@@ -121,11 +121,11 @@ class _Uncounted(Budget):
     """A budget without limits, for one question: its table may not exist yet."""
 
     @override
-    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
-        pass
+    def reserve(self, purpose: Purpose, model: str, most: Spend) -> Reservation:
+        return Reservation(purpose=purpose, model=model, at=utc_now(), spend=most)
 
     @override
-    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
+    def settle(self, reservation: Reservation, spend: Spend) -> None:
         pass
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from monitor.assess.detect.detection import Claim, Detection
     from monitor.assess.embed.tokens import Tokens
-    from monitor.assess.llm.exchange import Form, Purpose, Reply, Request, Spend
+    from monitor.assess.llm.exchange import Form, Purpose, Reply, Request, Reservation, Spend
     from monitor.core.model import Interaction, Support
 
 
@@ -49,16 +49,16 @@ class LanguageModel(Protocol):
 class Budget(Protocol):
     """Limits the calls of language models and counts what they use. Threads and processes may share a budget."""
 
-    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
-        """Takes the number of calls that the caller is about to make.
+    def reserve(self, purpose: Purpose, model: str, most: Spend) -> Reservation:
+        """Counts the most that the caller is about to use. It stays counted until it is settled, or for good.
 
         Raises:
-            BudgetSpent: too little is left for now, and nothing was taken; `retry_after` says when there will be more.
+            BudgetSpent: too little is left for now, and nothing was counted; `retry_after` says when to ask again.
             Retriable: the budget is out of reach for now.
         """
 
-    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        """Adds the tokens and the cost of calls that were taken before.
+    def settle(self, reservation: Reservation, spend: Spend) -> None:
+        """Counts what was used instead of what was reserved; an empty `spend` gives everything back.
 
         Raises:
             Retriable: the budget is out of reach for now.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from typing_extensions import override
@@ -15,9 +15,9 @@ from monitor.app.pending.queue import Queue, Worker
 from monitor.assess.judge.judge import Judge
 from monitor.assess.llm.batches import DISCOUNT, WITHIN_HOURS, BatchAnswers, BatchEndpoint
 from monitor.assess.llm.client import ChatModel
-from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request
+from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
-from monitor.core.errors import MonitorError, Retriable
+from monitor.core.errors import Fatal, MonitorError, Retriable
 from monitor.core.model import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.batches import SentBatch, SentBatches
@@ -79,15 +79,18 @@ class BatchJudgingWorker(Worker):
         return len(claims)
 
     def _sent(self, claims: Sequence[Claim], bodies: Mapping[int, Mapping[str, Any]]) -> None:
-        wanted, error, batch = list(claims), None, None
+        wanted, error, batch, reserved = list(claims), None, None, None
         while wanted and batch is None:
             try:
                 file = self.endpoint.upload({str(claim.id): bodies[claim.id] for claim in wanted})
-                self.budget.take(Purpose.JUDGE, self.model.model, calls=len(wanted))
-                batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token)
+                most = sum((self.model.most(bodies[claim.id], discount=DISCOUNT) for claim in wanted), Spend())
+                reserved = self.budget.reserve(Purpose.JUDGE, self.model.model, most)
+                batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token, sent_at=reserved.at)
             except BudgetSpent as spent:
                 error, wanted = spent, wanted[: len(wanted) // 2]  # the budget may suffice for half of them
             except MonitorError as refused:
+                if reserved is not None and isinstance(refused, Fatal):  # else the provider may have begun it
+                    self.budget.settle(reserved, Spend())
                 self.queue.put_back(claims, refused)
                 return
         if error is not None:
@@ -110,26 +113,33 @@ class BatchJudgingWorker(Worker):
             claims = [] if answers is None else self.queue.pending.claimed(batch.claim)
             if answers is not None:
                 for claim in claims:
-                    self._read(claim, answers)
+                    self._read(claim, answers, batch.sent_at)
                 log.info("batch %s is %s: read %d answers", batch.id, status, len(claims))
             self.batches.looked(batch, status, finished_at=None if answers is None else self.queue.now())
         return len(claims)
 
-    def _read(self, claim: Claim, answers: BatchAnswers) -> None:
+    def _read(self, claim: Claim, answers: BatchAnswers, sent_at: datetime) -> None:
         case, name = case_of(claim), str(claim.id)
         request = self.judge.request(case)
-        if request is None or name not in answers.completions:
+        if request is None:
+            self.queue.put_back([claim], Retriable("batch endpoint: the judge asks otherwise by now"))
+            return
+        most = self.model.most(self.model.body(request), discount=DISCOUNT)
+        reserved = Reservation(purpose=Purpose.JUDGE, model=self.model.model, at=sent_at, spend=most)
+        if name not in answers.completions:
             why = answers.failed or answers.problems.get(name) or "the batch ended before this request was tried"
             self.queue.put_back([claim], Retriable(f"batch endpoint: {why}"))
+            self.model.settle(reserved, Spend(calls=1))  # it is not paid for
             return
         try:
-            judgements = self.judge.from_reply(case, self._reply(request, answers.completions[name]))
-            finish_judged(self.writer, [(claim, judgements)], self.queue.now())
+            reply = self._reply(request, answers.completions[name], most)
+            finish_judged(self.writer, [(claim, self.judge.from_reply(case, reply))], self.queue.now())
+            self.model.settle(reserved, reply.spend)
         except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             self.queue.put_back([claim], error)
 
-    def _reply(self, request: Request[Any], body: object) -> Any:
+    def _reply(self, request: Request[Any], body: object, reserved: Spend) -> Any:
         try:
-            return self.model.read(request, body, discount=DISCOUNT)
+            return self.model.read(request, body, reserved=reserved, discount=DISCOUNT)
         except NoAnswer as error:
             return error

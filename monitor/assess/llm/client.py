@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,7 +18,7 @@ from typing_extensions import override
 from monitor.assess.llm.breaker import Breaker, CircuitOpen
 from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
-from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Spend
+from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget, LanguageModel
@@ -69,9 +69,10 @@ class Prices:
 class ChatModel(LanguageModel):
     """One model of one server, for one purpose. Any number of threads may ask; `concurrency` calls run at a time.
 
-    Every request to the server, repetitions and repairs included, is taken from the budget before it and its tokens are
-    counted after it. A busy server is asked again when it says (`Retry-After`); a server that keeps failing gets no
-    calls for half a minute.
+    For every request to the server, repetitions and repairs included, the most that it can use is reserved before it,
+    and replaced by what the server tells after it. It stays counted where the server may have worked and told nothing:
+    an answer without usage, or none in time. A busy server is asked again when it says (`Retry-After`); a server that
+    keeps failing gets no calls for half a minute.
     """
 
     def __init__(
@@ -130,8 +131,16 @@ class ChatModel(LanguageModel):
         """The request in the format of the API, for callers that send it another way."""
         return self._dialect.body(self._model, request, self._dialect.messages(request))
 
-    def read(self, request: Request[T], body: object, *, discount: float) -> Reply[T]:
-        """The reply in a chat completion that came another way. Its tokens are counted at `discount` of the price.
+    def most(self, body: Mapping[str, Any], *, discount: float = 1.0) -> Spend:
+        """The most that a request can use: a token for each byte of it, and all the room for the answer.
+
+        No tokenizer that works on bytes makes more, whatever the language; of English it makes a quarter.
+        """
+        length = len(json.dumps(body, ensure_ascii=False).encode())
+        return self._spend(length, self._dialect.room(body), discount)
+
+    def read(self, request: Request[T], body: object, *, reserved: Spend, discount: float) -> Reply[T]:
+        """The reply in a chat completion that came another way, at `discount` of the price. The caller settles.
 
         Raises:
             NoAnswer: the completion holds no answer in the form asked for.
@@ -139,8 +148,8 @@ class ChatModel(LanguageModel):
         try:
             found = completion_of(body)
         except ValueError as error:
-            raise NoAnswer("malformed", str(error), Spend()) from None
-        spend = self._counted(found, calls=1, discount=discount)
+            raise NoAnswer("malformed", str(error), reserved) from None
+        spend = self._told(found, reserved, discount)
         try:
             return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend)
         except InvalidCompletion as unfit:
@@ -159,11 +168,11 @@ class ChatModel(LanguageModel):
         messages, spend, factor, repaired = self._dialect.messages(request), Spend(), 1, False
         while True:
             try:
-                found, calls = self._completed(request, messages, factor, deadline)
+                found, used = self._completed(request, messages, factor, deadline)
             except NoAnswer as error:
                 error.spend = spend + error.spend
                 raise
-            spend += self._counted(found, calls=calls)
+            spend += used
             try:
                 return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend, repaired=repaired)
             except InvalidCompletion as unfit:
@@ -177,21 +186,31 @@ class ChatModel(LanguageModel):
                     messages.append({"role": "assistant", "content": found.content or ""})
                     messages.append({"role": "user", "content": asked})
 
-    def _counted(self, found: Completion, *, calls: int, discount: float = 1.0) -> Spend:
-        tokens = found.input_tokens, found.output_tokens
-        cost = None if self._prices is None else self._prices.cost(*tokens) * discount
-        spend = Spend(calls=calls, input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
+    def _spend(self, input_tokens: int, output_tokens: int, discount: float = 1.0) -> Spend:
+        """What one call costs."""
+        cost = None if self._prices is None else self._prices.cost(input_tokens, output_tokens) * discount
+        return Spend(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
+
+    def _told(self, found: Completion, reserved: Spend, discount: float = 1.0) -> Spend:
+        """What the server tells of its use; what it does not tell is taken to be all that was reserved."""
+        return self._spend(
+            reserved.input_tokens if found.input_tokens is None else found.input_tokens,
+            reserved.output_tokens if found.output_tokens is None else found.output_tokens,
+            discount,
+        )
+
+    def settle(self, reservation: Reservation, spend: Spend) -> None:
+        """Counts what was used instead of what was reserved, if the budget can be reached."""
         try:
-            self._budget.count(self._purpose, self._model, spend)
+            self._budget.settle(reservation, spend)
         except Retriable as error:  # the answer has come and is paid for
-            log.warning("%d tokens were not counted: %s", sum(tokens), error)
-        return spend
+            log.warning("a call stays counted as it was reserved, with %s: %s", reservation.spend, error)
 
     def _completed(
         self, request: Request[Any], messages: Sequence[ChatMessage], factor: int, deadline: float | None
-    ) -> tuple[Completion, int]:
-        """The server's completion and the number of requests that it took."""
-        attempt = calls = 0
+    ) -> tuple[Completion, Spend]:
+        """The server's completion, and what it took, requests without an answer included."""
+        attempt, spend = 0, Spend()
         while True:
             try:
                 self._enter(deadline)
@@ -201,19 +220,38 @@ class ChatModel(LanguageModel):
                 self._wait(error, attempt, deadline)
                 attempt += 1
                 continue
-            self._take()
-            calls += 1
             body = self._dialect.body(self._model, request, messages, factor=factor)
-            try:
-                return self._sent(body, deadline), calls
-            except _AdaptedError:
-                continue  # at most twice for each parameter, so the loop ends
-            except NoAnswer as error:
-                error.spend = Spend(calls=calls)
-                raise
-            except Retriable as error:
-                self._wait(error, attempt, deadline)
+            result, used = self._tried(body, deadline)
+            spend += used
+            if isinstance(result, Completion):
+                return result, spend
+            if isinstance(result, NoAnswer):
+                result.spend = spend
+            if isinstance(result, Retriable):
+                self._wait(result, attempt, deadline)
                 attempt += 1
+            elif not isinstance(
+                result, _AdaptedError
+            ):  # which comes at most twice for each parameter, so the loop ends
+                raise result
+
+    def _tried(self, body: dict[str, Any], deadline: float | None) -> tuple[Completion | MonitorError, Spend]:
+        """Sends one request within the budget; gives the completion or what went wrong, and what it used."""
+        reservation = self._reserve(body)
+        most = reservation.spend
+        result: Completion | MonitorError
+        try:
+            result = self._sent(body, deadline)
+            used = self._told(result, most)
+        except Refused as refused:
+            result, used = self._refusal(refused, body), most if refused.worked else Spend(calls=1)
+        except Unanswered as unanswered:
+            result, used = unanswered, most if unanswered.sent else Spend()
+        except Retriable as invalid:  # an answer, which is paid for
+            result, used = invalid, most
+        if used != most:
+            self.settle(reservation, used)
+        return result, used
 
     def _enter(self, deadline: float | None) -> None:
         if self._stop.is_set():
@@ -222,9 +260,9 @@ class ChatModel(LanguageModel):
             raise Retriable("no time is left to ask the language model")
         self._breaker.enter()
 
-    def _take(self) -> None:
+    def _reserve(self, body: Mapping[str, Any]) -> Reservation:
         try:
-            self._budget.take(self._purpose, self._model)
+            return self._budget.reserve(self._purpose, self._model, self.most(body))
         except BaseException:
             self._breaker.left()
             raise
@@ -242,8 +280,8 @@ class ChatModel(LanguageModel):
         until = begin + self._timeout if deadline is None else min(begin + self._timeout, deadline)
         try:
             content = self._transport.exchange(body, until)
-        except Refused as refused:
-            raise self._refusal(refused, body) from None
+        except Refused:
+            raise  # the breaker learns from what it says
         except Unanswered as error:
             if error.late and until - begin < min(_FAIR, self._timeout):
                 self._breaker.left()  # the server had too little time to count this as its failure

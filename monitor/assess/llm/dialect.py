@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -60,6 +60,11 @@ class Dialect:
         instructions = f"{prompt.text}\nThe form is this JSON Schema:\n{json.dumps(prompt.schema)}"
         body["messages"] = [{"role": "system", "content": instructions}, *messages[1:]]
         return body
+
+    def room(self, body: Mapping[str, Any]) -> int:
+        """The tokens that the answer to a request may have."""
+        room: int = body.get("max_tokens") or body["max_completion_tokens"]
+        return room
 
     def learned(self, sent: dict[str, Any], refusal: str) -> bool:
         """Whether the refusal of the body `sent` names a parameter that the next body leaves out or writes differently.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from hashlib import sha256
@@ -141,6 +142,16 @@ class Spend:
             output_tokens=self.output_tokens + other.output_tokens,
             cost=sum(costs) if costs else None,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """What a budget counts for calls before they are made; `at` says in which hour."""
+
+    purpose: Purpose
+    model: str
+    at: datetime
+    spend: Spend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,13 +33,13 @@ class InvalidCompletion(MonitorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The first choice of a chat completion, with the token counts."""
+    """The first choice of a chat completion, with the token counts that the server tells."""
 
     content: str | None
     refusal: str | None
     finish_reason: str | None
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
 
 
 def completion_of(body: object) -> Completion:
@@ -129,5 +129,5 @@ def _text(value: object) -> str | None:
     return storable(value) if isinstance(value, str) else None
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

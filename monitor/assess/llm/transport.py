@@ -19,7 +19,13 @@ from monitor.core.retry import retry_after
 _LARGEST_BODY = 16 * 2**20  # bytes
 _LONGEST_QUOTE = 300  # characters of a server's message that an error repeats
 _SHORTEST = 0.001  # seconds
+_GAVE_UP = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+# without a connection; also a proxy's refusal, and a URL that the client does not take
+_NOT_SENT = (
+    *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout),
+    *(httpx2.ProxyError, httpx2.UnsupportedProtocol),
+)
 
 
 class Refused(MonitorError):
@@ -32,17 +38,23 @@ class Refused(MonitorError):
         self.wait = wait
 
     @property
+    def worked(self) -> bool:
+        """Whether the model may have worked on the request: something before it has waited in vain."""
+        return self.status in _GAVE_UP
+
+    @property
     def busy(self) -> bool:
         """Whether the same request may succeed later."""
         return self.status in _BUSY or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class Unanswered(Retriable):
-    """No complete answer came. `late` says that time ran out."""
+    """No complete answer came. `late` says that time ran out, `sent` that the server may have got the request."""
 
-    def __init__(self, message: str, *, late: bool) -> None:
+    def __init__(self, message: str, *, late: bool, sent: bool) -> None:
         super().__init__(message)
         self.late = late
+        self.sent = sent
 
 
 class Transport:
@@ -77,10 +89,11 @@ class Transport:
             # The client wraps errors before the body; errors within the body come from the layer below.
             late = isinstance(error, openai.APITimeoutError | httpx2.TimeoutException | _LateError)
             what = "does not answer in time" if late else "is out of reach"
-            raise Unanswered(f"the language model at {self.host} {what}", late=late) from None
+            sent = not isinstance(error.__cause__ or error, _NOT_SENT)
+            raise Unanswered(f"the language model at {self.host} {what}", late=late, sent=sent) from None
         except RuntimeError:
             if self._closed:
-                raise Unanswered("the language model was closed", late=False) from None
+                raise Unanswered("the language model was closed", late=False, sent=True) from None
             raise
 
     def _received(self, body: Mapping[str, Any], until: float) -> bytes:

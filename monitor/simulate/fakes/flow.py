@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from typing_extensions import override
 
-from monitor.assess.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Spend
+from monitor.assess.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fenced
 from monitor.core.message import DeadLetter
@@ -99,20 +99,25 @@ class MemoryBudget(Budget):
     """A `Budget` in memory, for any number of threads; `most_calls` limits all purposes together."""
 
     most_calls: int | None = None
-    taken: Counter[Purpose] = field(default_factory=Counter)
-    counted: dict[Purpose, Spend] = field(default_factory=dict)
+    reserved: list[Reservation] = field(default_factory=list)  # and not settled
+    counted: dict[Purpose, Spend] = field(default_factory=dict)  # where settled
     _lock: Lock = field(default_factory=Lock)
 
     @override
-    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
+    def reserve(self, purpose: Purpose, model: str, most: Spend) -> Reservation:
         """`retry_after` is a minute."""
         with self._lock:
-            if self.most_calls is not None and self.taken.total() + calls > self.most_calls:
+            if self.most_calls is not None and self.calls() + most.calls > self.most_calls:
                 raise BudgetSpent(f"the budget of {self.most_calls} calls is spent", retry_after=60.0)
-            self.taken[purpose] += calls
+            self.reserved.append(Reservation(purpose=purpose, model=model, at=datetime.now(UTC), spend=most))
+            return self.reserved[-1]
 
     @override
-    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        """What the spend says of calls is kept too, for tests to compare."""
+    def settle(self, reservation: Reservation, spend: Spend) -> None:
         with self._lock:
-            self.counted[purpose] = self.counted.get(purpose, Spend()) + spend
+            self.reserved = [other for other in self.reserved if other is not reservation]
+            self.counted[reservation.purpose] = self.counted.get(reservation.purpose, Spend()) + spend
+
+    def calls(self) -> int:
+        """The calls of all purposes, settled or not."""
+        return sum(spend.calls for spend in (*self.counted.values(), *(r.spend for r in self.reserved)))

@@ -19,10 +19,11 @@ _b = llm_batch.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentBatch:
-    """A batch that has not been read yet; `claim` is the token of its work."""
+    """A batch that has not been read yet; `claim` is the token of its work, `sent_at` when its use was reserved."""
 
     id: str
     claim: str
+    sent_at: datetime
 
 
 class SentBatches:
@@ -37,7 +38,7 @@ class SentBatches:
             "claim": batch.claim,
             "model": model,
             "requests": requests,
-            "sent_at": now,
+            "sent_at": batch.sent_at,
             "looked_at": now,
             "status": "sent",
         }
@@ -53,9 +54,11 @@ class SentBatches:
             .with_for_update(skip_locked=True)
             .scalar_subquery()
         )
-        statement = update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(_b.id, _b.claim)
+        statement = (
+            update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(_b.id, _b.claim, _b.sent_at)
+        )
         with retriable(), self._engine.begin() as connection:
-            return [SentBatch(id=row.id, claim=row.claim) for row in connection.execute(statement)]
+            return [SentBatch(id=row.id, claim=row.claim, sent_at=row.sent_at) for row in connection.execute(statement)]
 
     def alone(self, batch: SentBatch) -> AbstractContextManager[bool]:
         """Tries to lock the batch for the block; yields whether this process may read it."""

@@ -11,13 +11,14 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, cast, func, select, text
 from typing_extensions import override
 
-from monitor.assess.llm.exchange import BudgetSpent, Purpose, Spend
+from monitor.assess.llm.exchange import BudgetSpent, Purpose, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import llm_usage
 
 USAGE_LOCK = 7_305_104
 _REMEMBERED = timedelta(seconds=5)  # how long a spent budget is cached, so that not every call asks the database
+_ASK_AGAIN = 60.0  # seconds until more may be left, although nothing new is given
 _u = llm_usage.c
 # Transactions on the same row follow each other, so none waits for the disk: a crash of the server loses a fraction of
 # a second. A process that halts in the middle holds up the others for seconds only.
@@ -40,6 +41,12 @@ _ADD = text("""
         input_tokens = u.input_tokens + excluded.input_tokens,
         output_tokens = u.output_tokens + excluded.output_tokens
 """)
+_CHANGE = text("""
+    UPDATE llm_usage SET calls = greatest(calls + :calls, 0), cost = greatest(cost + :cost, 0),
+        input_tokens = greatest(input_tokens + :input_tokens, 0),
+        output_tokens = greatest(output_tokens + :output_tokens, 0)
+    WHERE hour = :hour AND purpose = :purpose AND model = :model
+""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,21 @@ class Limit:
     what: str
     per: str
     most: float
+
+    @property
+    def least(self) -> float:
+        """The least that a request can use."""
+        return 1.0 if self.what == "calls" else 0.0
+
+    def of(self, spend: Spend) -> float:
+        """What this limits of `spend`."""
+        match self.what:
+            case "calls":
+                return spend.calls
+            case "tokens":
+                return spend.input_tokens + spend.output_tokens
+            case _:
+                return spend.cost or 0.0
 
     def begins(self, now: datetime) -> datetime:
         """The beginning of the current hour or day."""
@@ -63,9 +85,10 @@ class Limit:
 class PostgresBudget(Budget):
     """A budget that all processes share.
 
-    Calls are taken in a transaction under a lock, so that all processes together never exceed the limit of calls.
-    Tokens and cost are known only after a call: they may exceed their limit by those of the calls in flight. `shares`
-    says up to which share of every limit, with the use of all purposes counted, a purpose may take calls; 1 by default.
+    The most that a call may use is counted before it, in a transaction under a lock, so that all processes together
+    never exceed a limit. A reservation is no more than its part of the hour's row: a crash leaves it counted, until the
+    hour or day is over. `shares` says up to which share of every limit, with the use of all purposes counted, a purpose
+    may reserve; 1 by default.
     """
 
     def __init__(
@@ -84,7 +107,7 @@ class PostgresBudget(Budget):
         self._lock = Lock()
 
     @override
-    def take(self, purpose: Purpose, model: str, *, calls: int = 1) -> None:
+    def reserve(self, purpose: Purpose, model: str, most: Spend) -> Reservation:
         now = self._now()
         with self._lock:
             known = self._spent.get(purpose)
@@ -94,32 +117,48 @@ class PostgresBudget(Budget):
             connection.execute(_QUICKLY)
             if self._limits:
                 connection.execute(_ALONE)
-                self._check(connection, purpose, calls, now)
-            connection.execute(_ADD, _row(purpose, model, Spend(calls=calls), now))
+                self._check(connection, purpose, most, now)
+            connection.execute(_ADD, _row(purpose, model, most, now))
+        return Reservation(purpose=purpose, model=model, at=now, spend=most)
 
     @override
-    def count(self, purpose: Purpose, model: str, spend: Spend) -> None:
-        counted = Spend(input_tokens=spend.input_tokens, output_tokens=spend.output_tokens, cost=spend.cost)
+    def settle(self, reservation: Reservation, spend: Spend) -> None:
+        reserved = reservation.spend
+        difference = Spend(
+            calls=spend.calls - reserved.calls,
+            input_tokens=spend.input_tokens - reserved.input_tokens,
+            output_tokens=spend.output_tokens - reserved.output_tokens,
+            cost=(spend.cost or 0.0) - (reserved.cost or 0.0),
+        )
         with retriable(), self._engine.begin() as connection:
             connection.execute(_QUICKLY)
-            connection.execute(_ADD, _row(purpose, model, counted, self._now()))
+            connection.execute(_CHANGE, _row(reservation.purpose, reservation.model, difference, reservation.at))
 
-    def _check(self, connection: Connection, purpose: Purpose, calls: int, now: datetime) -> None:
+    def _check(self, connection: Connection, purpose: Purpose, wanted: Spend, now: datetime) -> None:
         share = self._shares.get(purpose, 1.0)
         begins = {per: Limit(what="calls", per=per, most=0).begins(now) for per in ("hour", "day")}
         used = connection.execute(_USED, begins).mappings().one()
         for limit in self._limits:
             spent, most = float(used[f"{limit.what}_per_{limit.per}"]), limit.most * share
-            if spent >= most or (limit.what == "calls" and spent + calls > most):
-                wait = (limit.ends(now) - now).total_seconds()
-                part = "" if share == 1.0 else f" ({share:.0%} of it for the {purpose})"
+            amount = limit.of(wanted)
+            if spent < most and spent + amount <= most:
+                continue
+            wait = (limit.ends(now) - now).total_seconds()
+            part = "" if share == 1.0 else f" ({share:.0%} of it for the {purpose})"
+            name = f"the budget of {limit.most:,g} {limit.what} per {limit.per}{part}"
+            if spent >= most or spent + limit.least > most:
+                error = BudgetSpent(f"{name} is spent", retry_after=wait)
+                with self._lock:
+                    self._spent[purpose] = (min(now + _REMEMBERED, limit.ends(now)), error)
+            elif wanted.calls == 1 and amount > most:
+                remedy = "raise it, or lower MONITOR_LLM__MAX_OUTPUT_TOKENS"
                 error = BudgetSpent(
-                    f"the budget of {limit.most:,g} {limit.what} per {limit.per}{part} is spent", retry_after=wait
+                    f"{name} is too small for a request of up to {amount:,g}: {remedy}", retry_after=wait
                 )
-                if spent + 1 > most:  # not even one call is left
-                    with self._lock:
-                        self._spent[purpose] = (min(now + _REMEMBERED, limit.ends(now)), error)
-                raise error
+            else:  # calls in progress may give back a part of theirs
+                left = f"{name} has {most - spent:,g} left, too little for a request of up to {amount:,g}"
+                error = BudgetSpent(left, retry_after=min(wait, _ASK_AGAIN))
+            raise error
 
 
 def _row(purpose: Purpose, model: str, spend: Spend, now: datetime) -> dict[str, Any]:

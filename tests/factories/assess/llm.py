@@ -43,15 +43,20 @@ def failure(model, asked=ASKED, **given) -> MonitorError:
 
 
 def agree(server: LLMServer, budget: MemoryBudget, spend: Spend | None = None) -> None:
-    """Every request that came was taken from the budget before, none else, and all tokens were counted."""
+    """Every request that came was reserved before, none else, and all tokens were counted.
+
+    A reservation without an answer is kept, and is in `spend` too.
+    """
     counted = budget.counted.get(Purpose.SIDECAR, Spend())
-    assert budget.taken == ({Purpose.SIDECAR: len(server.chats)} if server.chats else {})
+    kept = sum((reservation.spend for reservation in budget.reserved), Spend())
+    assert budget.calls() == len(server.chats)
     assert counted.input_tokens + counted.output_tokens == server.tokens
     assert (counted.cost or 0.0) == pytest.approx(server.tokens * PRICE / 1e6)
     if spend is not None:
         assert spend.calls == len(server.chats)
-        assert spend.input_tokens + spend.output_tokens == server.tokens
-        assert (spend.cost or 0.0) == pytest.approx(server.tokens * PRICE / 1e6)
+        tokens = server.tokens + kept.input_tokens + kept.output_tokens
+        assert spend.input_tokens + spend.output_tokens == tokens
+        assert (spend.cost or 0.0) == pytest.approx(tokens * PRICE / 1e6)
 
 
 class Clock:

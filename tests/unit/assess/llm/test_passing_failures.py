@@ -89,7 +89,7 @@ def test_a_server_that_hangs_is_asked_again_and_given_up_in_the_end(server, budg
     error = failure(make(timeout=0.05))
     assert isinstance(error, Retriable)
     assert "in time" in str(error)
-    assert budget.taken.total() == 2 + TRIES
+    assert budget.calls() == 2 + TRIES
 
 
 def test_a_server_that_trickles_is_given_up(server, make):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -10,12 +11,13 @@ from monitor.assess.llm.client import Prices
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
-from tests.factories.assess.llm import ASKED, GOOD, OPINION, agree, failure
+from tests.factories.assess.llm import ASKED, GOOD, OPINION, PRICE, agree, failure, request
 from tests.servers.llm import (
     CUT,
     HANG_UP,
     Trouble,
     completed,
+    hang,
     model_refusal,
     refusal,
     server_error,
@@ -43,7 +45,7 @@ def test_a_budget_that_is_spent_on_the_way_ends_the_call(server, make, trouble):
 
 def test_a_budget_that_cannot_be_asked_ends_the_call_and_is_asked_again_by_the_next(server, make):
     class Away(MemoryBudget):
-        def take(self, *_, **__):
+        def reserve(self, *_):
             raise Retriable("the database is out of reach")
 
     model = make(budget=Away())
@@ -103,21 +105,69 @@ def test_without_prices_there_is_no_cost(make, budget):
     assert budget.counted[Purpose.SIDECAR].cost is None
 
 
-@pytest.mark.parametrize(
-    "usage",
-    [
-        None,
-        [],
-        "many",
-        {},
-        {"prompt_tokens": None},
-        {"prompt_tokens": -5, "completion_tokens": True},
-        {"prompt_tokens": "7"},
-    ],
-)
-def test_a_server_that_does_not_say_what_was_used_is_believed_in_the_rest(server, make, usage):
+SILENT = [None, [], "many", {}, {"prompt_tokens": None}, {"prompt_tokens": -5, "completion_tokens": True}]
+
+
+@pytest.mark.parametrize("usage", [*SILENT, {"prompt_tokens": "7"}])
+def test_a_server_that_does_not_say_what_was_used_is_taken_to_have_used_the_most(server, budget, make, usage):
     body = {"choices": [{"message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}], "usage": usage}
     server.chat_script.append(Trouble(body=json.dumps(body)))
     reply = make().ask(ASKED)
     assert reply.value == OPINION
-    assert reply.spend == Spend(calls=1, cost=0.0)
+    (reservation,) = budget.reserved
+    assert reply.spend == reservation.spend
+    assert reply.spend.output_tokens == 4_096
+    assert reply.spend.input_tokens > server.chats[0].prompt_tokens
+    assert reply.spend.cost == pytest.approx(PRICE * (reply.spend.input_tokens + 4_096) / 1e6)
+
+
+def test_half_of_what_was_used_is_believed(server, budget, make):
+    body = {"choices": [{"message": {"content": GOOD}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 70}}
+    server.chat_script.append(Trouble(body=json.dumps(body)))
+    spend = make().ask(ASKED).spend
+    assert (spend.input_tokens, spend.output_tokens) == (70, 4_096)
+    assert (budget.reserved, budget.counted[Purpose.SIDECAR]) == ([], spend)
+
+
+@pytest.mark.parametrize("text", ["The sky is blue.", "天空是蓝色的。" * 50, "if(a[i]!=b[j]){i++;j--}" * 50, "🜁" * 50])
+def test_the_most_is_a_token_for_each_byte_that_is_sent_and_the_room_for_the_answer(make, text):
+    model = make(max_output_tokens=100)
+    most = model.most(model.body(request(text)))
+    assert most.input_tokens >= len(text.encode())
+    assert (most.calls, most.output_tokens) == (1, 100)
+
+
+@pytest.mark.parametrize("trouble", [hang(60), HANG_UP, CUT, Trouble(body="no JSON"), refusal(504, "no")])
+def test_a_request_on_which_the_server_may_have_worked_stays_counted(server, budget, make, trouble):
+    server.chat_script.append(trouble)
+    model = make(timeout=0.2)
+    spend = model.ask(ASKED).spend
+    (kept,) = budget.reserved
+    assert budget.calls() == spend.calls == 2
+    assert spend.input_tokens == kept.spend.input_tokens + budget.counted[Purpose.SIDECAR].input_tokens
+
+
+@pytest.mark.parametrize("trouble", [refusal(400, "no"), too_many_requests(0), refusal(500, "no"), refusal(503, "no")])
+def test_a_request_that_the_server_refuses_costs_a_call_and_no_tokens(server, budget, make, trouble):
+    server.chat_script.extend([trouble] * 9)
+    failure(make())
+    assert budget.reserved == []
+    assert budget.counted[Purpose.SIDECAR] == Spend(calls=len(server.chats))
+
+
+def test_a_request_that_was_not_sent_costs_nothing(budget, make):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    assert "out of reach" in str(failure(make(base_url=f"http://127.0.0.1:{port}/v1")))
+    assert (budget.reserved, budget.calls()) == ([], 0)
+
+
+def test_a_budget_that_is_away_after_the_call_leaves_it_counted(make, caplog):
+    class Away(MemoryBudget):
+        def settle(self, *_):
+            raise Retriable("the database is out of reach")
+
+    budget = Away()
+    assert make(budget=budget).ask(ASKED).value == OPINION
+    assert len(budget.reserved) == 1
+    assert "stays counted" in caplog.text
