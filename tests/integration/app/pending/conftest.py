@@ -7,8 +7,15 @@ import pytest
 
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
+from tests.rig.store.keys import give_key
 from tests.rig.store.workers import EVERYTHING, flow, replace_settings
 from tests.rig.store.writing import ROLLUP
+
+
+@pytest.fixture(autouse=True)
+def _key(tmp_path):
+    """Applications seal what the tests have stored."""
+    give_key(tmp_path / "state")
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_a_consumer_that_is_killed_while_it_judges_loses_nothing_and_doubles_not
         server.chat_script.extend([*[None] * 5, *[hang(FOR_EVER)] * 100])
         named = {
             "DATABASE_URL": database,
-            "STATE_DIR": str(tmp_path),
+            "STATE_DIR": str(tmp_path / "state"),
             "EMBEDDING__PROVIDER": "hash",
             "KAFKA__BOOTSTRAP_SERVERS": kafka,
             "KAFKA__TOPICS": topic,
