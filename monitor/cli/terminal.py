@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import signal
 import sys
@@ -26,11 +27,16 @@ if TYPE_CHECKING:
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 AppOfEvents = Annotated[str | None, typer.Option("--app", help="App of the events that name none.")]
 Dialect = Annotated[str | None, typer.Option(help="auto, native, cloudevents or ragas.")]
+LAST_RESORT = 55.0  # seconds; more than all parts need to end in order, less than docker/compose.yaml waits
 
 
 @contextmanager
 def stopping() -> Iterator[Event]:
-    """Yields an event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the process at once."""
+    """Yields an event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the process at once.
+
+    A process that is still there LAST_RESORT seconds later ends all the same, with a traceback of each thread and exit
+    code 1: by a thread of the interpreter's own, which needs no turn among the others.
+    """
     stop = Event()
 
     def on_signal(number: int, _: object) -> None:
@@ -38,12 +44,14 @@ def stopping() -> Iterator[Event]:
             raise KeyboardInterrupt
         if not stop.is_set():
             sys.stderr.write("monitor: stopping; finishing what is in flight\n")
+            faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
         stop.set()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stop
     finally:
+        faulthandler.cancel_dump_traceback_later()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -1,0 +1,106 @@
+"""No function on the way of an event takes time worse than n·log n in the size of the event.
+
+Each takes texts of every shape, of one length and of four times that; the processor time may grow eightfold, which is
+far from the sixteenfold of quadratic time and from the fourfold of linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from time import process_time
+
+import pytest
+
+from monitor.assess.classify.refusal import read_answer
+from monitor.assess.complete.extractive import extract
+from monitor.assess.complete.locate import locate
+from monitor.assess.embed.hashing import HashEmbedder
+from monitor.assess.embed.windows import text_windows, token_windows
+from monitor.assess.score.alignment_limit import within_reach
+from monitor.assess.score.features import passages_of
+from monitor.assess.score.overlap import overlap
+from monitor.core.assessment_json import encode, storable
+from monitor.core.model import Document, SupportingDocument
+from monitor.core.text.grams import gram_hashes
+from monitor.core.text.markup import blank_markup, blank_spans, prose
+from monitor.core.text.sentences import sentence_spans
+from monitor.core.text.words import stems
+from tests.rig.assess.shapes import SHAPES, Shape, reworded
+
+SMALL, TIMES = 12_000, 4  # characters, and how many times as many
+MOST = 8.0  # times the processor time
+FEW = ("one word", "words", "the same sentence", "ones and spaces", "letters with marks")  # where others are alike
+NO_TIME = 0.03  # seconds for the longer text; by quadratic time, the longest text that is read would take 15
+
+
+def documents_of(text: str, size: int = 200) -> list[str]:
+    """The text in up to a thousand documents."""
+    size = max(size, len(text) // 1_000 + 1)
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def _located(text: str) -> object:
+    return locate([SupportingDocument(text=reworded(text) + "z")], [Document(id="d", text=text)])
+
+
+def _many_located(text: str) -> object:
+    pieces = [SupportingDocument(text=part + "z", document_id="7") for part in documents_of(text, 150)]
+    return locate(pieces, [Document(id=str(n % 50), text=part) for n, part in enumerate(documents_of(text))])
+
+
+def _reached(text: str) -> object:
+    parts = documents_of(text)
+    return within_reach(text, len(text), parts, HashEmbedder().encode(parts), [passages_of(part) for part in parts])
+
+
+def _token_windows(text: str) -> object:
+    (tokens,) = HashEmbedder().encode([text])
+    return token_windows(text, list(zip(tokens["start"].tolist(), tokens["end"].tolist(), strict=True)), 254)
+
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "sentences": sentence_spans,
+    "stems": stems,
+    "prose": prose,
+    "markup": lambda text: blank_markup(text, code=False),
+    "blanked spans": lambda text: blank_spans(text, sentence_spans(text)),
+    "hashes": lambda text: gram_hashes(text, 8),
+    "refusals": lambda text: read_answer(text, text),
+    "extraction": lambda text: extract(text, text, [Document(id="d", text=part) for part in documents_of(text)]),
+    "one piece": _located,
+    "many pieces": _many_located,
+    "windows": lambda text: list(text_windows(text.replace("\ud800", "?"), 16_384)),
+    "windows of tokens": _token_windows,
+    "tokens": lambda text: HashEmbedder().encode([text]),
+    "what is aligned": _reached,
+    "overlap": lambda text: overlap(text, text, [text[: len(text) // 2]]),
+    "overlap with many": lambda text: overlap(text, text, documents_of(text)),
+    "storing": lambda text: encode({"text": storable(text)}),
+}
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
+    begun = process_time()
+    work(text)
+    return process_time() - begun
+
+
+def growth(work: Callable[[str], object], shape: Shape) -> float:
+    """How many times the processor time the longer text takes; the least of three tries, since others compute too."""
+    least = inf
+    for _ in range(3):
+        long = seconds(work, shape(TIMES * SMALL))
+        if long < NO_TIME:
+            return 1.0
+        least = min(least, long / seconds(work, shape(SMALL)))
+        if least <= MOST:
+            break
+    return least
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_time_grows_with_the_text_whatever_its_shape(name):
+    shapes = FEW if name in {"one piece", "many pieces", "what is aligned"} else SHAPES
+    found = {shape: growth(FUNCTIONS[name], SHAPES[shape]) for shape in shapes}
+    assert {shape: times for shape, times in found.items() if times > MOST} == {}
