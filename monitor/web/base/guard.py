@@ -124,7 +124,7 @@ class Needs:
         guard: Guard = request.app.state.guard
         identity = await run_in_threadpool(guard.identify, request)
         if identity is None:
-            raise NotSignedIn("sign in first")
+            raise NotSignedIn("sign in first; a script needs an access token: `monitor tokens create NAME`")
         if not identity.may(self.permission):
             raise Forbidden(f"the role {identity.role} may not do this: it needs the permission to {self.permission}")
         if request.method not in SAFE_METHODS and identity.csrf is not None:
