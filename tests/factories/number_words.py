@@ -4,187 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-EN = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-]
-EN += ["seventeen", "eighteen", "nineteen"]
-EN_TENS = ["-", "-", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-DE = [
-    "null",
-    "ein",
-    "zwei",
-    "drei",
-    "vier",
-    "fünf",
-    "sechs",
-    "sieben",
-    "acht",
-    "neun",
-    "zehn",
-    "elf",
-    "zwölf",
-    "dreizehn",
-    "vierzehn",
-    "fünfzehn",
-    "sechzehn",
-]
-DE += ["siebzehn", "achtzehn", "neunzehn"]
-DE_TENS = ["-", "-", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
-FR = [
-    "zéro",
-    "un",
-    "deux",
-    "trois",
-    "quatre",
-    "cinq",
-    "six",
-    "sept",
-    "huit",
-    "neuf",
-    "dix",
-    "onze",
-    "douze",
-    "treize",
-    "quatorze",
-    "quinze",
-    "seize",
-]
-FR += ["dix-sept", "dix-huit", "dix-neuf"]
-FR_TENS = ["-", "-", "vingt", "trente", "quarante", "cinquante", "soixante", "septante", "huitante", "nonante"]
-ES = [
-    "cero",
-    "uno",
-    "dos",
-    "tres",
-    "cuatro",
-    "cinco",
-    "seis",
-    "siete",
-    "ocho",
-    "nueve",
-    "diez",
-    "once",
-    "doce",
-    "trece",
-    "catorce",
-    "quince",
-    "dieciséis",
-]
-ES += [
-    "diecisiete",
-    "dieciocho",
-    "diecinueve",
-    "veinte",
-    "veintiuno",
-    "veintidós",
-    "veintitrés",
-    "veinticuatro",
-    "veinticinco",
-]
-ES += ["veintiséis", "veintisiete", "veintiocho", "veintinueve"]
-ES_TENS = ["-", "-", "-", "treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa"]
-ES_HUNDREDS = [
-    "-",
-    "ciento",
-    "doscientos",
-    "trescientos",
-    "cuatrocientos",
-    "quinientos",
-    "seiscientos",
-    "setecientos",
-    "ochocientos",
-]
-ES_HUNDREDS += ["novecientos"]
-PT = [
-    "zero",
-    "um",
-    "dois",
-    "três",
-    "quatro",
-    "cinco",
-    "seis",
-    "sete",
-    "oito",
-    "nove",
-    "dez",
-    "onze",
-    "doze",
-    "treze",
-    "catorze",
-    "quinze",
-    "dezesseis",
-]
-PT += ["dezessete", "dezoito", "dezenove"]
-PT_TENS = ["-", "-", "vinte", "trinta", "quarenta", "cinquenta", "sessenta", "setenta", "oitenta", "noventa"]
-PT_HUNDREDS = [
-    "-",
-    "cento",
-    "duzentos",
-    "trezentos",
-    "quatrocentos",
-    "quinhentos",
-    "seiscentos",
-    "setecentos",
-    "oitocentos",
-]
-PT_HUNDREDS += ["novecentos"]
-IT = [
-    "zero",
-    "uno",
-    "due",
-    "tre",
-    "quattro",
-    "cinque",
-    "sei",
-    "sette",
-    "otto",
-    "nove",
-    "dieci",
-    "undici",
-    "dodici",
-    "tredici",
-    "quattordici",
-    "quindici",
-]
-IT += ["sedici", "diciassette", "diciotto", "diciannove"]
-IT_TENS = ["-", "-", "venti", "trenta", "quaranta", "cinquanta", "sessanta", "settanta", "ottanta", "novanta"]
-NL = [
-    "nul",
-    "een",
-    "twee",
-    "drie",
-    "vier",
-    "vijf",
-    "zes",
-    "zeven",
-    "acht",
-    "negen",
-    "tien",
-    "elf",
-    "twaalf",
-    "dertien",
-    "veertien",
-    "vijftien",
-    "zestien",
-]
-NL += ["zeventien", "achttien", "negentien"]
-NL_TENS = ["-", "-", "twintig", "dertig", "veertig", "vijftig", "zestig", "zeventig", "tachtig", "negentig"]
+
+def listed(words: str) -> list[str]:
+    return words.split()
+
+
+EN = listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+EN_TENS = listed("- - twenty thirty forty fifty sixty seventy eighty ninety")
+DE = listed(
+    "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "
+    "achtzehn neunzehn"
+)
+DE_TENS = listed("- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig")
+FR = listed(
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
+    "dix-neuf"
+)
+FR_TENS = listed("- - vingt trente quarante cinquante soixante septante huitante nonante")
+ES = listed(
+    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
+    "dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete "
+    "veintiocho veintinueve"
+)
+ES_TENS = listed("- - - treinta cuarenta cincuenta sesenta setenta ochenta noventa")
+ES_HUNDREDS = listed(
+    "- ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"
+)
+PT = listed(
+    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete "
+    "dezoito dezenove"
+)
+PT_TENS = listed("- - vinte trinta quarenta cinquenta sessenta setenta oitenta noventa")
+PT_HUNDREDS = listed("- cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos")
+IT = listed(
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici "
+    "diciassette diciotto diciannove"
+)
+IT_TENS = listed("- - venti trenta quaranta cinquanta sessanta settanta ottanta novanta")
+NL = listed(
+    "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien "
+    "achttien negentien"
+)
+NL_TENS = listed("- - twintig dertig veertig vijftig zestig zeventig tachtig negentig")
 
 Speller = Callable[[int], str]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from monitor.assess.score.facts import dates, names, numbers, worded
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
-from monitor.assess.score.facts.numerals import Numerals, may_begin
+from monitor.assess.score.facts.numerals import FIRST_LETTERS, Numerals, may_begin
 from monitor.assess.score.facts.quantity import Readings
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.assess.score.facts.units import unit_after, unit_before
@@ -36,7 +36,12 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     after = 0
     for i, raw in enumerate(tokens):
         # Nine words in ten need no more than this check.
-        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha() and not may_begin(raw)):
+        if i < after or (
+            raw.islower()
+            and raw not in _BEGINNINGS
+            and raw.isalpha()
+            and not (raw[:3] in FIRST_LETTERS and may_begin(raw))
+        ):
             continue
         found = reader.at(i)
         if found is None:
@@ -90,7 +95,7 @@ class _Reader:
 
     def _counted(self, i: int, word: str) -> _Found | None:
         """The date or number that begins with a word. A word that is both ("Sept") is the number."""
-        numeral = self._numerals.at(i) if may_begin(word) else None
+        numeral = self._numerals.at(i) if word[:3] in FIRST_LETTERS and may_begin(word) else None
         if numeral and (read := dates.worded(self._tokens, numeral)):
             return _Found(FactKind.DATE, *read)
         if word in dates.STARTS and (found := self._date(i)) and not (numeral and found.after == i + 1):

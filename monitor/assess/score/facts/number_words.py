@@ -13,56 +13,72 @@ from typing import NamedTuple
 
 import text_to_num
 
-from monitor.assess.score.facts.language import LANGUAGES, listed
+from monitor.assess.score.facts.language import (
+    DUTCH,
+    ENGLISH,
+    FRENCH,
+    GERMAN,
+    ITALIAN,
+    PORTUGUESE,
+    SPANISH,
+    listed,
+)
 
 _LONGEST = 70  # letters; the longest German number below a million has 65
 CACHED = 8_192  # words
 
-# The first three letters of the words that numbers begin with. Ten words in eleven have others.
-_BEGINNINGS = frozenset(
-    word[:3]
-    for word in listed(
-        """
-        zero one two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty fifty
-        hundred thousand million billion first third
+# Words with which the numbers of each language begin; those with the same first three letters are asked about as well.
+_FIRST_WORDS = {
+    ENGLISH: """
+        zero one two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty fifty hundred
+        thousand million billion first second third""",
+    GERMAN: """
         null ein zwei zwo drei vier fünf fuenf sechs sieben acht neun zehn elf zwölf zwoelf zwanzig dreißig hundert
-        tausend milliarde erste dritte anderthalb
-        zéro un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
-        quarante cinquante soixante octante nonante cent mille milliard premier
-        cero uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta
-        cuarenta cincuenta sesenta setenta ochenta noventa cien doscientos tercero quinto sexto séptimo octavo noveno
-        décimo undécimo duodécimo vigésimo trigésimo
-        um uma dois duas três quatro sete oito nove dez doze treze catorze dezesseis vinte trinta cem duzentos primeiro
-        terceiro sétimo oitavo nono
-        due tre quattro cinque sei sette otto dieci undici dodici tredici sedici diciassette venti ventuno sessanta
-        settanta ottanta cento duecento primo terzo sesto settimo ottavo decimo
-        nul een één twee drie vijf zes zeven negen tien twaalf dertien veertien twintig tachtig honderd duizend miljoen
-        eerste derde anderhalf
-        """
-    )
-)
-# Words that the reader takes for numbers and that are not: plurals, articles, negations, fractions.
+        tausend million milliarde billion erste dritte anderthalb""",
+    FRENCH: """
+        zéro zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt
+        trente quarante cinquante soixante septante octante nonante cent mille milliard premier""",
+    SPANISH: """
+        cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte veintiún
+        treinta cincuenta sesenta setenta cien centésimo mil primero tercero quinto sexto séptimo octavo noveno décimo
+        undécimo duodécimo vigésimo trigésimo""",
+    PORTUGUESE: """
+        zero um uma dois duas três quatro cinco seis sete oito nove dez onze doze treze catorze quinze vinte trinta
+        cinquenta sessenta cem centésimo duzentos mil milhão bilhão primeiro terceiro quinto sexto sétimo oitavo nono
+        décimo vigésimo trigésimo""",
+    ITALIAN: """
+        zero un uno una due tre quattro cinque sei sette otto nove dieci undici dodici sedici diciassette venti sessanta
+        cento mille primo terzo quinto sesto nono decimo""",
+    DUTCH: """
+        nul een één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien twintig tachtig honderd
+        duizend miljoen biljoen eerste anderhalf""",
+}
+BEGINNINGS: dict[str, tuple[str, ...]] = {}  # the first three letters, and the languages that have such words
+for _language, _words in _FIRST_WORDS.items():
+    for _start in sorted({word[:3] for word in _words.split()}):
+        BEGINNINGS[_start] = (*BEGINNINGS.get(_start, ()), _language)
+# Words that the library takes for numbers and that are not: plurals, articles, negations, fractions.
 _NO_NUMBERS = listed(
-    """ones twos threes fours fives sevens eights nines tens teens zeros non nons none nones prime milo doses
-    treses unos unas uns umas quart quarts quint sext"""
+    """ones twos threes fours fives sevens eights nines tens zeros non nons none nones prime doses treses unos unas uns
+    umas quart quint sext"""
 )
-_FRACTIONS = {"es": re.compile(r"avos?$"), "en": re.compile(r"(th|rd)s$")}
+_FRACTIONS = {SPANISH: re.compile(r"avos?$"), ENGLISH: re.compile(r"(th|rd)s$")}
 # Forms that the reader does not know, and how it knows them.
 _RESPELT: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
     language: tuple((re.compile(form), known) for form, known in forms)
     for language, forms in {
-        "en": [(r"^sixtieth", "sixteeth")],  # its spelling mistake
-        "de": [("fuenf", "fünf"), ("zwoelf", "zwölf")],
-        "fr": [(r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
-        "es": [
+        ENGLISH: [(r"^sixtieth", "sixteeth")],  # its spelling mistake
+        GERMAN: [("fuenf", "fünf"), ("zwoelf", "zwölf")],
+        FRENCH: [(r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
+        SPANISH: [
             (r"^veinti[uú]n$", "veintiuno"),
             (r"^veintidos$", "veintidós"),
             (r"^veintitres$", "veintitrés"),
             (r"^(primer|tercer)$", r"\1o"),
         ],
-        "pt": [],
-        "it": [("centott", "centoott"), ("trè", "tré")],  # centottanta is also said centoottanta
-        "nl": [("(twee|drie)en", r"\1ën")],  # without the trema
+        PORTUGUESE: [],
+        ITALIAN: [("centott", "centoott"), ("trè", "tré")],  # centottanta is also said centoottanta
+        DUTCH: [("(twee|drie)en", r"\1ën")],  # without the trema
     }.items()
 }
 _HALVES = re.compile(r"(?:(ander)thalb|(ander)hal(?:f|ve)|(\w+)einhalb|(\w+)[ëe]nhal(?:f|ve))")
@@ -80,7 +96,7 @@ class SpokenNumber(NamedTuple):
 
 def spoken(word: str) -> Mapping[str, SpokenNumber]:
     """What a lower-case word alone says as a number, by language; empty for nearly all words."""
-    if word[:3] not in _BEGINNINGS or len(word) > _LONGEST or word in _NO_NUMBERS:
+    if word[:3] not in BEGINNINGS or len(word) > _LONGEST or word in _NO_NUMBERS:
         return _NOTHING
     return _spoken(word)
 
@@ -88,7 +104,7 @@ def spoken(word: str) -> Mapping[str, SpokenNumber]:
 @lru_cache(maxsize=CACHED)
 def _spoken(word: str) -> Mapping[str, SpokenNumber]:
     found: dict[str, SpokenNumber] = {}
-    for language in LANGUAGES:
+    for language in BEGINNINGS[word[:3]]:
         read = read_words([word], language)
         if len(read) == 1 and not (language in _FRACTIONS and _FRACTIONS[language].search(word)):
             found[language] = read[0]
@@ -97,11 +113,11 @@ def _spoken(word: str) -> Mapping[str, SpokenNumber]:
 
 def with_a_half(word: str) -> float | None:
     """The value of "anderthalb", "zweieinhalb" or "tweeënhalf"; None for other words."""
-    if word[:3] not in _BEGINNINGS or len(word) > _LONGEST or not (found := _HALVES.match(word)):
+    if word[:3] not in BEGINNINGS or len(word) > _LONGEST or not (found := _HALVES.match(word)):
         return None
     if found[1] or found[2]:
         return 1.5
-    language, whole = ("de", found[3]) if found[3] else ("nl", found[4])
+    language, whole = (GERMAN, found[3]) if found[3] else (DUTCH, found[4])
     read = read_words([whole], language)
     return read[0].value + 0.5 if len(read) == 1 and not read[0].ordinal else None
 

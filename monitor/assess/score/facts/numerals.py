@@ -18,7 +18,7 @@ from monitor.assess.score.facts.language import (
     UNKNOWN,
     listed,
 )
-from monitor.assess.score.facts.number_words import CACHED, SpokenNumber, read_words, spoken, with_a_half
+from monitor.assess.score.facts.number_words import BEGINNINGS, CACHED, SpokenNumber, read_words, spoken, with_a_half
 from monitor.assess.score.facts.tokens import Tokens
 from monitor.assess.score.facts.units import unit_after
 
@@ -54,6 +54,9 @@ _DOZENS = {
 _DOZEN = 12.0
 _TIMES = {"twice": 2.0, "zweimal": 2.0, "dreimal": 3.0}
 _OWN_WORDS = frozenset((*SCALES, *_DOZENS.values(), *_TIMES))
+FIRST_LETTERS = frozenset(
+    (*BEGINNINGS, *(word[:3] for word in _OWN_WORDS))
+)  # three of any word that may begin a number
 
 # Words with another meaning in another of the languages: they are numbers only in texts of their own.
 _ELSEWHERE = listed(
