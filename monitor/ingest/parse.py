@@ -208,20 +208,27 @@ def _first_flaw(tree: object) -> InvalidMessage | None:
 
 def _storable(event: JsonObject) -> tuple[JsonObject, bool]:
     replaced = False
+    path: list[str | int] = []  # of what is being cleaned
 
-    def clean(value: Json, path: tuple[str | int, ...]) -> Json:
+    def below(part: str | int, value: Json) -> Json:
+        path.append(part)
+        cleaned = clean(value)
+        path.pop()
+        return cleaned
+
+    def clean(value: Json) -> Json:
         nonlocal replaced
         if isinstance(value, str):
             text = storable(value)
             replaced = replaced or text is not value
             return text
         if isinstance(value, list):
-            return [clean(item, (*path, i)) for i, item in enumerate(value)]
+            return [below(i, item) for i, item in enumerate(value)]
         if isinstance(value, dict):
-            return members(value, path)
+            return members(value)
         return value
 
-    def members(value: JsonObject, path: tuple[str | int, ...]) -> JsonObject:
+    def members(value: JsonObject) -> JsonObject:
         nonlocal replaced
         cleaned: JsonObject = {}
         for key, item in value.items():
@@ -231,11 +238,11 @@ def _storable(event: JsonObject) -> tuple[JsonObject, bool]:
                 raise InvalidMessage(
                     path_of((*path, name)), "occurs twice once U+0000 and lone surrogates are replaced"
                 )
-            cleaned[name] = clean(item, (*path, name))
+            cleaned[name] = below(name, item)
         return cleaned
 
     try:
-        cleaned = members(event, ())
+        cleaned = members(event)
     except RecursionError:
         raise InvalidMessage("$", "is nested too deeply") from None
     return cleaned, replaced

@@ -16,7 +16,7 @@ from math import ceil
 
 from rapidfuzz import fuzz
 
-from monitor.assess.complete.gram_index import EveryPlace, GramIndex, Region
+from monitor.core.text.gram_index import EveryPlace, GramIndex, Region
 from monitor.core.model import Document, Match, SupportingDocument
 from monitor.core.text.cache import cached_by_text
 

@@ -16,7 +16,8 @@ from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
 from monitor.privacy.redaction.escapes import find_decoded
 from monitor.privacy.redaction.pattern import pattern
-from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all, merged, moved, replaced
+from monitor.privacy.redaction.sources import Sources
+from monitor.privacy.redaction.spans import Finder, Finding, find_all, growth, merged, moved, replaced
 
 _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.KEY: forms.keys,
@@ -58,7 +59,7 @@ class Redactor:
             answer=self.text(it.answer),
             reference_answer=None if it.reference_answer is None else self.text(it.reference_answer),
             retrieved_documents=documents,
-            supporting_documents=None if support is None else tuple(self._piece(p, it, documents) for p in support),
+            supporting_documents=None if support is None else self._pieces(support, it.retrieved_documents, documents),
             tags={name: self.text(value) for name, value in it.tags.items()},
         )
         return it if after == it else replace(after, marks=it.marks | _REDACTED)
@@ -93,23 +94,31 @@ class Redactor:
             metadata={name: self._json(value) for name, value in document.metadata.items()},
         )
 
-    def _piece(self, piece: SupportingDocument, it: Interaction, documents: Sequence[Document]) -> SupportingDocument:
+    def _pieces(
+        self, pieces: Sequence[SupportingDocument], before: Sequence[Document], after: Sequence[Document]
+    ) -> tuple[SupportingDocument, ...]:
         """A piece of a document becomes what that part of the document became; any other piece is a text by itself.
 
         Offsets that would no longer point to the piece's text are dropped, and the piece is located again later.
         """
-        pairs = zip(it.retrieved_documents, documents, strict=True)
-        for before, after in sorted(pairs, key=lambda pair: pair[0].id != piece.document_id):
-            at = _location(piece, before)
+        findings = [self._find(document.text) for document in before]
+        grown = [growth(spans) for spans in findings]
+        sources = Sources(before)
+        redacted = []
+        for piece in pieces:
+            at = sources.place(piece)
             if at is None:
+                text = self.text(piece.text)
+                touched = text != piece.text or any(findings)
+                redacted.append(replace(piece, text=text, start=None, end=None) if touched else piece)
                 continue
-            start, end = moved(*at, self._find(before.text))
-            text = self.text(after.text[start:end])
-            given = piece.start is not None and piece.document_id == before.id and text == after.text[start:end]
-            return replace(piece, text=text, start=start if given else None, end=end if given else None)
-        text = self.text(piece.text)
-        touched = text != piece.text or any(self._find(d.text) for d in it.retrieved_documents)
-        return replace(piece, text=text, start=None, end=None) if touched else piece
+            number, start = at
+            begin, end = moved(start, start + len(piece.text), findings[number], grown[number])
+            part = after[number].text[begin:end]
+            text = self.text(part)
+            given = piece.start is not None and piece.document_id == before[number].id and text == part
+            redacted.append(replace(piece, text=text, start=begin if given else None, end=end if given else None))
+        return tuple(redacted)
 
     def _json(self, value: Json) -> Json:
         if isinstance(value, str):
@@ -156,11 +165,3 @@ def _finder(kind: PersonalData, regions: Sequence[str]) -> Finder:
 
 def _found(finders: Sequence[tuple[str, Finder]], text: str) -> list[Finding]:
     return merged([*find_all(text, finders), *find_decoded(text, finders)])
-
-
-def _location(piece: SupportingDocument, document: Document) -> Span | None:
-    """Where the piece is in the document: at its own offsets, or at the first occurrence of its text."""
-    if piece.start is not None and piece.end is not None and piece.document_id == document.id:
-        return (piece.start, piece.end) if document.text[piece.start : piece.end] == piece.text else None
-    start = document.text.find(piece.text)
-    return None if start < 0 or not piece.text else (start, start + len(piece.text))

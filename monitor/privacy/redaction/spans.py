@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]  # [start, end) in characters
@@ -55,14 +56,22 @@ def replaced(text: str, spans: Sequence[Finding]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def moved(start: int, end: int, spans: Sequence[Finding]) -> Span:
-    """`[start, end)` after `spans` are replaced; a range that cuts into a finding takes in the whole placeholder."""
-    return _place(start, spans, after=False), _place(end, spans, after=True)
+def growth(spans: Iterable[Finding]) -> list[int]:
+    """By how many characters a text has grown before each of its findings, and after the last one."""
+    return [0, *accumulate(len(span.placeholder) - (span.end - span.start) for span in spans)]
 
 
-def _place(place: int, spans: Sequence[Finding], *, after: bool) -> int:
+def moved(start: int, end: int, spans: Sequence[Finding], grown: Sequence[int]) -> Span:
+    """`[start, end)` after `spans` are replaced; a range that cuts into a finding takes in the whole placeholder.
+
+    `grown` is the `growth` of the spans.
+    """
+    return _place(start, spans, grown, after=False), _place(end, spans, grown, after=True)
+
+
+def _place(place: int, spans: Sequence[Finding], grown: Sequence[int], *, after: bool) -> int:
     number = bisect_right(spans, place, key=lambda span: span.start)
-    shift = sum(len(span.placeholder) - (span.end - span.start) for span in spans[:number])
+    shift = grown[number]
     if number and spans[number - 1].start < place < spans[number - 1].end:
         span = spans[number - 1]
         return span.end + shift if after else span.end + shift - len(span.placeholder)

@@ -6,6 +6,7 @@ far from the sixteenfold of quadratic time and from the fourfold of linear time.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from math import inf
 from time import process_time
@@ -22,10 +23,14 @@ from monitor.assess.score.features import passages_of
 from monitor.assess.score.overlap import overlap
 from monitor.core.assessment_json import encode, storable
 from monitor.core.model import Document, SupportingDocument
+from monitor.core.personal_data import PersonalData
 from monitor.core.text.grams import gram_hashes
 from monitor.core.text.markup import blank_markup, blank_spans, prose
 from monitor.core.text.sentences import sentence_spans
 from monitor.core.text.words import stems
+from monitor.ingest.parse import parse_object
+from monitor.privacy.redaction.redactor import redactor
+from tests.factories.assess.interactions import interaction
 from tests.rig.assess.shapes import SHAPES, Shape, reworded
 
 SMALL, TIMES = 12_000, 4  # characters, and how many times as many
@@ -59,6 +64,14 @@ def _token_windows(text: str) -> object:
     return token_windows(text, list(zip(tokens["start"].tolist(), tokens["end"].tolist(), strict=True)), 254)
 
 
+REDACTOR = redactor(set(PersonalData), ["DE", "US"], {"customer": "C-[0-9]{3,8}"})
+
+
+def _redacted_pieces(text: str) -> object:
+    pieces = tuple(SupportingDocument(text=part[1:], document_id="d7") for part in documents_of(text, 150))
+    return REDACTOR.interaction(interaction("", "", documents_of(text), supporting_documents=pieces))
+
+
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "sentences": sentence_spans,
     "stems": stems,
@@ -76,6 +89,12 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "what is aligned": _reached,
     "overlap": lambda text: overlap(text, text, [text[: len(text) // 2]]),
     "overlap with many": lambda text: overlap(text, text, documents_of(text)),
+    "parsing": lambda text: parse_object(json.dumps({"text": text, "texts": text.split(" ")}).encode()),
+    "parsing what is nested": lambda text: parse_object(
+        ('{"a":' * 300 + json.dumps([*text, "\0"]) + "}" * 300).encode()
+    ),
+    "redaction": lambda text: REDACTOR.interaction(interaction(text, text, documents_of(text))),
+    "redaction of pieces": _redacted_pieces,
     "storing": lambda text: encode({"text": storable(text)}),
 }
 

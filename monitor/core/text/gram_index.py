@@ -20,7 +20,7 @@ MOST_SEEDS = 4_096  # occurrences of a piece's rarest runs that are looked at
 ENOUGH = 16  # rare runs that tell a region from all others
 CHECKED = 8  # runs of a piece that are checked before its characters are
 NARROWEST = 32  # characters by which the starts of a region may differ
-_BETWEEN = "\n"  # between two texts, which are without it
+_BETWEEN = "\n"  # between two texts
 
 Places = NDArray[np.int64]
 
@@ -60,7 +60,7 @@ class EveryPlace:
 
 
 class GramIndex:
-    """The places of all runs of `length` characters of `texts`, which hold no line break."""
+    """The places of all runs of `length` characters of `texts`."""
 
     def __init__(self, texts: Sequence[str], length: int) -> None:
         self._length = length
