@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,16 +114,32 @@ def next_commands(text):
 
 @pytest.fixture
 def shell(fresh):
-    """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment."""
+    """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment.
+
+    The line runs to its end, or with `until` till it says these words.
+    """
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
-    def run(line, **settings):
+    def run(line, until=None, **settings):
         environment = {**fresh.environment(settings), "PATH": path}
-        done = subprocess.run(
-            ["sh", "-c", line], env=environment, cwd=fresh.folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, line + done.stdout + done.stderr
-        return done.stdout
+        with subprocess.Popen(
+            ["sh", "-c", line],
+            env=environment,
+            cwd=fresh.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            said = ""
+            for part in process.stdout:
+                said += part
+                if until is not None and until in part:
+                    os.killpg(process.pid, signal.SIGTERM)
+                    break
+            said += process.stdout.read()
+        assert until in said if until else process.returncode == 0, line + said
+        return said
 
     return run
 
@@ -150,6 +167,9 @@ def test_the_demo_shows_an_alert_come_and_go_and_leaves_nothing_behind(fresh, sh
     assert "the trail is intact" in shell(steps[prove], **named)
     assert "resolved" in shell(steps["show the alert that came and went"], **named)
     assert "quillmere-support / demo-" in shell(steps["explain an answer with a wrong verdict"], **named)
+    browse = steps["open the link that this prints; the span of one hour shows the outage best"]
+    shell(browse, until="http://127.0.0.1:", **named, WEB__PORT="0")
+    assert list(tmp_path.iterdir()) == []
     settings.unlink()
     (fresh.folder / "answers.jsonl").write_text(event("a"))
     shell(steps["assess your own answers; docs/start/events.md describes the format"])
