@@ -1,8 +1,12 @@
-"""Writes notifications as plain text to a stream; always configured."""
+"""Writes notifications as plain text to a stream; always configured.
+
+What is written to a log stays there, out of reach of an erasure. So only a terminal gets what quotes answers.
+"""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TextIO
 
 from typing_extensions import override
@@ -21,7 +25,10 @@ def from_settings(_settings: Settings, _draw: Draw | None) -> Receiver:
 
 
 class Console(Receiver):
-    """Writes each notification to `stream`, by default standard error. Returns no receipt."""
+    """Writes each notification to `stream`; by default to standard error, without quotations if that is a log.
+
+    Returns no receipt.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
@@ -35,6 +42,8 @@ class Console(Receiver):
             Fatal: the stream is closed.
         """
         stream = self._stream or sys.stderr
+        if self._stream is None and not stream.isatty():
+            notification = replace(notification, changes=(), examples=())
         # an ASCII stream, as under cron, must still take a question in Chinese
         encoding = stream.encoding or "utf-8"
         text = render(notification).encode(encoding, "replace").decode(encoding)

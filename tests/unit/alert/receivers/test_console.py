@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.text import render
@@ -68,6 +69,18 @@ def test_the_console_writes_to_a_stream_in_ascii():
     stream = io.TextIOWrapper(raw, encoding="ascii")
     Console(stream).send(a_notification(examples=(an_example(question="退款要多久？"),)))
     assert b"Question: ?" in raw.getvalue()
+
+
+def test_a_log_gets_nothing_that_quotes_an_answer(capsys, monkeypatch):
+    notification = a_notification(examples=(an_example(question="Who is Jane?"),), changes=("tag user jane: 80 %",))
+    Console().send(notification)
+    logged = capsys.readouterr().err
+    assert "Firing: negative-rate" in logged
+    assert "jane" not in logged.lower()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    Console().send(notification)
+    shown = capsys.readouterr().err
+    assert ("Who is Jane?" in shown, "tag user jane" in shown) == (True, True)
 
 
 def test_the_console_needs_no_stream(capsys):
