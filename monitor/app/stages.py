@@ -25,7 +25,7 @@ Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 GRACE = 2.0  # seconds that a read may block after the other stages have stopped
-FINISH_WITHIN = 15.0  # seconds after `stop` for the batches in flight; less than supervisors wait before they kill
+FINISH_WITHIN = 30.0  # seconds after `stop` for the batches in flight; less than supervisors wait before they kill
 _LOOK_UP = 0.1  # seconds between two looks of a waiting stage at whether another stage failed
 
 

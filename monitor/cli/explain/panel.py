@@ -138,6 +138,8 @@ def _answer(row: Mapping[str, Any]) -> Group:
     heading = "the answer, sentence by sentence"
     if not compared(row):
         heading += ": not compared with the documents, as an earlier release assessed it"
+    if (share := (row["evidence"] or {}).get("compared", 1.0)) < 1:
+        heading += f": compared with {share:.0%} of the documents, as the texts are too long"
     return Group(Text(heading, style="dim"), table)
 
 

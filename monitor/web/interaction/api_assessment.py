@@ -80,6 +80,7 @@ class Assessment(ApiResponse):
     features: dict[str, float | None]
     alignment: list[AlignedSentence]
     missing: list[MissingFact]
+    compared: float = Field(description="share of the documents that the answer was aligned with; below 1 if too long")
     profile: Profile
     embedding_model: str
     rule_verdict: str = Field(description="the verdict of the thesis's rule alone, for comparison")
@@ -113,6 +114,7 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         features=evidence.get("features", {}),
         alignment=[AlignedSentence(**pair) for pair in alignment],
         missing=[MissingFact(**fact) for fact in missing],
+        compared=evidence.get("compared", 1.0),
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
         rule_verdict=row["rule_verdict"],
