@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event
 from typing import get_args
 
@@ -132,8 +133,7 @@ def test_apps_that_never_come_again_are_left_out():
 
 
 def test_labels_are_escaped(ticks):
-    none = {name: {} for name in Figures.__dataclass_fields__} | {"unsealed": 0.0}
-    figures = Figures(**none | {"dead": {'a"b\\c\nd': 1}})
+    figures = replace(FIGURES, dead={'a"b\\c\nd': 1})
     registry = CollectorRegistry()
     registry.register(StoreCollector(lambda _: figures, clock, clock=ticks))
     assert r'monitor_dead_letters{source="a\"b\\c\nd"} 1.0' in generate_latest(registry).decode()
