@@ -9,7 +9,6 @@ def listed(words: str) -> frozenset[str]:
 
 
 ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH = "en", "de", "fr", "es", "pt", "it", "nl"
-LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH)
 UNKNOWN = "und"  # as the standard for tags of languages calls it
 
 # Frequent words of one language that are rare in the other six.

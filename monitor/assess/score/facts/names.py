@@ -8,6 +8,7 @@ import unicodedata
 from monitor.assess.score.facts.calendar_names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import GERMAN, listed
 from monitor.assess.score.facts.tokens import Tokens
+from monitor.core.text.words import few_marks
 
 Name = tuple[str, ...]
 
@@ -64,7 +65,7 @@ def fold(text: str) -> str:
     """`text` in lower case without accents."""
     if text.isascii():
         return text.lower()
-    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return "".join(c for c in unicodedata.normalize("NFKD", few_marks(text.casefold())) if not unicodedata.combining(c))
 
 
 def words_of(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from monitor.assess.score.facts.language import (
     FRENCH,
     GERMAN,
     ITALIAN,
-    LANGUAGES,
     PORTUGUESE,
     SPANISH,
     UNKNOWN,
@@ -148,12 +147,10 @@ class Numerals:
         languages = spoken(word)
         if self._known and self._language in languages:
             return self._run_in(self._language, i)
-        runs = [self._run_in(language, i) for language in sorted(languages, key=self._order)]
+        own_first = sorted(languages, key=lambda language: language != self._language)
+        runs = [self._run_in(language, i) for language in own_first]
         runs = [run for run in runs if self._is_foreign_number(run, word)]
         return max(runs, key=lambda run: run.places[-1], default=None)
-
-    def _order(self, language: str) -> int:
-        return -1 if language == self._language else LANGUAGES.index(language)
 
     def _is_foreign_number(self, run: _Run, word: str) -> bool:
         """Whether words of another language are numbers here: not those that mean something else in the text's own."""
@@ -205,12 +202,11 @@ class Numerals:
                 after = run.places[read[at].end - 1] + 1
                 at += 1
             numeral = Numeral(value, after, step, number.ordinal)
-            if number.ordinal or not self._counts(start, numeral):
-                if number.ordinal:
-                    yield start, numeral
-                continue
-            if at == len(read):
-                numeral = self._scaled(self._with_decimals(numeral, number.digits, run.language))
+            if not number.ordinal:
+                if not self._counts(start, numeral):
+                    continue
+                if at == len(read):
+                    numeral = self._scaled(self._with_decimals(numeral, number.digits, run.language))
             yield start, numeral
 
     def _counts(self, start: int, numeral: Numeral) -> bool:
