@@ -20,11 +20,12 @@ from sqlalchemy import Connection, Engine, TextClause, text
 
 from monitor.core.model import Mark, Verdict
 from monitor.privacy.retention import CutOff
-from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
+from monitor.store.audit_queue import hold_sealing
 from monitor.store.database import advisory_lock, retriable
 from monitor.store.interaction.partitions import PARTITIONED
 from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import blank_gone, hold_alerting
+from monitor.store.privacy.retention_acts import queue_retention
 from monitor.store.report.reports import blank_reported
 
 RETENTION_LOCK = 7_305_106
@@ -179,7 +180,7 @@ class Retention:
             _with_them(connection, gone, {})
             connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
             connection.execute(_FORGET, {"month": month, "now": now})
-            _queue_acts(connection, found, cut_offs, by=by, now=now)
+            queue_retention(connection, found, cut_offs, by=by, now=now)
             for table in tables.values():  # last, because it locks everybody out until the transaction ends
                 connection.execute(text(f"DROP TABLE {table}"))
         return found
@@ -216,7 +217,7 @@ class Retention:
                 DueRows(app=app, verdict=_verdict(verdict), month=month, before=before, stored=number, due=number)
                 for (app, verdict, before), number in numbers.items()
             ]
-            _queue_acts(connection, found, cut_offs, by=by, now=now)
+            queue_retention(connection, found, cut_offs, by=by, now=now)
         return found, (rows[-1].app, rows[-1].id)
 
     def blank_quotations(self) -> None:
@@ -269,29 +270,6 @@ def _tables(connection: Connection, part: str) -> dict[str, str]:
     """
     wanted = {f"{table}_{part}": table for table in PARTITIONED}
     return {wanted[name]: name for name in connection.scalars(_TABLES, {"names": list(wanted)})}
-
-
-def _queue_acts(
-    connection: Connection, found: Iterable[DueRows], cut_offs: Sequence[CutOff], *, by: str, now: datetime
-) -> None:
-    """One act per app, verdict and cut-off. The verdict is "" without an assessment, None where all share a cut-off."""
-    cuts: dict[str, set[datetime]] = {}
-    for cut in cut_offs:
-        cuts.setdefault(cut.app, set()).add(cut.before)
-    whole = {app for app, times in cuts.items() if len(times) == 1 and _all_verdicts(app, cut_offs)}
-    rows: Counter[tuple[str, str | None, datetime, date | None]] = Counter()
-    for due in found:
-        if due.before is not None:
-            verdict = None if due.app in whole else due.verdict.value if due.verdict else ""
-            rows[due.app, verdict, due.before, due.month] += due.due
-    for (app, verdict, before, month), number in rows.items():
-        body = {"verdict": verdict, "before": before.astimezone(UTC).isoformat(), "rows": number}
-        subject = "other times" if month is None else f"{month:%Y-%m}"
-        queue_act(connection, Act(kind=Kind.RETENTION, by=by, at=now, app=app, subject=subject, body=body))
-
-
-def _all_verdicts(app: str, cut_offs: Sequence[CutOff]) -> bool:
-    return {cut.verdict for cut in cut_offs if cut.app == app} == {*Verdict, None}
 
 
 def _count_removed(connection: Connection, places: Iterable[tuple[str | None, int | None]]) -> None:
