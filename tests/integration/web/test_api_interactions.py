@@ -150,6 +150,7 @@ def test_one_has_everything_that_is_known_of_it(viewer, writer):
         "end": 26,
         "text": "Deleted snapshots are kept",
         "match": None,
+        "cut_short": False,
     }
     assert one["alignment"][0]["score"] == 0.875
     assert one["profile"] == {"name": "hash", "hash": "0123456789abcdef"}

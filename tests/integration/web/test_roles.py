@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import Mount
 
 from monitor.web.base.access import Permission, Role
-from monitor.web.base.guard import Needs
+from monitor.web.base.guard import Needs, may_scrape
 from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 # For everybody: what is needed before signing in, and what says nothing of what is stored.
@@ -18,6 +18,7 @@ OPEN = {
     ("GET", "/readyz"),
     ("GET", "/signin"),
     ("POST", "/signin"),
+    ("GET", "/signin/link"),
     ("GET", "/signin/oidc"),
     ("GET", "/signin/oidc/callback"),
     ("GET", "/api/v1/openapi.json"),
@@ -56,6 +57,8 @@ def needs_of(context):
         left += its.dependencies
         if isinstance(its.call, Needs):
             found.add(its.call.permission)
+        elif its.call is may_scrape:  # with a token like any page; without one from this machine
+            found.add(Permission.VIEW)
     return found
 
 
