@@ -9,7 +9,6 @@ STEM = 6  # the first letters of a word, which stand for all its inflections
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
-# Ordering a run of combining marks takes time quadratic in its length. No letter is written with so many.
 _MARKS = re.compile(r"([^\w\s]{30})[^\w\s]+")
 _FIRST_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
@@ -19,7 +18,7 @@ def stems(text: str) -> list[str]:
     folded = text.casefold()
     if folded.isascii():
         return [word[:STEM] for word in _WORD.findall(folded)]
-    folded = normalize("NFC", _MARKS.sub(r"\1", folded))  # joins letters with separate accents, as in texts from PDF
+    folded = normalize("NFC", few_marks(folded))  # joins letters with separate accents, as in texts from PDF
     found: list[str] = []
     for word in _WORD.findall(folded):
         if _FIRST_UNSPACED.match(word):
@@ -27,3 +26,11 @@ def stems(text: str) -> list[str]:
         else:
             found.append(word[:STEM])
     return found
+
+
+def few_marks(text: str) -> str:
+    """`text` with at most 30 combining marks, or other signs that are no part of a word, in a row.
+
+    To normalise a longer run takes time quadratic in its length, and no letter is written with so many.
+    """
+    return _MARKS.sub(r"\1", text)
