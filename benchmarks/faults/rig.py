@@ -74,7 +74,7 @@ class Consumer:
     def __init__(self, name: str, folder: Path, settings: dict[str, str]) -> None:
         self.name = name
         self.log = folder / f"{name}.log"
-        self._settings = {**settings, "STATE_DIR": str(folder / name)}
+        self._settings = {**settings, "STATE_DIR": str(folder / "consumers")}  # with the audit key of them all
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
 

@@ -229,8 +229,11 @@ class KafkaSettings(Section):
     client_rack: str = ""
     auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group starts")
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
-    session_timeout_ms: Amount = 45_000
-    heartbeat_interval_ms: Amount = 3_000
+    session_timeout_ms: Amount = Field(
+        default_factory=lambda given: 45_000 if given.get("group_instance_id") else 7_000,
+        description="when a dead consumer's partitions are given to others; with group_instance_id 45000 by default",
+    )
+    heartbeat_interval_ms: Amount = 2_000
     max_poll_interval_ms: Amount = 300_000
     metadata_max_age_ms: Amount = Field(30_000, description="how soon new topics and partitions are found")
     request_timeout_ms: Amount = 30_000

@@ -66,7 +66,8 @@ _HINTS = {
     "set MONITOR_KAFKA__GROUP_ID to a group of monitor's own",
     errors.AuthorizationError: "the broker's ACLs refuse this user; it needs Read and Describe on the topics, Read "
     "on the group, and Write on the dead-letter topic",
-    errors.InvalidSessionTimeoutError: "MONITOR_KAFKA__SESSION_TIMEOUT_MS is outside the broker's limits",
+    errors.InvalidSessionTimeoutError: "MONITOR_KAFKA__SESSION_TIMEOUT_MS must be within the broker's "
+    "group.min.session.timeout.ms and group.max.session.timeout.ms (6000 and 1800000 unless changed)",
 }
 
 

@@ -25,7 +25,7 @@ from monitor.store.interaction.writer import Writer
 from monitor.store.pending.budget import Limit, PostgresBudget, usage_since
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
-from tests.rig.store.keys import QUEUE_KEY
+from tests.rig.store.keys import QUEUE_KEY, give_key
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 
 SIDECAR, JUDGE = Purpose.SIDECAR, Purpose.JUDGE
@@ -312,6 +312,7 @@ def queued(database):
 
 def test_two_processes_make_no_call_too_many(database, queued, rows, tmp_path):
     queued(Work.JUDGE, 16)
+    give_key(tmp_path / "state")
     with llm_server(latency=0.02) as server:
         named = {
             "DATABASE_URL": database,
@@ -349,7 +350,8 @@ def test_two_processes_make_no_call_too_many(database, queued, rows, tmp_path):
     assert all("7 calls per day is spent" in error for *_, error in left)
 
 
-def test_the_judge_leaves_the_sidecar_its_part_while_both_are_at_work(database, queued, rows):
+def test_the_judge_leaves_the_sidecar_its_part_while_both_are_at_work(database, queued, rows, tmp_path):
+    give_key(tmp_path / "state")
     queued(Work.JUDGE, 10)
     queued(Work.SIDECAR, 10)
     with llm_server() as server:
