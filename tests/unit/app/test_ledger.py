@@ -91,8 +91,10 @@ def test_messages_of_unreadable_batches_are_a_loss_and_no_imbalance():
     rows = [a_row(unreadable=3, spanned=13)]
     assert list(complaints(rows, [])) == []
     assert list(losses(rows)) == [
-        "3 messages were skipped with a record batch that cannot be decompressed, whose first is a dead letter: "
-        "3 of answers/0"
+        (
+            "3 messages were skipped with a record batch that cannot be decompressed, whose first is a dead letter: "
+            "3 of answers/0"
+        )
     ]
 
 

@@ -286,9 +286,7 @@ def test_a_request_that_was_not_sent_gives_everything_back(budget, engine):
 
 
 def test_a_budget_that_no_request_fits_into_says_what_to_change(budget):
-    with pytest.raises(
-        BudgetSpent, match="too small for a request of up to 4: raise it, or lower MONITOR_LLM"
-    ):
+    with pytest.raises(BudgetSpent, match="too small for a request of up to 4: raise it, or lower MONITOR_LLM"):
         budget(tokens_per_day=3).reserve(SIDECAR, "gpt-test", ONE_OF["tokens"])
 
 
