@@ -1,7 +1,7 @@
 """Entries of the audit queue hold what is to be sealed, numbered and authenticated by the process that stored it.
 
-Columns with defaults only, so nothing is rewritten; takes well under a second. An earlier release may go on writing: its
-entries have no `mac`, and `monitor audit seal --missing` takes its rows in.
+Columns with defaults only, so nothing is rewritten; takes well under a second. An earlier release may go on writing:
+its entries have no `mac`, and `monitor audit seal --missing` takes its rows in.
 """
 
 from __future__ import annotations
