@@ -50,7 +50,7 @@ class Kind(StrEnum):
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
     BACKFILL = "backfill"  # rows that had bypassed the queue were sealed
     RECOVERY = "recovery"  # from a restored backup; never queued: `monitor.store.audit.recovery` seals it at once
-    MISSING = "missing"  # never a leaf: the request to look for rows that bypassed the queue
+    MISSING = "missing"  # the request to look for rows that bypassed the queue
 
 
 STORED = (Kind.INTERACTION, Kind.ASSESSMENT, Kind.JUDGEMENT)
@@ -88,26 +88,43 @@ class Entry(NamedTuple):
 
 
 class EntrySource:
-    """Numbers and authenticates entries in the order in which they are stored.
+    """Numbers and authenticates entries 1, 2, 3, … in the order in which they are stored.
 
-    The numbers have no gap only if every transaction that took some is stored: after one that is not, or perhaps not,
-    make a new source. For one thread.
+    After a transaction that was not stored, or perhaps not, its numbers cannot be given again: `next` makes another
+    source, whose name says how far this one was surely stored. For one thread.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, follows: str = "") -> None:
         self._key = key
-        self._name = secrets.token_hex(8)
+        self._token = secrets.token_hex(8)
+        self._follows = follows
         self._number = 0
+        self._stored = 0
+
+    @property
+    def name(self) -> str:
+        """A random token, and the token and the last number of the source that it follows, if it follows one."""
+        return f"{self._token}~{self._follows}" if self._follows else self._token
+
+    def stored(self) -> None:
+        """To be called once the transaction of what was queued is stored."""
+        self._stored = self._number
+
+    def next(self) -> EntrySource:
+        """The source to go on with after a transaction that may not have been stored."""
+        return EntrySource(self._key, f"{self._token}~{self._stored}" if self._stored else self._follows)
+
+    def sign(self, entry: Entry) -> tuple[str, int, bytes]:
+        """The source and the number of the next entry, and its authentication."""
+        self._number += 1
+        return self.name, self._number, entry_mac(self._key, entry, self.name, self._number)
 
     def queue(self, connection: psycopg.Connection, entries: Iterable[Entry], now: datetime) -> int:
         """Queues entries in the caller's transaction; returns how many."""
         before = self._number
         with connection.cursor().copy(f"COPY audit_queue ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
             for entry in entries:
-                self._number += 1
-                copy.write_row(
-                    (*entry, now, self._name, self._number, entry_mac(self._key, entry, self._name, self._number))
-                )
+                copy.write_row((*entry, now, *self.sign(entry)))
         return self._number - before
 
 
@@ -119,7 +136,10 @@ def entry_mac(key: bytes, entry: Entry, source: str, number: int) -> bytes:
 
 def is_authentic(key: bytes, entry: Entry, source: str, number: int, mac: bytes | None) -> bool:
     """Whether a process with the key queued the entry, under that source and number."""
-    return mac is not None and hmac.compare_digest(bytes(mac), entry_mac(key, entry, source, number))
+    try:
+        return mac is not None and hmac.compare_digest(bytes(mac), entry_mac(key, entry, source, number))
+    except ValueError:  # no entry of ours has a number that canonical JSON cannot hold
+        return False
 
 
 def judgement_part(metric: str, model: str, prompt_hash: str) -> str:

@@ -24,6 +24,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from monitor.audit.canonical import canonical
 from monitor.audit.commitment import new_secret
 from monitor.audit.record import VERSION, Record, Row, assessment_record, interaction_record, judgement_record
+from monitor.core.errors import Fatal
 from monitor.core.model import Mark
 from monitor.store.audit_queue import STORED, Kind, judgement_part
 from monitor.store.tables.interactions import assessment, interaction, judgement
@@ -81,7 +82,7 @@ _NEW = "INSERT INTO audit_secret (app, id, secret) VALUES (%s, %s, %s) ON CONFLI
 _EXPONENT = re.compile("[0-9]e[+]?[0-9]")
 
 
-def _as_jsonb(text: str) -> Any:
+def as_jsonb(text: str) -> Any:
     """What is read back of JSON that was stored as jsonb, which has no exponents: 1e+25 becomes an integer."""
     return from_json(text) if _EXPONENT.search(text) is None else json.loads(text, parse_float=_as_numeric)
 
@@ -98,7 +99,7 @@ def _array(text: str) -> list[str]:
 
 _AS_TEXT: Mapping[Kind, Mapping[str, Callable[[Any], Any]]] = {
     kind: {
-        column.name: _as_jsonb if isinstance(column.type, JSONB) else _array
+        column.name: as_jsonb if isinstance(column.type, JSONB) else _array
         for column in table.columns
         if isinstance(column.type, JSONB | ARRAY)
     }
@@ -163,21 +164,24 @@ def queued_records(
     """What is to be sealed of rows that are being stored and whose interactions are stored, in canonical form.
 
     `revises` holds, by key, the `record_digest` of the row that a row replaced. An interaction that an earlier release
-    stored may have no secret yet, and gets one. An erased one gets none.
+    stored may have no secret yet, and gets one.
+
+    Raises:
+        Fatal: an interaction is not stored, or was erased; its rows must not be stored either.
     """
     secrets = make_secrets(connection, {(row["app"], row["id"]) for row in rows})
-    return [
-        queued_record(
-            kind, row, secrets.get((row["app"], row["id"])), revises.get((row["app"], row["id"], part_of(kind, row)))
-        )
-        for row in rows
-    ]
+    records = []
+    for row in rows:
+        secret = secrets.get((row["app"], row["id"]))
+        if secret is None:
+            raise Fatal(f"{row['id']} in {row['app']} is not stored or was erased: its {kind} is not stored")
+        key = row["app"], row["id"], part_of(kind, row)
+        records.append(queued_record(kind, row, secret, revises.get(key)))
+    return records
 
 
-def queued_record(kind: Kind, row: Row, secret: bytes | None, revises: str | None = None) -> str:
-    """What is to be sealed of a row, in canonical form; `secret` is that of its interaction, None once it is erased."""
-    if secret is None:
-        return canonical(gone_record(kind, (row["app"], row["id"], part_of(kind, row)))).decode()
+def queued_record(kind: Kind, row: Row, secret: bytes, revises: str | None = None) -> str:
+    """What is to be sealed of a row, in canonical form; `secret` is that of its interaction."""
     record = row_record(kind, row, secret)
     return canonical(record if revises is None else {**record, REVISES: revises}).decode()
 

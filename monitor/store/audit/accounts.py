@@ -1,15 +1,17 @@
 """What erasures and retentions account for: the interactions that may be missing, or stored without their texts.
 
-An act accounts only for what was sealed before it, and a retention only for interactions of its app, month, verdict and
-time, and for no more of them than it says that it removed.
+A retention accounts only for what was sealed before it, of its app, month, verdict and time, and for no more
+interactions than it says that it removed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cached_property
+from itertools import chain
 
 from sqlalchemy import Connection
 
@@ -41,7 +43,7 @@ class RetentionScope:
 class Removed:
     """An interaction that is sealed and not stored: when it occurred, and the time by which retention went.
 
-    None of both where it was gone when it was sealed. `verdict` is that of its live assessment, None if it has none.
+    Both are None where it was gone when it was sealed. `verdict` is that of its live assessment, None if it has none.
     """
 
     app: str
@@ -57,24 +59,29 @@ class Removed:
 
 @dataclass(frozen=True, kw_only=True)
 class Accounts:
-    """The erased interactions by app and id, and what retentions removed, by app."""
+    """The erased interactions by app and id, each with the place of the act, and what retentions removed, by app."""
 
-    erased: frozenset[tuple[str, str]] = frozenset()
+    erased: Mapping[tuple[str, str], int] = field(default_factory=dict)
     retentions: Mapping[str, tuple[RetentionScope, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _by_month(self) -> Mapping[tuple[str, date | None], Sequence[RetentionScope]]:
+        found: defaultdict[tuple[str, date | None], list[RetentionScope]] = defaultdict(list)
+        for app, scopes in self.retentions.items():
+            for scope in scopes:
+                found[app, scope.month].append(scope)
+        return found
 
     def removed(self, gone: Removed, *, until: int = _LAST) -> bool:
         """Whether a retention may have removed it that was sealed after it, and not after leaf `until`."""
+        if gone.kept_from is None:  # the last retention accounts for it, if any does
+            return any(gone.number < scope.number <= until for scope in reversed(self.retentions.get(gone.app, ())))
+        scopes = chain(self._by_month.get((gone.app, gone.month), ()), self._by_month.get((gone.app, None), ()))
         return any(
             gone.number < scope.number <= until
-            and (
-                gone.kept_from is None
-                or (
-                    scope.month in {None, gone.month}
-                    and gone.kept_from < scope.before
-                    and scope.verdict in {None, gone.verdict or ""}
-                )
-            )
-            for scope in self.retentions.get(gone.app, ())
+            and gone.kept_from < scope.before
+            and scope.verdict in {None, gone.verdict or ""}
+            for scope in scopes
         )
 
     def too_many(self, missing: Counter[tuple[str, date | None]]) -> Iterator[Finding]:
@@ -105,13 +112,15 @@ class Accounts:
 
 def read_accounts(connection: Connection, key: bytes | None) -> Accounts:
     """What the erasures and retentions in the trail account for; with the `key`, those too that wait to be sealed."""
-    erased, retentions = set(), defaultdict(list)
+    erased: dict[tuple[str, str], int] = {}
+    retentions: defaultdict[str, list[RetentionScope]] = defaultdict(list)
     for act in trail_acts(connection, (Kind.ERASURE, Kind.RETENTION), key):
+        number = _LAST if act.number is None else act.number
         if act.kind == Kind.ERASURE:
-            erased.add((act.app, act.subject))
-        elif (scope := _scope(_LAST if act.number is None else act.number, act.app, act.subject, act.body)) is not None:
+            erased[act.app, act.subject] = number
+        elif (scope := _scope(number, act.app, act.subject, act.body)) is not None:
             retentions[act.app].append(scope)
-    return Accounts(erased=frozenset(erased), retentions={app: tuple(scopes) for app, scopes in retentions.items()})
+    return Accounts(erased=erased, retentions={app: tuple(scopes) for app, scopes in retentions.items()})
 
 
 def _scope(number: int, app: str, subject: str, body: Mapping[str, object]) -> RetentionScope | None:

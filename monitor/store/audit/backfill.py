@@ -5,15 +5,19 @@ That is done once when a trail is first sealed by this release, and whenever som
 
 from __future__ import annotations
 
-import secrets
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+import json
+import logging
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, delete, select, text
+from sqlalchemy import Connection, Engine, select, text
 
+from monitor.audit.merkle import leaf_hash
+from monitor.core.errors import Fatal
 from monitor.core.model import Json
 from monitor.store.audit.acts import STORED_ACTS, act_body, stored_acts, trail_acts
 from monitor.store.audit.leaf import entry_of
+from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import (
     STORED,
     Entry,
@@ -21,18 +25,16 @@ from monitor.store.audit_queue import (
     Kind,
     act_entry,
     driver,
-    entry_mac,
-    is_authentic,
     queue_key,
 )
 from monitor.store.audit_rows import PART
 from monitor.store.database import retriable
-from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.interactions import interaction_key
 
 if TYPE_CHECKING:
     import psycopg
 
+log = logging.getLogger(__name__)
 PIECE = 1_000  # interactions, or entries
 # Whether the queue's row `q` waits to be sealed for the row `r`; an interaction may stand for its assessment too.
 _WAITS = {
@@ -58,80 +60,93 @@ _FIND = """
     WHERE {unsealed}
     ORDER BY r.app, r.id
 """
-_LAST_LEAF = "SELECT kind, body FROM audit_leaf WHERE kind <> 'recovery' ORDER BY index DESC LIMIT 1"
+_LEAF = "SELECT body FROM audit_leaf WHERE index = %s"
 _STRANGE = """
     SELECT seq, kind, app, subject, part, body FROM audit_queue
-    WHERE mac IS NULL AND seq > %s ORDER BY seq LIMIT %s
+    WHERE mac IS NULL AND kind <> 'missing' AND seq > %s ORDER BY seq LIMIT %s
 """
 _OWN = "UPDATE audit_queue SET source = %s, number = %s, records = %s, mac = %s WHERE seq = %s"
 _FORGET_ROWS = """
     DELETE FROM audit_queue WHERE mac IS NULL AND kind IN ('interaction', 'assessment', 'judgement', 'missing')
 """
-_ASKED = """
-    SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue
-    WHERE kind = 'missing' AND mac IS NOT NULL ORDER BY seq
-"""
-_DONE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
+_ANY = "SELECT EXISTS (SELECT FROM interaction r WHERE {unsealed})"
+_ANY_MISSING = _ANY.format(unsealed=UNSEALED[Kind.INTERACTION])
+_FORGET_REQUESTS = "DELETE FROM audit_queue WHERE mac IS NULL AND kind = 'missing'"
+_VALID = timedelta(hours=1)  # a request to look that is older was kept by somebody
 
 
 def look_for_missing(engine: Engine, now: datetime) -> None:
     """Asks the sealer to look through all stored rows for those in no leaf; may raise `Retriable`."""
     with retriable(), engine.begin() as connection:
-        connection.execute(delete(audit_queue).where(audit_queue.c.kind == Kind.MISSING))
-        EntrySource(queue_key(connection)).queue(driver(connection), [_request({})], now)
+        _request(driver(connection), EntrySource(queue_key(connection)), now, {})
 
 
-def is_numbered(raw: psycopg.Connection) -> bool:
-    """Whether this release has sealed before, so that the trail takes in only what is queued with the key.
+def is_numbered(raw: psycopg.Connection, size: int) -> bool:
+    """Whether this release has sealed one of the first `size` leaves, so that the trail takes in only its own entries.
 
-    The last leaf then says which entry it came from; a recovery, which is never queued, is no such leaf.
+    The last of them then says which entry it came from; a recovery, which is never queued, is no such leaf. A body is
+    believed only if its hash is in the tree.
+
+    Raises:
+        Fatal: a body is not the one that was sealed.
     """
-    last = raw.execute(_LAST_LEAF).fetchone()
-    return last is not None and entry_of(*last) is not None
+    tree = stored_tree(raw)
+    for index in range(size - 1, -1, -1):
+        (body,) = raw.execute(_LEAF, (index,)).fetchone() or ("",)
+        if leaf_hash(body.encode()) != tree.node(0, index):
+            raise Fatal(f"the body of leaf {index} is not the one that was sealed: run `monitor audit verify`")
+        kind = json.loads(body)["kind"]
+        if kind != Kind.RECOVERY:
+            return entry_of(kind, body) is not None
+    return False
 
 
 def adopt(connection: Connection, key: bytes, now: datetime) -> None:
     """Authenticates everything that is in the queue without a key, as it stands, in its order; an act says how much.
 
-    For the first batch of this release only, since whoever may write to the database can put anything there.
+    For the first batch of this release only, since whoever may write to the database can put anything there. Rows that
+    are not even queued are looked for next.
     """
-    raw, source, number, rows, last = driver(connection), secrets.token_hex(8), 0, 0, 0
+    raw, source, rows, last = driver(connection), EntrySource(key), 0, 0
     while strange := raw.execute(_STRANGE, (last, PIECE)).fetchall():
         owned = []
         for seq, kind, app, subject, part, body in strange:
             entry = Entry(kind, app, subject, part, None)
             if kind not in STORED:
                 entry = act_entry(kind=kind, app=app, subject=subject, body=body or {})
-            if kind == Kind.MISSING:  # never sealed, so it must not take a number
-                place = secrets.token_hex(8), 1
-            else:
-                number += 1
-                rows += 2 if kind == Kind.INTERACTION and part else 1  # with its assessment
-                place = source, number
-            owned.append((*place, entry.records, entry_mac(key, entry, *place), seq))
+            rows += 2 if kind == Kind.INTERACTION and part else 1  # with its assessment
+            name, number, mac = source.sign(entry)
+            owned.append((name, number, entry.records, mac, seq))
         with raw.cursor() as cursor:
             cursor.executemany(_OWN, owned)
         last = strange[-1][0]
-    if rows:
-        EntrySource(key).queue(raw, [_backfilled(rows, now)], now)
+    rows += _queue_acts(connection, key, source, now)
+    if rows:  # the last number of the source, so that none before it can be kept for later
+        source.queue(raw, [_backfilled(rows, now)], now)
+    raw.execute(_FORGET_REQUESTS)  # by migration 0009
+    (any_missing,) = raw.execute(_ANY_MISSING).fetchone() or (False,)
+    if any_missing:
+        _request(raw, EntrySource(key), now, {})
 
 
-def queue_missing(connection: Connection, key: bytes, now: datetime) -> bool:
-    """Queues what is in no leaf of the next `PIECE` interactions, if the sealer was asked to look; whether it was.
+def queue_missing(connection: Connection, key: bytes, now: datetime, asked: str) -> None:
+    """Queues what is in no leaf of the next `PIECE` interactions, as the records `asked` of a request say.
 
-    The request in the queue says how far the look has come. At the end an act says how many rows were in no leaf.
-    Rows that were queued without a key are looked for like all others; an act that was is left where it is.
+    The request says how far the look has come. At the end an act says how many rows were in no leaf. Rows that were
+    queued without a key are looked for like all others; an act that was is left where it is.
     """
-    raw, source = driver(connection), EntrySource(key)
-    request = _asked(raw, key)
-    if request is None:
-        return False
-    if not request:
+    raw, source, request = driver(connection), EntrySource(key), act_body(asked)
+    if now - datetime.fromisoformat(str(request["at"])) > _VALID:
+        log.warning("a request to look for missing rows is older than an hour: nothing was looked for")
+        return
+    if "after" in request:
+        found = int(request["rows"])
+    else:
         raw.execute(_FORGET_ROWS)
-    found = int(request["rows"]) if request else _queue_acts(connection, key, source, now)
+        found = _queue_acts(connection, key, source, now)
     k = interaction_key.c
     page = select(k.app, k.id).order_by(k.app, k.id).limit(PIECE)
-    if request:
+    if "after" in request:
         app, id_ = request["after"]
         page = page.where(text("(app, id) > (:app, :id)").bindparams(app=app, id=id_))
     keys = connection.execute(page).all()
@@ -140,33 +155,21 @@ def queue_missing(connection: Connection, key: bytes, now: datetime) -> bool:
         query = text(_FIND.format(kind=kind.value, part=PART[kind], unsealed=UNSEALED[kind]))
         entries = [Entry(kind, app, id_, part, None) for app, id_, part in connection.execute(query, values)]
         found += source.queue(raw, entries, now)
+    # the last number of the source, so that none before it can be kept for later
     if len(keys) == PIECE:
-        again: dict[str, Json] = {"after": [keys[-1].app, keys[-1].id], "rows": found}
-        EntrySource(key).queue(raw, [_request(again)], now)  # never sealed, so a source of its own
+        _request(raw, source, now, {"after": [keys[-1].app, keys[-1].id], "rows": found})
     elif found:
         source.queue(raw, [_backfilled(found, now)], now)
-    return True
+
+
+def _request(raw: psycopg.Connection, source: EntrySource, now: datetime, body: dict[str, Json]) -> None:
+    asked: dict[str, Json] = {"by": "monitor", "at": now.isoformat(), **body}
+    source.queue(raw, [act_entry(kind=Kind.MISSING, subject="", body=asked)], now)
 
 
 def _backfilled(rows: int, now: datetime) -> Entry:
     body: dict[str, Json] = {"by": "monitor", "at": now.isoformat(), "rows": rows}
     return act_entry(kind=Kind.BACKFILL, subject="", body=body)
-
-
-def _request(body: dict[str, Json]) -> Entry:
-    return act_entry(kind=Kind.MISSING, subject="", body=body)
-
-
-def _asked(raw: psycopg.Connection, key: bytes) -> dict[str, Any] | None:
-    """The request of somebody who has the key, which it takes out of the queue; None where there is none."""
-    done, request = [], None
-    for seq, source, number, mac, *rest in raw.execute(_ASKED).fetchall():
-        done.append(seq)
-        entry = Entry(*rest)
-        if is_authentic(key, entry, source, number, mac):
-            request = act_body(entry.records or "")
-    raw.execute(_DONE, (done,))
-    return request
 
 
 def _queue_acts(connection: Connection, key: bytes, source: EntrySource, now: datetime) -> int:

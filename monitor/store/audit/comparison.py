@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import psycopg
 
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault, Finding
@@ -28,9 +30,6 @@ from monitor.store.audit.leaf import (
 )
 from monitor.store.audit_queue import STORED, Entry, Kind, is_authentic
 from monitor.store.audit_rows import OF_LEAF, REVISES, SECRET, Key, read_rows, record_digest, row_record
-
-if TYPE_CHECKING:
-    import psycopg
 
 _LEAVES_OF_KEYS = """
     SELECT l.app, l.subject, l.part, l.index, l.body
@@ -90,7 +89,7 @@ def compare_rows(
     for kind in STORED:
         of_kind = [leaf for leaf in leaves if leaf.kind == kind]
         times = [occurred(leaf.body) for leaf in of_kind]
-        rows = read_rows(connection, kind, [leaf.key for leaf in of_kind], times)
+        rows = _readable(connection, kind, [leaf.key for leaf in of_kind], times)
         unequal = []
         for leaf in of_kind:
             row = rows.get(leaf.key)
@@ -101,6 +100,20 @@ def compare_rows(
                 unequal.append(_Unequal(leaf, row, record))
         if unequal:
             yield from _explained(connection, kind, unequal, accounts(), queue_key)
+
+
+def _readable(
+    connection: psycopg.Connection, kind: Kind, keys: Sequence[Key], times: Sequence[datetime | None] | None = None
+) -> dict[Key, Mapping[str, Any]]:
+    """As `read_rows`, without rows that hold what Python cannot, such as a time of infinity."""
+    try:
+        return read_rows(connection, kind, keys, times)
+    except psycopg.DataError:
+        if len(keys) == 1:
+            return {}
+    half = len(keys) // 2
+    first, second = (None, None) if times is None else (times[:half], times[half:])
+    return _readable(connection, kind, keys[:half], first) | _readable(connection, kind, keys[half:], second)
 
 
 def _sealed_as(record: Record, leaf: Leaf) -> bytes:
@@ -138,7 +151,10 @@ def _explained(
     if well_formed:
         trail = _Trail(connection, kind, well_formed, accounts, queue_key)
         for pair in well_formed:
-            found = trail.judge(pair)
+            try:
+                found = trail.judge(pair)
+            except (KeyError, TypeError, ValueError):
+                found = _finding(Fault.LEAF, pair.leaf, f"leaf {pair.leaf.number}: its body does not fit its kind")
             yield (
                 _compared(pair, accounts, found)
                 if not isinstance(found, Removed)
@@ -192,30 +208,30 @@ class _Trail:
         for *key, number, body in connection.execute(_LEAVES_OF_KEYS, (*keys, kind)):
             app, subject, part = key
             self._said[app, subject, part].append(_Later(number, _parsed(body)))
-        if queue_key is not None:
-            self._read_waiting(connection, sorted({pair.leaf.key[:2] for pair in pairs}), queue_key)
-        self._verdicts: dict[tuple[str, str], str] = {}
+        self._verdicts: dict[tuple[str, str], str] = {}  # of the newest live assessment
         self._stored_at: dict[tuple[str, str], datetime] = {}
         self._elsewhere: set[Key] = set()
         self._interactions: set[tuple[str, str]] = set()
         if missing := [pair.leaf for pair in pairs if pair.row is None]:
             self._read_missing(connection, missing)
+        if queue_key is not None:
+            self._read_waiting(connection, sorted({pair.leaf.key[:2] for pair in pairs}), queue_key)
 
     def _read_waiting(
         self, connection: psycopg.Connection, interactions: Sequence[tuple[str, str]], queue_key: bytes
     ) -> None:
         columns = [list(column) for column in zip(*interactions, strict=True)]
-        with connection.transaction():  # the queue has no index by which rows could be looked up one by one
-            connection.execute("SET LOCAL enable_hashjoin = on")
-            waiting = connection.execute(_WAITING, columns).fetchall()
-        for source, number, mac, *rest in waiting:
+        for source, number, mac, *rest in connection.execute(_WAITING, columns).fetchall():
             entry = Entry(*rest)
             if not is_authentic(queue_key, entry, source, number, mac):
                 continue
             for record in map(_parsed, (entry.records or "").split("\n")):
                 if record is None and entry.kind == self._kind:
                     self._said[entry.app, entry.subject, entry.part].append(_Later(None, None))
-                elif record is not None and record["kind"] == self._kind:
+                    continue
+                if record is not None and record.get("kind") == Kind.ASSESSMENT and record.get("live"):
+                    self._verdicts[entry.app, entry.subject] = str(record["verdict"])
+                if record is not None and record.get("kind") == self._kind:
                     self._said[entry.app, entry.subject, leaf_part(record)].append(_Later(None, record))
 
     def _read_missing(self, connection: psycopg.Connection, leaves: Sequence[Leaf]) -> None:
@@ -226,11 +242,14 @@ class _Trail:
                 self._verdicts[app, subject] = verdict
             if leaf_kind == Kind.INTERACTION and (stored_at := _stored_instead(body)):
                 self._stored_at[app, subject] = stored_at
-        self._elsewhere = set(read_rows(connection, self._kind, [leaf.key for leaf in leaves]))
-        of_time = [occurred(leaf.body) for leaf in leaves]
-        keys = [(leaf.app, leaf.subject, "") for leaf in leaves]
+        self._elsewhere = set(_readable(connection, self._kind, [leaf.key for leaf in leaves]))
         if self._kind != Kind.INTERACTION:
-            self._interactions = {key[:2] for key in read_rows(connection, Kind.INTERACTION, keys, of_time)}
+            keys = [((leaf.app, leaf.subject, ""), occurred(leaf.body)) for leaf in leaves]
+            timed = [(key, at) for key, at in keys if at is not None]
+            gone = [key for key, at in keys if at is None]  # when it was sealed, so that it does not say
+            found = [*_readable(connection, Kind.INTERACTION, gone)]
+            found += _readable(connection, Kind.INTERACTION, [key for key, _ in timed], [at for _, at in timed])
+            self._interactions = {key[:2] for key in found}
 
     def judge(self, pair: _Unequal) -> Finding | Removed | None:
         """What is wrong with the row, or what was removed; None where an erasure or a revision accounts for it."""

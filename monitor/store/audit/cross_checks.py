@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import Connection, select, text
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, select, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
 from monitor.core.model import Mark
+from monitor.store.audit.accounts import Accounts
 from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, stored_acts, trail_acts
 from monitor.store.audit.backfill import UNSEALED
 from monitor.store.audit_queue import STORED, Act, Entry, Kind, driver, is_authentic
@@ -27,6 +27,15 @@ _STRAY_SECRETS = text("""
         SELECT FROM interaction r WHERE r.app = s.app AND r.id = s.id AND NOT :erased = ANY (r.marks)
     ) ORDER BY 1, 2
 """).bindparams(erased=Mark.ERASED.value)
+_SECRETS_OF = text("""
+    SELECT s.app, s.id, (
+        SELECT max(l.index) FROM audit_leaf l WHERE l.app = s.app AND l.subject = s.id AND l.kind = 'interaction'
+    )
+    FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS w (app, id)
+    JOIN audit_secret s ON s.app = w.app AND s.id = w.id
+""")
+_DROPPED = text("SELECT app, month FROM retention_month ORDER BY 1, 2")
+_LONGEST_NUMBER = 18  # digits that surely fit a bigint
 _QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
 
@@ -68,21 +77,42 @@ def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) ->
     return checked
 
 
-def check_entries(named: Mapping[str, Sequence[int]], *, from_first: bool) -> Iterator[Finding]:
+def check_entries(named: Mapping[str, Sequence[tuple[int, int]]], *, from_first: bool) -> Iterator[Finding]:
     """Finds entries of the queue that were never sealed, or sealed twice, by the numbers that leaves name.
 
-    Entries of one source are sealed in the order of their numbers, which begin with 1; unless `from_first`, the leaves
-    of the first ones were not looked at.
+    `named` holds runs of numbers, first and last, by source (`EntrySource.name`). Entries of one source are sealed in
+    the order of their numbers, which begin with 1. Unless `from_first`, the leaves of the first were not looked at.
     """
-    for source, numbers in named.items():
-        ordered = sorted([0, *numbers] if from_first else numbers)
-        for before, after in pairwise(ordered):
-            if after == before:
-                yield Finding(fault=Fault.QUEUE, sentence=f"entry {after} of the source {source} was sealed twice")
-            elif after > before + 1:
-                missing = f"entry {after - 1}" if after == before + 2 else f"entries {before + 1} to {after - 1}"
-                sentence = f"{missing} of the source {source} never reached the sealer: taken out of the queue"
-                yield Finding(fault=Fault.QUEUE, sentence=sentence)
+    last = {source.partition("~")[0]: max(end for _, end in runs) for source, runs in named.items()}
+    for source, runs in named.items():
+        before = 0 if from_first else min(runs)[0] - 1
+        for first, end in sorted(runs):
+            if first <= before:
+                yield _entry_finding(f"entry {first} of the source {source} was sealed twice")
+            elif first > before + 1:
+                yield _never_sealed(before + 1, first - 1, source)
+            before = max(before, end)
+        _, _, follows = source.partition("~")
+        token, _, stored = follows.partition("~")
+        if from_first and stored.isdecimal() and int(stored[:_LONGEST_NUMBER]) > last.get(token, 0):
+            yield _never_sealed(last.get(token, 0) + 1, int(stored[:_LONGEST_NUMBER]), token)
+
+
+def _never_sealed(first: int, last: int, source: str) -> Finding:
+    entries = f"entry {first}" if first == last else f"entries {first} to {last}"
+    return _entry_finding(f"{entries} of the source {source} never reached the sealer: taken out of the queue")
+
+
+def _entry_finding(sentence: str) -> Finding:
+    return Finding(fault=Fault.QUEUE, sentence=sentence)
+
+
+def dropped_months(connection: Connection, accounts: Accounts) -> Iterator[Finding]:
+    """Finds months that are closed to new answers as if retention had dropped them, and no retention says so."""
+    for app, month in connection.execute(_DROPPED):
+        if not any(scope.month == month for scope in accounts.retentions.get(app, ())):
+            sentence = f"answers of {app} of {month:%Y-%m} are not stored any more, and no retention says why"
+            yield Finding(fault=Fault.ACT, app=app, subject=f"{month:%Y-%m}", sentence=sentence)
 
 
 def unsealed(connection: Connection) -> Iterator[Finding]:
@@ -98,9 +128,14 @@ def unsealed(connection: Connection) -> Iterator[Finding]:
             yield Finding(fault=Fault.UNSEALED, app=app, subject=id_, sentence=sentence)
 
 
-def stray_secrets(connection: Connection) -> Iterator[Finding]:
+def stray_secrets(connection: Connection, accounts: Accounts) -> Iterator[Finding]:
     """Finds secrets of interactions that are not stored or were erased: such a secret still opens commitments."""
-    for app, id_ in connection.execute(_STRAY_SECRETS):
+    found = {(app, id_) for app, id_ in connection.execute(_STRAY_SECRETS)}
+    columns = [list(column) for column in zip(*accounts.erased, strict=True)] or [[], []]
+    for app, id_, newest in connection.execute(_SECRETS_OF, {"apps": columns[0], "ids": columns[1]}):
+        if newest is None or newest < accounts.erased[app, id_]:  # otherwise stored anew since
+            found.add((app, id_))
+    for app, id_ in sorted(found):
         sentence = f"there is a secret of {id_} in {app}, which is not stored or was erased"
         yield Finding(fault=Fault.SECRET, app=app, subject=id_, sentence=sentence)
 
@@ -148,7 +183,7 @@ def _rules(connection: Connection, key: bytes | None) -> Iterator[Finding]:
     for act in trail_acts(connection, (Kind.RULES,), key):
         since = since or str(act.body.get("at"))
         rules = act.body.get("rules")
-        known |= set(rules.items()) if isinstance(rules, dict) else set()
+        known |= {(name, str(digest)) for name, digest in rules.items()} if isinstance(rules, dict) else set()
     if since is None:
         return
     s = rule_state.c

@@ -21,6 +21,7 @@ from monitor.store.audit_queue import STORED, Kind
 if TYPE_CHECKING:
     import psycopg
 
+_LONGEST_NUMBER = 18  # digits that surely fit a bigint
 RANGE = 4_096  # leaves per range: a power of two, so that a range is a complete subtree
 _LEAVES = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
@@ -55,8 +56,9 @@ class RangeResult:
 
     `signed` holds the sizes and roots of its checkpoints as they were signed; `shares` the complete subtrees from its
     start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles. `entries` holds
-    the numbers that its leaves name by the source of their entries, and `removed` counts the interactions for which
-    retentions account, by app and month.
+    the runs of numbers that its leaves name, first and last, by the source of their entries. `removed` counts the
+    interactions for which retentions account, by app and month. `plain` leaves name no entry; `numbered` is the first
+    that does, if any.
     """
 
     task: RangeTask
@@ -64,7 +66,9 @@ class RangeResult:
     signed: list[tuple[int, bytes]] = field(default_factory=list)
     shares: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     tile_roots: list[bytes] = field(default_factory=list)
-    entries: dict[str, list[int]] = field(default_factory=dict)
+    entries: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    plain: list[int] = field(default_factory=list)
+    numbered: list[int] = field(default_factory=list)
     removed: Counter[tuple[str, date | None]] = field(default_factory=Counter)
 
 
@@ -163,9 +167,21 @@ def _check_rows(
 
 def _name_entries(checked: RangeResult, leaves: Iterable[Leaf]) -> None:
     for leaf in leaves:
-        source, _, number = (entry_of(leaf.kind, leaf.body) or "").partition("/")
-        if number.isdecimal():  # that of the second record of an entry is not
-            checked.entries.setdefault(source, []).append(int(number))
+        name = entry_of(leaf.kind, leaf.body)
+        if name is None:
+            if leaf.kind != Kind.RECOVERY:
+                checked.plain.append(leaf.number)
+            continue
+        if not checked.numbered:
+            checked.numbered.append(leaf.number)
+        source, _, number = name.partition("/")
+        if not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+            continue  # that of the second record of an entry
+        runs, at = checked.entries.setdefault(source, []), int(number)
+        if runs and runs[-1][1] == at - 1:
+            runs[-1] = (runs[-1][0], at)
+        else:
+            runs.append((at, at))
 
 
 def _wrong(leaf: Leaf, sentence: str) -> Finding:

@@ -38,16 +38,13 @@ BATCH = 1_000  # entries of the queue; some become two leaves
 LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
     SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue
-    WHERE mac IS NOT NULL AND kind <> 'missing' ORDER BY seq LIMIT %s
+    WHERE mac IS NOT NULL AND NOT refused ORDER BY seq LIMIT %s
 """
 _DELETE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
-_DISOWN = "UPDATE audit_queue SET mac = NULL WHERE seq = ANY(%s)"
-_LAST = "SELECT size, root, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
+_REFUSE = "UPDATE audit_queue SET refused = true WHERE seq = ANY(%s)"
+_LAST = "SELECT size, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
 _SIGNED = "SELECT coalesce(max(size), 0) FROM audit_checkpoint"
 _UNSIGNED = "SELECT index, kind, body FROM audit_leaf WHERE index >= %s ORDER BY index"
-_LAST_SIGNED_LEAF = """
-    SELECT kind, body FROM audit_leaf WHERE index < %s AND kind <> 'recovery' ORDER BY index DESC LIMIT 1
-"""
 _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 
@@ -107,8 +104,10 @@ class Sealing:
             if leaves := _leaves(raw, entries, now):
                 self._append(raw, leaves, now)
             note = self._sign(raw, signer, previous_keys)
-            looked = taken < BATCH and queue_missing(connection, signer.queue_key, now)
-        return SealedBatch(leaves=len(leaves), more=taken > 0 or looked, note=note)
+            for queued in entries:
+                if queued.entry.kind == Kind.MISSING:
+                    queue_missing(connection, signer.queue_key, now, queued.entry.records or "")
+        return SealedBatch(leaves=len(leaves), more=taken > 0, note=note)
 
     def _sign(self, raw: psycopg.Connection, signer: Signer, previous_keys: Sequence[str]) -> str | None:
         """Signs the tree if it has grown since the last checkpoint, and returns the note; None if it has not.
@@ -119,7 +118,7 @@ class Sealing:
         if size == (last[0] if last else 0):
             return None
         if last is not None:
-            _check_signer(last[2], (signer.verifier_key, *previous_keys))
+            _check_signer(last[1], (signer.verifier_key, *previous_keys))
         root = self._current_edge(raw).frontier.root
         note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
         (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
@@ -129,7 +128,7 @@ class Sealing:
     def _has_numbers(self, raw: psycopg.Connection) -> bool:
         """As `is_numbered`, of a trail whose end is the one that was signed."""
         self._current_edge(raw)  # raises where the end of the trail was cut off
-        return is_numbered(raw)
+        return is_numbered(raw, signed_size(raw))
 
     def _append(self, raw: psycopg.Connection, leaves: Sequence[NewLeaf], now: datetime) -> None:
         edge = self._current_edge(raw)
@@ -177,7 +176,7 @@ def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
 def _take(raw: psycopg.Connection, queue_key: bytes) -> tuple[int, list[QueuedEntry]]:
     """Takes the next entries out of the queue: how many there were, and those that are authentic.
 
-    The others stay in the queue without their `mac`, so that they are not looked at again.
+    The others stay in the queue as `refused`, so that they are not looked at again.
     """
     own, others, entries = [], [], []
     taken = raw.execute(_TAKE, (BATCH,)).fetchall()
@@ -194,7 +193,7 @@ def _take(raw: psycopg.Connection, queue_key: bytes) -> tuple[int, list[QueuedEn
                 *(entry.kind, entry.subject, entry.app),
             )
     raw.execute(_DELETE, (own,))
-    raw.execute(_DISOWN, (others,))
+    raw.execute(_REFUSE, (others,))
     return len(taken), entries
 
 
@@ -247,7 +246,7 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
 def check_signed(raw: psycopg.Connection) -> None:
     """Checks that the stored tree is the one that was signed last, and no larger; raises Fatal otherwise."""
     last = raw.execute(_LAST).fetchone()
-    size, said = (0, []) if last is None else (last[0], last[2].split("\n")[1:3])
+    size, said = (0, []) if last is None else (last[0], last[1].split("\n")[1:3])
     # what the note says, because its signature is checked before the next one is made; the columns have none
     if size and (size > tree_size(raw) or said != [str(size), _root_at(raw, size)]):
         raise Fatal(
@@ -271,8 +270,13 @@ def smuggled(raw: psycopg.Connection) -> list[int]:
 
     Those that an earlier release sealed, which signed later, are left out as long as it is the last that has sealed.
     """
-    (size,) = raw.execute(_SIGNED).fetchone() or (0,)
-    before = raw.execute(_LAST_SIGNED_LEAF, (size,)).fetchone()
-    numbered = before is not None and entry_of(*before) is not None
-    unsigned = raw.execute(_UNSIGNED, (size,))
+    size = signed_size(raw)
+    unsigned = raw.execute(_UNSIGNED, (size,)).fetchall()
+    numbered = bool(unsigned) and is_numbered(raw, size)
     return [index for index, kind, body in unsigned if numbered or entry_of(kind, body) is not None]
+
+
+def signed_size(raw: psycopg.Connection) -> int:
+    """The number of leaves that the last checkpoint signs."""
+    (size,) = raw.execute(_SIGNED).fetchone() or (0,)
+    return int(size)

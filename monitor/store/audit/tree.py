@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TILE = "SELECT hashes FROM audit_tile WHERE level = %s AND index = %s"
 _HASHES = "SELECT hash FROM audit_leaf WHERE index >= %s AND index < %s ORDER BY index"
-_SIZE = "SELECT coalesce(max(index) + 1, 0) FROM audit_leaf"
+_SIZE = "SELECT coalesce(max(index)::numeric + 1, 0) FROM audit_leaf"
 
 
 def tree_size(connection: psycopg.Connection) -> int:

@@ -19,7 +19,7 @@ _TILE = "SELECT hashes FROM audit_tile WHERE level = %s AND index = %s"
 _OUTSIDE = """
     SELECT level, index FROM audit_tile
     WHERE level NOT BETWEEN 0 AND 5 OR index < 0
-        OR (index + 1)::numeric * (ARRAY[2^8, 2^16, 2^24, 2^32, 2^40, 2^48])[level + 1]::numeric > %s
+        OR (index::numeric + 1) * (ARRAY[2^8, 2^16, 2^24, 2^32, 2^40, 2^48])[level + 1]::numeric > %s
     ORDER BY level, index
 """
 

@@ -20,18 +20,20 @@ from sqlalchemy import Connection, Engine, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.note import NotProved
 from monitor.audit.recovery import Head
+from monitor.core.errors import Fatal
 from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.backfill import is_numbered
 from monitor.store.audit.cross_checks import (
     acts_against_rows,
     check_entries,
     check_queue,
+    dropped_months,
     stray_secrets,
     unsealed,
 )
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
-from monitor.store.audit.seal import opened_by, smuggled
+from monitor.store.audit.seal import opened_by, signed_size, smuggled
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
 from monitor.store.audit_queue import driver
@@ -41,7 +43,8 @@ WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _NOTES = text("SELECT size, note FROM audit_checkpoint ORDER BY size")
 _OUTSIDE = text("SELECT size FROM audit_checkpoint WHERE size <= 0 OR size > :size ORDER BY size")
-_BELOW = text("SELECT index FROM audit_leaf WHERE index < 0 ORDER BY index")
+_APART = text("SELECT index FROM audit_leaf WHERE index < 0 OR index >= :size ORDER BY index")
+_COUNT = text("SELECT count(*) FROM audit_leaf")
 _LAST = text("SELECT coalesce(max(size), 0) FROM audit_checkpoint")
 
 
@@ -86,8 +89,9 @@ def verify(
         connection.execute(_SNAPSHOT)
         if processes == 1:
             return verify_within(connection, keys, queue_key, start=start, notes=notes)
-        with _pool(engine, connection, processes) as pool:
-            return _verified(connection, keys, queue_key, start=start, notes=notes, pool=pool)
+        accounts = read_accounts(connection, queue_key)
+        with _pool(engine, connection, processes, accounts) as pool:
+            return _verified(connection, keys, queue_key, accounts, start=start, notes=notes, pool=pool)
 
 
 def processes_for(engine: Engine) -> int:
@@ -106,23 +110,24 @@ def verify_within(
     notes: Iterable[str] = (),
 ) -> Verification:
     """Verifies as `verify` does, in the caller's transaction and process."""
-    return _verified(connection, keys, queue_key, start=start, notes=notes, pool=None)
+    accounts = read_accounts(connection, queue_key)
+    return _verified(connection, keys, queue_key, accounts, start=start, notes=notes, pool=None)
 
 
 def _verified(
     connection: Connection,
     keys: Sequence[str],
     queue_key: bytes | None,
+    accounts: Accounts,
     *,
     start: int,
     notes: Iterable[str],
     pool: ProcessPoolExecutor | None,
 ) -> Verification:
     raw = driver(connection)
-    size = tree_size(raw)
+    size = _size(connection)
     findings: list[Finding] = []
     first = min(start, size) // RANGE * RANGE
-    accounts = read_accounts(connection, queue_key)
     recoveries, forged = read_recoveries(raw, keys)
     findings += forged
     lost = frozenset(head for sealed in recoveries for head in sealed.recovery.lost)
@@ -131,30 +136,31 @@ def _verified(
         root = b64decode(sealed.recovery.restored.root)
         known.setdefault(sealed.index, []).append((f"the recovery, leaf {sealed.index},", root))
     tasks = list(_tasks(first, size, known, tuple(keys), queue_key))
-    results: Iterable[RangeResult]
-    if pool is None:
-        results = (check_range(raw, task, accounts) for task in tasks)
-    else:
-        results = pool.map(_in_worker, ((task, accounts) for task in tasks))
-    queue = check_queue(connection, queue_key, adopting=not is_numbered(raw))
+    here = (check_range(raw, task, accounts) for task in tasks)
+    results: Iterable[RangeResult] = here if pool is None else pool.map(_in_worker, tasks)
+    queue = check_queue(connection, queue_key, adopting=_is_adopting(raw))
     findings += queue.findings
     findings += [] if queue.backfilling else unsealed(connection)
-    findings += stray_secrets(connection)
+    findings += stray_secrets(connection, accounts)
+    findings += dropped_months(connection, accounts)
     findings += [] if queue.backfilling else acts_against_rows(connection, queue_key)
     findings += _outside(connection, size)
-    for index in smuggled(raw):
-        sentence = f"leaf {index} stands behind the last checkpoint, and no process with the key sealed it"
-        findings.append(Finding(fault=Fault.LEAF, index=index, sentence=sentence))
+    findings += _unsigned(raw)
     tree, checkpoints = TreeCheck(raw, first, known), 0
-    entries: dict[str, list[int]] = {}
+    entries: dict[str, list[tuple[int, int]]] = {}
+    numbered: list[int] = []  # the first leaf that names its entry
     removed: Counter[tuple[str, date | None]] = Counter()
     for result in results:
         findings += result.findings
         findings += tree.join(result)
         checkpoints += len(result.signed)
         removed += result.removed
-        for source, numbers in result.entries.items():
-            entries.setdefault(source, []).extend(numbers)
+        for source, runs in result.entries.items():
+            entries.setdefault(source, []).extend(runs)
+        findings += (
+            _unnumbered(at) for at in result.plain if any(first < at for first in (*numbered, *result.numbered))
+        )
+        numbered = numbered or result.numbered
     findings += tree.finish(size)
     findings += check_entries(entries, from_first=first == 0)
     findings += accounts.too_many(removed)
@@ -171,6 +177,37 @@ def _verified(
         findings=tuple(findings),
         recoveries=tuple(recoveries),
     )
+
+
+def _size(connection: Connection) -> int:
+    """The number of leaves to check; leaves that stand far apart from the others are left to `_outside`."""
+    size, stored = tree_size(driver(connection)), connection.scalar(_COUNT) or 0
+    return min(size, 2 * stored + RANGE)
+
+
+def _is_adopting(raw: psycopg.Connection) -> bool:
+    """Whether this release has sealed nothing yet; not where a leaf that says so was changed."""
+    try:
+        return not is_numbered(raw, signed_size(raw))
+    except Fatal:
+        return False
+
+
+def _unsigned(raw: psycopg.Connection) -> Iterator[Finding]:
+    try:
+        strange = smuggled(raw)
+    except Fatal:
+        return  # the changed leaf is a finding of its own
+    for index in strange:
+        sentence = f"leaf {index} stands behind the last checkpoint, and no process with the key sealed it"
+        yield Finding(fault=Fault.LEAF, index=index, sentence=sentence)
+
+
+def _unnumbered(index: int) -> Finding:
+    sentence = (
+        f"leaf {index} names no entry of the queue, as leaves of earlier releases do, and stands behind later ones"
+    )
+    return Finding(fault=Fault.LEAF, index=index, sentence=sentence)
 
 
 def _tasks(
@@ -228,35 +265,40 @@ def _outside(connection: Connection, size: int) -> Iterator[Finding]:
     for (signed,) in connection.execute(_OUTSIDE, {"size": size}):
         sentence = f"the checkpoint of {signed} leaves is stored, but only {size} leaves are: the end was cut off"
         yield Finding(fault=Fault.CHECKPOINT, sentence=sentence)
-    for (index,) in connection.execute(_BELOW):
-        yield Finding(fault=Fault.LEAF, index=index, sentence=f"leaf {index} comes before the first leaf")
+    for (index,) in connection.execute(_APART, {"size": size}):
+        sentence = (
+            f"leaf {index} comes before the first leaf" if index < 0 else f"leaf {index} is far behind the others"
+        )
+        yield Finding(fault=Fault.LEAF, index=index, sentence=sentence)
 
 
 @contextmanager
-def _pool(engine: Engine, connection: Connection, processes: int) -> Iterator[ProcessPoolExecutor]:
+def _pool(engine: Engine, connection: Connection, processes: int, accounts: Accounts) -> Iterator[ProcessPoolExecutor]:
     """Processes whose connections see the same snapshot as `connection`."""
     snapshot = connection.scalar(text("SELECT pg_export_snapshot()"))
     url = plain_url(engine.url.render_as_string(hide_password=False).replace("+psycopg", "", 1))
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_open, initargs=(url, snapshot))
+    given = (url, snapshot, accounts)
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_open, initargs=given)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-_worker: list[psycopg.Connection] = []  # the connection of this process, where it belongs to the pool
+_worker: list[tuple[psycopg.Connection, Accounts]] = []  # what this process works with, where it belongs to the pool
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # collecting more often gains nothing: rows and records have no cycles
 
 
-def _open(url: str, snapshot: str) -> None:
+def _open(url: str, snapshot: str, accounts: Accounts) -> None:
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
     connection = psycopg.connect(url, options="-c timezone=UTC", autocommit=False)
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     connection.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
-    _worker.append(connection)
+    _worker.append((connection, accounts))
 
 
-def _in_worker(work: tuple[RangeTask, Accounts]) -> RangeResult:
+def _in_worker(task: RangeTask) -> RangeResult:
+    connection, accounts = _worker[0]
     with retriable():
-        return check_range(_worker[0], *work)
+        return check_range(connection, task, accounts)

@@ -87,7 +87,6 @@ class Writer(Store):
     ) -> None:
         self._url = plain_url(url)
         self._now = now
-        self._queue_key = queue_key
         self._entries = EntrySource(queue_key)
         self._group = group
         self._rescore = rescore
@@ -115,6 +114,7 @@ class Writer(Store):
                 self._end_halted()
             raise
         self._unsure = None
+        self._entries.stored()
         return tally
 
     @contextmanager
@@ -132,6 +132,7 @@ class Writer(Store):
         except BaseException:
             self._forget()
             raise
+        self._entries.stored()
 
     def close(self) -> None:
         """Closes the connection; an open transaction is rolled back."""
@@ -142,7 +143,7 @@ class Writer(Store):
         """Forgets, after a rollback, what it may have undone: partitions, labels, and the numbers of entries."""
         self._partitions.forget()
         self._labels.forget()
-        self._entries = EntrySource(self._queue_key)
+        self._entries = self._entries.next()
 
     def _end_halted(self) -> None:
         with suppress(Retriable, Fatal), retriable():  # the write is retried in any case

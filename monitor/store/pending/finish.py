@@ -11,15 +11,14 @@ from datetime import datetime
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from psycopg.types.json import set_json_loads
-from pydantic_core import from_json
-
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.llm.exchange import Prompt, prompts_hash
+from monitor.audit.record import Row
 from monitor.core.assessment_json import encode
+from monitor.core.errors import Fatal
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.audit_queue import Kind
-from monitor.store.audit_rows import SECRET, read_rows, record_digest, row_record, stored_row
+from monitor.store.audit_rows import SECRET, as_jsonb, part_of, read_rows, record_digest, row_record, stored_row
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
@@ -43,12 +42,12 @@ _BEFORE = """
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
 """
 _REVISE_TEMPLATE = """
-    UPDATE assessment a
-    SET {values}, revised_at = %s,
-        earlier = to_jsonb(a) - ARRAY['app', 'id', 'occurred_at', 'live', 'revised_at', 'earlier']
-    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s RETURNING earlier
+    UPDATE assessment SET {values}, revised_at = %s, earlier = %s
+    WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
 """
 _REVISE = _REVISE_TEMPLATE.format(values=", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS))
+# what a revised row keeps of the one before it
+_EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 _JUDGEMENT_COLUMNS = (
     *("app", "id", "occurred_at", "metric", "model", "prompt_hash", "mode", "score", "reason", "parts"),
     *("calls", "input_tokens", "output_tokens", "cost", "judged_at"),
@@ -106,26 +105,19 @@ def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now
 
 
 def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Assessment], now: datetime) -> None:
-    if not after:
-        return
-    keys = [(*key(a), a.profile_hash) for a in after]
-    stood = read_rows(connection, Kind.ASSESSMENT, keys)
-    revises = {
-        place: record_digest(row_record(Kind.ASSESSMENT, row, bytes(row[SECRET])))
-        for place, row in stood.items()
-        if row[SECRET] is not None
-    }
-    values = [assessment_row(a) for a in after]
+    """Replaces rows, which are locked; what they keep of the rows before is sealed as this process read it."""
+    stood = read_rows(connection, Kind.ASSESSMENT, [(*key(a), a.profile_hash) for a in after])
+    rows, revises, updates = [], {}, []
+    for a in after:
+        before, values, place = stood[*key(a), a.profile_hash], assessment_row(a), (*key(a), a.profile_hash)
+        earlier = encode({name: before[name] for name in _EARLIER})
+        updates.append((*values, now, earlier, *_place(a)))
+        row = stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, values)
+        rows.append({**row, "revised_at": now, "earlier": as_jsonb(earlier)})
+        if before[SECRET] is not None:
+            revises[place] = record_digest(row_record(Kind.ASSESSMENT, before, bytes(before[SECRET])))
     with connection.cursor() as cursor:
-        set_json_loads(from_json, cursor)
-        cursor.executemany(
-            _REVISE, [(*row, now, *_place(a)) for row, a in zip(values, after, strict=True)], returning=True
-        )
-        earlier = [row for result in cursor.results() for row in result.fetchall()]
-    rows = [
-        {**stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, row), "revised_at": now, "earlier": before}
-        for row, (before,) in zip(values, earlier, strict=True)
-    ]
+        cursor.executemany(_REVISE, updates)
     writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
 
 
@@ -146,9 +138,18 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
         with connection.cursor() as cursor:
             cursor.executemany(_JUDGED, values, returning=True)
             new = [result.fetchone() is not None for result in cursor.results()]
-        rows = [stored_row(Kind.JUDGEMENT, _JUDGEMENT_COLUMNS, row) for row in compress(values, new)]
-        writer.queue_to_seal(connection, Kind.JUDGEMENT, rows)
+        rows = [stored_row(Kind.JUDGEMENT, _JUDGEMENT_COLUMNS, row) for row in values]
+        _check_stored(connection, rows)
+        writer.queue_to_seal(connection, Kind.JUDGEMENT, list(compress(rows, new)))
         forget(connection, ours)
+
+
+def _check_stored(connection: psycopg.Connection, rows: Sequence[Row]) -> None:
+    """Raises Fatal where a judgement is neither new nor stored before: something in the database keeps it out."""
+    keys = [(row["app"], row["id"], part_of(Kind.JUDGEMENT, row)) for row in rows]
+    if missing := set(keys) - set(read_rows(connection, Kind.JUDGEMENT, keys)):
+        app, id_, _ = min(missing)
+        raise Fatal(f"the database did not store a judgement of {id_} in {app}, and gave no error")
 
 
 def save_prompts(connection: psycopg.Connection, asked: Iterable[Sequence[Prompt[Any]]], now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, LargeBinary, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Identity, Index, Integer, LargeBinary, Table, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from monitor.store.tables.interactions import metadata
@@ -23,6 +23,8 @@ audit_queue = Table(
     Column("number", BigInteger, nullable=False, server_default=text("0")),  # 1, 2, 3, … within the source
     Column("records", Text),  # what is to be sealed, one in a line; null: the stored row is read when it is sealed
     Column("mac", LargeBinary),  # null: queued by a release before these columns, or by someone else
+    Column("refused", Boolean, nullable=False, server_default=text("false")),  # the sealer's key did not make the mac
+    Index("audit_queue_by_subject", "app", "subject"),
 )
 
 audit_leaf = Table(
