@@ -72,6 +72,7 @@ def main() -> None:
     logging.disable(logging.WARNING)  # the sealer names each forged entry
     trials = TRIALS[asked.short]
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)  # so that root's database lies in it too
         url = embedded_database(Path(folder))
         with psycopg.connect(url, autocommit=True) as server:  # its data need not outlive a crash
             server.execute("ALTER SYSTEM SET fsync = off")

@@ -31,6 +31,7 @@ class Postgres:
     """An embedded PostgreSQL that can be stopped, abruptly or in order, and started again."""
 
     def __init__(self, folder: Path) -> None:
+        folder.parent.chmod(0o711)  # so that root's database lies in it too
         self.url = embedded_database(folder)
         self._data = folder / "postgres"
         self._user = self._data.stat().st_uid

@@ -107,6 +107,9 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print(f"leaf {sealed.index} is a recovery from a backup; look whether it is one that you know of:")
         for line in description(sealed.recovery):
             out.print(f"  {literal(line)}")
+    for act in found.backfills:
+        rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
+        out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
     if found.findings:
         out.print("[bold red]the trail is not intact[/]")

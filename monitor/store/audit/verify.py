@@ -22,6 +22,7 @@ from monitor.audit.note import NotProved
 from monitor.audit.recovery import Head
 from monitor.core.errors import Fatal
 from monitor.store.audit.accounts import Accounts, read_accounts
+from monitor.store.audit.acts import TrailAct, trail_acts
 from monitor.store.audit.backfill import is_numbered
 from monitor.store.audit.cross_checks import (
     acts_against_rows,
@@ -36,7 +37,7 @@ from monitor.store.audit.recovery import SealedRecovery, read_recoveries
 from monitor.store.audit.seal import opened_by, signed_size, smuggled
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
-from monitor.store.audit_queue import driver
+from monitor.store.audit_queue import Kind, driver
 from monitor.store.database import plain_url, retriable
 
 WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree size: witness and root
@@ -54,7 +55,7 @@ class Verification:
 
     The last checkpoint signs `signed` leaves; `waiting` rows wait to be sealed. There are more of them while rows that
     were stored before there was a trail are still being queued (`backfilling`). `recoveries` say which leaves were lost
-    when a backup was restored.
+    when a backup was restored, `backfills` which rows were taken in without proof of who stored them.
     """
 
     size: int
@@ -65,6 +66,7 @@ class Verification:
     backfilling: bool
     findings: tuple[Finding, ...]
     recoveries: tuple[SealedRecovery, ...] = ()
+    backfills: tuple[TrailAct, ...] = ()
 
 
 def verify(
@@ -176,6 +178,7 @@ def _verified(
         backfilling=queue.backfilling,
         findings=tuple(findings),
         recoveries=tuple(recoveries),
+        backfills=tuple(trail_acts(connection, (Kind.BACKFILL,), None)),
     )
 
 

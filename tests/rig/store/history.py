@@ -98,16 +98,20 @@ class History:
         if plan is not None:
             trail.sealer.recover(plan, at(trail.minutes))
 
-    def step(self, *, restores: bool = True) -> None:
+    def step(self) -> None:
         """Something that happens to an honest store."""
         steps: list[Callable[[], None]] = [self.write] * 4 + [self.seal] * 4
         steps += [self.trail.revise, self.trail.judge, self.erase, self.retain, self.rescore]
-        self.random.choice(steps + ([self.restart, self.restore] if restores else []))()
+        steps += [self.restart, self.restore]
+        self.random.choice(steps)()
 
     def end(self) -> Verification:
         """What an auditor finds after the reader has gone on, and everything was sealed."""
         self.write()
         self.seal()
+        return self.verified()
+
+    def verified(self) -> Verification:
         return verify(self.trail.engine, [KEY], QUEUE_KEY, notes=self.trail.witness.notes)
 
     def _ask(self, query: str, **values: object) -> list[Any]:

@@ -32,4 +32,5 @@ def test_an_honest_history_has_no_findings(engine, database, seed):
     with closing(History(engine, database, Random(seed))) as history:
         for _ in range(ACTS * 2):
             history.step()
+            assert history.verified().findings == ()
         assert history.end().findings == ()
