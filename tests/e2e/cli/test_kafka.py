@@ -68,7 +68,7 @@ def test_a_topic_in_the_wrong_dialect_stops_the_consumer_loudly_and_is_brought_b
     monitor, kafka, topic, settings, stored, rows
 ):
     produce(kafka, topic, answers(*range(700)), partition=0)
-    wrong = {**settings, "KAFKA__BY_TOPIC": f'{{"{topic}": {{"dialect": "ragas"}}}}', "INGEST__BATCH_EVENTS": "200"}
+    wrong = {**settings, "KAFKA__BY_TOPIC": f'{{"{topic}": {{"dialect": "ragas"}}}}', "INGEST__BATCH_EVENTS": "64"}
     ended = monitor.run("consume", **wrong)
     assert ended.returncode == 1
     assert "cannot be interactions" in ended.stderr

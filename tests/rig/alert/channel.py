@@ -89,7 +89,7 @@ class Channel:
                 " ORDER BY alert_event.id"
             ),
             self._rows("SELECT rule, state, value, samples, acknowledged_by, receivers FROM alert ORDER BY rule"),
-            self._rows('SELECT rule, action, alert_action."by" FROM alert_action JOIN alert USING (fingerprint) ORDER BY rule'),
+            self._rows('SELECT rule, action, a."by" FROM alert_action a JOIN alert USING (fingerprint) ORDER BY rule'),
         )
 
     def seen(self):
