@@ -89,6 +89,8 @@ def main() -> None:
                 found += attacked(engine, url, seed)
             with emptied(databases, template) as (engine, url):
                 wrong += accused(engine, url, seed)
+            if (seed + 1) % 100 == 0:
+                print(f"after {seed + 1}: {found} attacks found, {wrong} honest histories accused", flush=True)
         databases.close()
     print(f"attacks found, every act named: {found} of {trials}")
     print(f"honest histories accused: {wrong} of {trials}")
