@@ -16,8 +16,9 @@ _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 
 class LimitedConnection(H11Protocol):
     """A connection of uvicorn, which by itself waits for a request for ever, and accepts any number of connections.
 
-    A client has `head_seconds` for the head of a request, and `body_seconds` for its body. Beyond `most` connections
-    the one that has kept us waiting for longest is closed; a new one gets 503 if there is none.
+    A client has `head_seconds` for the head of a request, `body_seconds` for its body, and as long to take what was
+    written at a time. Beyond `most` connections the one that has kept us waiting for longest is closed; a new one gets
+    503 if there is none.
     """
 
     head_seconds = 10.0
@@ -27,10 +28,12 @@ class LimitedConnection(H11Protocol):
     _phase: object = None  # what we wait for: IDLE is a head, SEND_BODY a body
     since = 0.0  # when the client began to keep us waiting, by the loop's clock
     _timer: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None  # runs while the client has not taken all that was written
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # `pause_writing` as soon as the client does not take something
         self._expect(IDLE)
         if len(self.connections) > self.most and not self._made_room():
             log.warning("a connection was refused: %d are open and busy", self.most)
@@ -46,10 +49,23 @@ class LimitedConnection(H11Protocol):
     def on_response_complete(self) -> None:
         self.since = self.loop.time()  # an idle connection gives way like one that hesitates
         super().on_response_complete()
+        self._expect(self.conn.their_state)  # the next request may have come with this one, and only half of it
+
+    @override
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.since = self.loop.time()
+        self._untaken = self.loop.call_later(self.body_seconds, self.give_up)
+
+    @override
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._end_untaken()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
+        self._end_untaken()
         super().connection_lost(exc)
 
     def _expect(self, phase: object) -> None:
@@ -65,12 +81,20 @@ class LimitedConnection(H11Protocol):
         elif phase is SEND_BODY:
             self._timer = self.loop.call_later(self.body_seconds, self.give_up)
 
+    def _end_untaken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+
     def give_up(self) -> None:
         """Closes the connection without another word."""
+        self._end_untaken()
         self.transport.abort()
 
     def keeps_us_waiting(self) -> bool:
         """Whether the next step is the client's, not ours."""
+        if self._untaken is not None:  # also while closing, which waits until all is taken
+            return True
         cycle: RequestResponseCycle | None = self.cycle
         answered = cycle is None or cycle.response_complete
         return not self.transport.is_closing() and (answered or self.conn.their_state is SEND_BODY)

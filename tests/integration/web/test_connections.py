@@ -17,6 +17,8 @@ from tests.rig.waiting import until
 HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-"
 HALF_A_BODY = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\nhalf"
 GOOD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+LAST = GOOD.replace(b"Host", b"Connection: close\r\nHost")
+LONG = b"." * 2**24 + b"ok"  # more than the system's buffers hold for a client that does not read
 
 
 @pytest.fixture
@@ -50,6 +52,11 @@ async def _answer_when_read(_, receive, send):
             break
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
+
+
+async def _answer_at_length(_, __, send):
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(LONG))]})
+    await send({"type": "http.response.body", "body": LONG})
 
 
 def limits(**values):
@@ -151,6 +158,35 @@ def test_at_the_limit_with_nobody_hesitating_a_new_one_is_told_to_come_back(serv
         assert answered(busy)
     assert refused.startswith(b"HTTP/1.1 503 ")
     assert b"Retry-After: 5" in refused
+
+
+@pytest.mark.parametrize("sent", [GOOD, GOOD * 100, LAST])
+def test_who_asks_and_reads_no_answer_gives_way_at_the_limit(serving, sent):
+    address, connections = serving(limits(head_seconds=1_000.0, body_seconds=1_000.0, most=5), _answer_at_length)
+    with ExitStack() as stack:
+        for _ in range(5):
+            opened(stack, address, sent)
+        until("all five are answered", lambda: sum(each.flow.write_paused for each in list(connections)) == 5)
+        for _ in range(2):
+            assert answered(opened(stack, address, LAST))
+
+
+@pytest.mark.parametrize("sent", [GOOD, GOOD * 100, LAST])
+def test_who_asks_and_reads_no_answer_is_closed_in_time(serving, sent):
+    address, connections = serving(limits(head_seconds=1_000.0, body_seconds=0.5), _answer_at_length)
+    with ExitStack() as stack:
+        opened(stack, address, sent)
+        until("it is answered", lambda: any(each.flow.write_paused for each in list(connections)))
+        until("no connection is left", lambda: not connections)
+
+
+def test_half_a_body_that_came_with_the_request_before_has_a_time_too(serving):
+    address, connections = serving(limits(head_seconds=1_000.0, body_seconds=0.5))
+    with ExitStack() as stack:
+        connection = opened(stack, address, GOOD + HALF_A_BODY)
+        assert answered(connection)
+        assert is_closed(connection)
+    until("no connection is left", lambda: not connections)
 
 
 def test_the_dashboard_is_served_with_these_limits():
