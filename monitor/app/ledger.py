@@ -12,6 +12,7 @@ from monitor.store.tables.interactions import LEDGER
 _LOST = {
     Skip.EXPIRED: "were deleted by the broker's retention before they were read",
     Skip.UNREADABLE: "were skipped with a record batch that cannot be decompressed, whose first is a dead letter",
+    "called_off": "were never assessed, since their interactions were erased or past retention before",
 }
 
 
@@ -43,11 +44,11 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
 
 
 def losses(rows: Sequence[LedgerRow]) -> Iterator[str]:
-    """A sentence for each reason for which messages were skipped and are lost, which is no imbalance."""
-    for skip, what in _LOST.items():
-        lost = {f"{row.topic}/{row.partition}": row.counts[skip] for row in rows if row.counts[skip]}
+    """A sentence for each reason for which messages were skipped or not assessed, which is no imbalance."""
+    for name, what in _LOST.items():
+        lost = {f"{row.topic}/{row.partition}": row.counts[name] for row in rows if row.counts[name]}
         if lost:
-            where = ", ".join(f"{number} of {name}" for name, number in lost.items())
+            where = ", ".join(f"{number} of {place}" for place, number in lost.items())
             yield f"{sum(lost.values())} messages {what}: {where}"
 
 

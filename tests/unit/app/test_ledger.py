@@ -98,6 +98,17 @@ def test_messages_of_unreadable_batches_are_a_loss_and_no_imbalance():
     ]
 
 
+def test_interactions_that_were_gone_before_their_assessment_are_told_and_no_imbalance():
+    rows = [a_row(called_off=3), a_row(partition=1, called_off=1), a_row(topic="b")]
+    assert list(complaints(rows, [])) == []
+    assert list(losses(rows)) == [
+        (
+            "4 messages were never assessed, since their interactions were erased or past retention before: "
+            "3 of answers/0, 1 of answers/1"
+        )
+    ]
+
+
 def test_the_table_has_a_line_for_each_partition_and_one_for_all():
     text = shown(
         a_row(),
