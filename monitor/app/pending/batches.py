@@ -79,27 +79,37 @@ class BatchJudgingWorker(Worker):
         return len(claims)
 
     def _sent(self, claims: Sequence[Claim], bodies: Mapping[int, Mapping[str, Any]]) -> None:
-        wanted, error, batch, reserved = list(claims), None, None, None
-        while wanted and batch is None:
+        """Sends as many of the requests as the budget suffices for, and puts the others back."""
+        most = {claim.id: self.model.most(bodies[claim.id], discount=DISCOUNT) for claim in claims}
+        wanted, reserved, spent = list(claims), None, None
+        while wanted and reserved is None:
+            total = sum((most[claim.id] for claim in wanted), Spend())
             try:
-                file = self.endpoint.upload({str(claim.id): bodies[claim.id] for claim in wanted})
-                most = sum((self.model.most(bodies[claim.id], discount=DISCOUNT) for claim in wanted), Spend())
-                reserved = self.budget.reserve(Purpose.JUDGE, self.model.model, most)
-                batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token, sent_at=reserved.at)
-            except BudgetSpent as spent:
-                error, wanted = spent, wanted[: len(wanted) // 2]  # the budget may suffice for half of them
-            except MonitorError as refused:
-                if reserved is not None and isinstance(refused, Fatal):  # else the provider may have begun it
-                    self.budget.settle(reserved, Spend())
-                self.queue.put_back(claims, refused)
+                reserved = self.budget.reserve(Purpose.JUDGE, self.model.model, total)
+            except BudgetSpent as error:
+                spent, wanted = error, wanted[: len(wanted) // 2]  # the budget may suffice for half of them
+            except MonitorError as error:
+                self.queue.put_back(claims, error)
                 return
-        if error is not None:
-            self.queue.put_back(claims[len(wanted) :], error)
-        if batch is not None:
-            now = self.queue.now()
-            self.batches.sent(batch, model=self.model.model, requests=len(wanted), now=now)
-            self.queue.pending.lease(wanted, now + _LEASE)
-            log.info("sent %d answers to the judge as batch %s", len(wanted), batch.id)
+        if spent is not None:
+            self.queue.put_back(claims[len(wanted) :], spent)
+        if reserved is not None:
+            self._begun(wanted, {str(claim.id): bodies[claim.id] for claim in wanted}, reserved)
+
+    def _begun(self, claims: Sequence[Claim], bodies: Mapping[str, Mapping[str, Any]], reserved: Reservation) -> None:
+        file = None
+        try:
+            file = self.endpoint.upload(bodies)
+            batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token, sent_at=reserved.at)
+        except MonitorError as refused:
+            if file is None or isinstance(refused, Fatal):  # else the provider may have begun it
+                self.model.settle(reserved, Spend())
+            self.queue.put_back(claims, refused)
+            return
+        now = self.queue.now()
+        self.batches.sent(batch, model=self.model.model, requests=len(claims), now=now)
+        self.queue.pending.lease(claims, now + _LEASE)
+        log.info("sent %d answers to the judge as batch %s", len(claims), batch.id)
 
     def _look_after(self, batch: SentBatch) -> int:
         with self.batches.alone(batch) as ours:

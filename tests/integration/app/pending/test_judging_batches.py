@@ -168,7 +168,7 @@ def test_what_a_batch_did_not_come_to_is_done_by_the_next(judging, server, rows,
     assert rows("SELECT count(*) FROM pending") == [(0,)]
 
 
-def test_nothing_is_sent_beyond_the_budget(judging, rows):
+def test_nothing_is_sent_beyond_the_budget(judging, server, rows):
     application, worker, clock = judging  # 200 calls a day, the judge's share is half
     store(application, *(f"a-{n}" for n in range(101)))
     clock.later(WAIT)
@@ -176,6 +176,24 @@ def test_nothing_is_sent_beyond_the_budget(judging, rows):
     assert rows("SELECT requests FROM llm_batch") == [(50,)]
     put_back = rows("SELECT DISTINCT attempts, last_error LIKE 'the budget%%' FROM pending WHERE claim IS NULL")
     assert put_back == [(0, True)]
+    assert len(server.batches.files) == 1  # nothing is uploaded before the budget has room for it
+
+
+@pytest.mark.parametrize("before", [[], [None]], ids=["the file", "the batch"])
+@pytest.mark.parametrize("out_of_reach", [False, True])
+def test_what_is_refused_costs_nothing_and_is_put_back(judging, server, rows, monkeypatch, before, out_of_reach):
+    def unreachable(*_):
+        raise Retriable("the database is out of reach")
+
+    application, worker, clock = judging
+    if out_of_reach:
+        monkeypatch.setattr(worker.budget, "settle", unreachable)
+    store(application, "a")
+    server.script += [*before, refusal(401, "unknown key")]
+    clock.later(WAIT)
+    worker.round()
+    assert rows("SELECT claim IS NULL, last_error LIKE '%%status 401%%' FROM pending") == [(True, True)]
+    assert out_of_reach or rows("SELECT calls, input_tokens, cost FROM llm_usage") == [(0, 0, 0)]
 
 
 def test_what_needs_no_call_is_judged_at_once(judging, rows):
