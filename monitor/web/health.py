@@ -11,7 +11,8 @@ from fastapi.responses import PlainTextResponse
 from monitor.app.background.telemetry import StoreCollector, exposition, figures_of
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable
-from monitor.web.base.guard import may_scrape
+from monitor.web.base.access import Permission
+from monitor.web.base.guard import Needs
 
 PATIENCE = 2.0  # seconds that `/readyz` waits for the database
 router = APIRouter(include_in_schema=False)
@@ -71,7 +72,7 @@ def collector(application: Application) -> StoreCollector:
     return StoreCollector(figures_of(application), application.now)
 
 
-@router.get("/metrics", dependencies=[Depends(may_scrape)])
+@router.get("/metrics", dependencies=[Depends(Needs(Permission.VIEW))])
 def metrics(request: Request) -> Response:
     """The metrics in Prometheus's text format, or in OpenMetrics."""
     body, content_type = exposition(request.app.state.collector, request.headers.get("accept", ""))

@@ -132,19 +132,6 @@ class Needs:
         return identity
 
 
-async def may_scrape(request: Request) -> None:
-    """The dependency of `/metrics`: whoever may view, and anybody on this machine while there is no token.
-
-    Raises:
-        NotSignedIn, Forbidden: the caller may not.
-    """
-    guard: Guard = request.app.state.guard
-    if bearer(request) is None and not await run_in_threadpool(guard.is_closed):
-        require_this_machine(request)
-    else:
-        await Needs(Permission.VIEW)(request)
-
-
 def require_this_machine(request: HTTPConnection) -> None:
     """Raises `Forbidden` when a request for a dashboard without tokens says that it comes from elsewhere."""
     if _host(request) not in LOOPBACK or any(name in request.headers for name in _FORWARDED):

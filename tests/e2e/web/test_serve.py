@@ -75,7 +75,8 @@ def test_what_nginx_forwards_by_default_is_not_this_machine_s_user(installation)
         assert " 401 " in forwarded(f"GET {path}").splitlines()[0]
     for path in ("/", "/alerts", "/audit", "/signin/link", "/signin/link?secret=guessed"):
         assert "local, admin" not in forwarded(f"GET {path}")
-    for path in ("/healthz", "/readyz", "/metrics"):  # as before, for what runs on this machine
+    assert " 303 " in forwarded("GET /metrics").splitlines()[0]
+    for path in ("/healthz", "/readyz"):
         assert " 200 " in forwarded(f"GET {path}").splitlines()[0]
     assert running.terminate() == 0
 

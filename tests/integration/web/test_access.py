@@ -266,11 +266,12 @@ def test_guesses_of_the_link_are_limited(open_site):
     assert by_link(open_site, client).status_code == 429
 
 
-def test_metrics_are_for_this_machine_while_there_is_no_token(open_site):
-    assert open_site.anonymous().get("/metrics").status_code == 200
-    assert open_site.anonymous(authorization="Bearer mon_wrong").get("/metrics").status_code == 401
-    open_site.token("viewer")
+def test_metrics_need_a_session_while_there_is_no_token_too(open_site):
     assert open_site.anonymous().get("/metrics").status_code == 303
+    assert open_site.anonymous(authorization="Bearer mon_wrong").get("/metrics").status_code == 401
+    browser = open_site.anonymous()
+    by_link(open_site, browser)
+    assert browser.get("/metrics").status_code == 200
 
 
 @pytest.mark.parametrize(

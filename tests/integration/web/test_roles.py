@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import Mount
 
 from monitor.web.base.access import Permission, Role
-from monitor.web.base.guard import Needs, may_scrape
+from monitor.web.base.guard import Needs
 from tests.factories.answers import a_batch, a_dead_letter, an_assessment
 
 # For everybody: what is needed before signing in, and what says nothing of what is stored.
@@ -57,8 +57,6 @@ def needs_of(context):
         left += its.dependencies
         if isinstance(its.call, Needs):
             found.add(its.call.permission)
-        elif its.call is may_scrape:  # with a token like any page; without one from this machine
-            found.add(Permission.VIEW)
     return found
 
 
