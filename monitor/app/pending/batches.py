@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from typing_extensions import override
@@ -94,13 +94,24 @@ class BatchJudgingWorker(Worker):
         if spent is not None:
             self.queue.put_back(claims[len(wanted) :], spent)
         if reserved is not None:
-            self._begun(wanted, {str(claim.id): bodies[claim.id] for claim in wanted}, reserved)
+            self._begun(wanted, bodies, most, reserved)
 
-    def _begun(self, claims: Sequence[Claim], bodies: Mapping[str, Mapping[str, Any]], reserved: Reservation) -> None:
+    def _begun(
+        self,
+        claims: Sequence[Claim],
+        bodies: Mapping[int, Mapping[str, Any]],
+        most: Mapping[int, Spend],
+        reserved: Reservation,
+    ) -> None:
         file = None
         try:
-            file = self.endpoint.upload(bodies)
-            batch = SentBatch(id=self.endpoint.create(file), claim=claims[0].token, sent_at=reserved.at)
+            file = self.endpoint.upload({str(claim.id): bodies[claim.id] for claim in claims})
+            batch = SentBatch(
+                id=self.endpoint.create(file),
+                claim=claims[0].token,
+                sent_at=reserved.at,
+                reserved={str(claim.id): most[claim.id] for claim in claims},
+            )
         except MonitorError as refused:
             if file is None or isinstance(refused, Fatal):  # else the provider may have begun it
                 self.model.settle(reserved, Spend())
@@ -123,19 +134,20 @@ class BatchJudgingWorker(Worker):
             claims = [] if answers is None else self.queue.pending.claimed(batch.claim)
             if answers is not None:
                 for claim in claims:
-                    self._read(claim, answers, batch.sent_at)
+                    self._read(claim, answers, batch)
                 log.info("batch %s is %s: read %d answers", batch.id, status, len(claims))
             self.batches.looked(batch, status, finished_at=None if answers is None else self.queue.now())
         return len(claims)
 
-    def _read(self, claim: Claim, answers: BatchAnswers, sent_at: datetime) -> None:
+    def _read(self, claim: Claim, answers: BatchAnswers, batch: SentBatch) -> None:
         case, name = case_of(claim), str(claim.id)
         request = self.judge.request(case)
         if request is None:
             self.queue.put_back([claim], Retriable("batch endpoint: the judge asks otherwise by now"))
             return
         most = self.model.most(self.model.body(request), discount=DISCOUNT)
-        reserved = Reservation(purpose=Purpose.JUDGE, model=self.model.model, at=sent_at, spend=most)
+        known = batch.reserved.get(name, Spend(calls=1))  # the release before reserved calls only
+        reserved = Reservation(purpose=Purpose.JUDGE, model=self.model.model, at=batch.sent_at, spend=known)
         if name not in answers.completions:
             why = answers.failed or answers.problems.get(name) or "the batch ended before this request was tried"
             self.queue.put_back([claim], Retriable(f"batch endpoint: {why}"))

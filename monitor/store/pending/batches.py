@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from zlib import crc32
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Engine, Row, insert, select, update
 
+from monitor.assess.llm.exchange import Spend
 from monitor.store.database import advisory_lock, retriable
 from monitor.store.tables.interactions import llm_batch
 
@@ -19,11 +21,15 @@ _b = llm_batch.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentBatch:
-    """A batch that has not been read yet; `claim` is the token of its work, `sent_at` when its use was reserved."""
+    """A batch that has not been read yet; `claim` is the token of its work, `sent_at` when its use was reserved.
+
+    `reserved` says how much for each request, by its name; it is empty if the release before sent the batch.
+    """
 
     id: str
     claim: str
     sent_at: datetime
+    reserved: Mapping[str, Spend]
 
 
 class SentBatches:
@@ -41,6 +47,7 @@ class SentBatches:
             "sent_at": batch.sent_at,
             "looked_at": now,
             "status": "sent",
+            "reserved": {name: asdict(spend) for name, spend in batch.reserved.items()},
         }
         with retriable(), self._engine.begin() as connection:
             connection.execute(insert(llm_batch).values(row))
@@ -54,11 +61,10 @@ class SentBatches:
             .with_for_update(skip_locked=True)
             .scalar_subquery()
         )
-        statement = (
-            update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(_b.id, _b.claim, _b.sent_at)
-        )
+        columns = (_b.id, _b.claim, _b.sent_at, _b.reserved)
+        statement = update(llm_batch).where(_b.id.in_(open_ones)).values(looked_at=now).returning(*columns)
         with retriable(), self._engine.begin() as connection:
-            return [SentBatch(id=row.id, claim=row.claim, sent_at=row.sent_at) for row in connection.execute(statement)]
+            return [_batch(row) for row in connection.execute(statement)]
 
     def alone(self, batch: SentBatch) -> AbstractContextManager[bool]:
         """Tries to lock the batch for the block; yields whether this process may read it."""
@@ -69,3 +75,8 @@ class SentBatches:
         values = {"status": status, "finished_at": finished_at}
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(llm_batch).where(_b.id == batch.id).values(values))
+
+
+def _batch(row: Row[Any]) -> SentBatch:
+    reserved = {name: Spend(**spend) for name, spend in (row.reserved or {}).items()}
+    return SentBatch(id=row.id, claim=row.claim, sent_at=row.sent_at, reserved=reserved)

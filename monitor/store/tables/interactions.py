@@ -261,6 +261,7 @@ llm_batch = Table(
     Column("looked_at", _time, nullable=False),
     Column("status", Text, nullable=False),
     Column("finished_at", _time),
+    Column("reserved", JSONB),  # for each request, by its name; null: the release before sent it
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from monitor.app.pending.batches import BETWEEN_LOOKS, BatchJudgingWorker
@@ -128,6 +129,37 @@ def test_a_batch_costs_half_and_is_counted(judging, server, rows):
     assert used.input_tokens + used.output_tokens == server.tokens
     assert used.cost == pytest.approx((2 * used.input_tokens + 4 * used.output_tokens) / 1e6 / 2)
     assert rows("SELECT sum(input_tokens), sum(calls) FROM judgement") == [(used.input_tokens, 2)]
+
+
+def test_a_batch_of_the_release_before_is_counted_with_its_use_on_top(judging, server, database):
+    """It reserved the calls only, and kept nothing of that with the batch."""
+    application, worker, clock = judging
+    store(application, "a", "b")
+    clock.later(WAIT)
+    worker.round()
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE llm_batch SET reserved = NULL")
+        connection.execute("UPDATE llm_usage SET input_tokens = 70000, output_tokens = 700, cost = 7")  # others' use
+    for _ in range(2):
+        clock.later()
+        worker.round()
+    (used,) = usage_since(application.engine, NOON)
+    assert used.calls == 2
+    assert used.input_tokens + used.output_tokens == 70_700 + server.tokens
+    assert used.cost > 7
+
+
+def test_what_was_reserved_is_given_back_although_settings_have_changed(judging, server, monkeypatch):
+    application, worker, clock = judging
+    store(application, "a", "b")
+    clock.later(WAIT)
+    worker.round()
+    monkeypatch.setattr(worker.model._dialect, "_max_output_tokens", 50_000)
+    for _ in range(2):
+        clock.later()
+        worker.round()
+    (used,) = usage_since(application.engine, NOON)
+    assert used.input_tokens + used.output_tokens == server.tokens
 
 
 def test_requests_that_failed_are_sent_again_and_those_that_the_model_refused_are_not(judging, server, rows):
