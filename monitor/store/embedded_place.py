@@ -6,7 +6,10 @@ the two. By itself the wheel opens those parents to everyone, root's home includ
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import shlex
 import shutil
 import stat
 import tempfile
@@ -44,11 +47,14 @@ def open_place(state_dir: Path, elsewhere: Path) -> None:
     if not data.is_symlink():
         state_dir.chmod(stat.S_IMODE(state_dir.stat().st_mode) | _ENTER)  # ours; secrets in it are closed
     if closed := next(closed_parents(data), None):
-        moved = elsewhere / f"database-{state_dir.name}"
+        data_at, link = shlex.quote(str(data.resolve())), shlex.quote(str(data))
+        digest = hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]  # state directories may share a name
+        folder, moved = (shlex.quote(str(path)) for path in (elsewhere, elsewhere / f"database-{digest}"))
         raise OutOfReach(
             f"PostgreSQL does not run as root but as the user pgserver, who cannot enter {closed}, above the data in "
-            f"{data}. Either let users through (chmod o+x {closed}), or stop every monitor and move the data:\n"
-            f"mkdir -p {elsewhere} && mv {data.resolve()} {moved} && ln -s {moved} {data}"
+            f"{data}. Either let users through (chmod o+x {shlex.quote(str(closed))}), "
+            "or stop every monitor and move the data:\n"
+            f"mkdir -p -m 711 {folder} && mv -T {data_at} {moved} && ln -sfT {moved} {link}"
         )
 
 

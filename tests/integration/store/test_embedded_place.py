@@ -14,6 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from monitor.core.errors import OutOfReach
+from monitor.store.embedded_place import open_place
 from tests.rig.installation import ROOT
 
 START = """
@@ -133,6 +135,23 @@ def test_data_below_a_folder_that_was_closed_again_are_refused_with_commands_tha
     subprocess.run(["bash", "-c", refused.splitlines()[1]], check=True)  # the commands it names
     assert ask(place, state_dir, "SELECT what FROM kept")[0] == [(42,)]
     assert mode(home) == 0o700
+
+
+def refusal(state_dir, elsewhere):
+    """The last line of the message about a state directory below a closed folder, which has data."""
+    (state_dir / "postgres").mkdir(parents=True)
+    (state_dir / "postgres" / "whose").write_text(str(state_dir))
+    with pytest.raises(OutOfReach) as refused:
+        open_place(state_dir, elsewhere)
+    return str(refused.value).splitlines()[-1]
+
+
+def test_the_commands_keep_the_data_of_two_state_directories_of_one_name_apart(place, home):
+    for state_dir in (home / "a b" / "state", home / "c" / "state"):
+        subprocess.run(["bash", "-c", refusal(state_dir, place / "else where")], check=True)
+        assert (state_dir / "postgres").is_symlink()
+        assert (state_dir / "postgres" / "whose").read_text() == str(state_dir)
+    assert mode(place / "else where") == 0o711
 
 
 @ROOT_ONLY
