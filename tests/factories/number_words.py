@@ -102,6 +102,11 @@ def french(n: int, *, join: str = "-", belgian: bool = False) -> str:
     return before + word + plural + (join + french(rest, join=join, belgian=belgian) if rest else "")
 
 
+def feminine_french(n: int, *, join: str = "-") -> str:
+    spelt = french(n, join=join)
+    return f"{spelt}e" if spelt.endswith("un") else spelt
+
+
 def spanish(n: int, *, feminine: bool = False, before_noun: bool = False) -> str:
     if n < 30:
         ones = {1: ("un", "una"), 21: ("veintiún", "veintiuna")}
@@ -200,6 +205,8 @@ FORMS: dict[str, tuple[tuple[str, str], dict[str, Speller]]] = {
             "with spaces": lambda n: french(n, join=" "),
             "Swiss": lambda n: french(n, belgian=True),
             "Swiss with spaces": lambda n: french(n, join=" ", belgian=True),
+            "feminine": feminine_french,
+            "feminine with spaces": lambda n: feminine_french(n, join=" "),
         },
     ),
     "es": (

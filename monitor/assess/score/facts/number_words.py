@@ -36,8 +36,8 @@ _FIRST_WORDS = {
         null ein zwei zwo drei vier fünf fuenf sechs sieben acht neun zehn elf zwölf zwoelf zwanzig dreißig hundert
         tausend million milliarde billion erste dritte anderthalb""",
     FRENCH: """
-        zéro zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt
-        trente quarante cinquante soixante septante octante nonante cent mille milliard premier""",
+        zéro zero un une unième deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize
+        vingt trente quarante cinquante soixante septante octante nonante cent mille milliard premier""",
     SPANISH: """
         cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte veintiún
         treinta cincuenta sesenta setenta cien centésimo mil primero tercero quinto sexto séptimo octavo noveno décimo
@@ -69,7 +69,7 @@ _RESPELT: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
     for language, forms in {
         ENGLISH: [(r"^sixtieth", "sixteeth")],  # its spelling mistake
         GERMAN: [("fuenf", "fünf"), ("zwoelf", "zwölf")],
-        FRENCH: [(r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
+        FRENCH: [(r"^une$", "un"), (r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
         SPANISH: [
             (r"^veinti[uú]n$", "veintiuno"),
             (r"^veintidos$", "veintidós"),
@@ -81,6 +81,7 @@ _RESPELT: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
         DUTCH: [("(twee|drie)en", r"\1ën")],  # without the trema
     }.items()
 }
+JOINS = {ENGLISH: "and", GERMAN: "und", FRENCH: "et", SPANISH: "y", PORTUGUESE: "e", ITALIAN: "e", DUTCH: "en"}
 _HALVES = re.compile(r"(?:(ander)thalb|(ander)hal(?:f|ve)|(\w+)einhalb|(\w+)[ëe]nhal(?:f|ve))")
 
 
@@ -135,6 +136,28 @@ def read_words(words: Sequence[str], language: str) -> list[SpokenNumber]:
         )
         for found in text_to_num.find_numbers(stream, language, 0)
     ]
+
+
+def read_apart(words: list[str], language: str) -> list[SpokenNumber]:
+    """The numbers of a run, with those apart that "and" separates: "one hundred and two hundred" are two numbers.
+
+    The library goes on with the first number as long as it can, which leaves a rest ("hundred"). If the words after
+    "and" and the rest are one number, that is what was meant.
+    """
+    found: list[SpokenNumber] = []
+    for number in read_words(words, language):
+        last = found[-1] if found else None
+        joined = words[last.start : last.end] if last and last.end == number.start else []
+        if last and JOINS[language] in joined:
+            middle = last.end - joined[::-1].index(JOINS[language])
+            second = read_words(words[middle : number.end], language)
+            first = read_words(words[last.start : middle - 1], language)
+            if len(first) == len(second) == 1 and second[0].end == number.end - middle:
+                found[-1] = first[0]._replace(start=last.start, end=last.start + first[0].end)
+                found.append(second[0]._replace(start=middle, end=number.end))
+                continue
+        found.append(number)
+    return found
 
 
 def _respelt(word: str, language: str) -> str:

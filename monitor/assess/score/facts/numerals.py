@@ -17,7 +17,16 @@ from monitor.assess.score.facts.language import (
     UNKNOWN,
     listed,
 )
-from monitor.assess.score.facts.number_words import BEGINNINGS, CACHED, SpokenNumber, read_words, spoken, with_a_half
+from monitor.assess.score.facts.number_words import (
+    BEGINNINGS,
+    CACHED,
+    JOINS,
+    SpokenNumber,
+    read_apart,
+    read_words,
+    spoken,
+    with_a_half,
+)
 from monitor.assess.score.facts.tokens import Tokens
 from monitor.assess.score.facts.units import unit_after
 
@@ -59,12 +68,11 @@ FIRST_LETTERS = frozenset(
 
 # Words with another meaning in another of the languages: they are numbers only in texts of their own.
 _ELSEWHERE = listed(
-    """once sei due dos elf doze seize venti null nul sept neuf tre dix six uno un um eins onze acht quince trece dez
-    cent cents ten tien een otto"""
+    """once sei due dos elf doze seize venti null nul sept neuf tre dix six uno un une um eins onze acht quince trece
+    dez cent cents ten tien een otto"""
 )
-_JOINS = {ENGLISH: "and", GERMAN: "und", FRENCH: "et", SPANISH: "y", PORTUGUESE: "e", ITALIAN: "e", DUTCH: "en"}
 _AFTER_TENS = frozenset((FRENCH, SPANISH, PORTUGUESE))  # languages that say "thirty and two"
-_AFTER_HUNDREDS = frozenset(_JOINS) - {SPANISH}  # languages that say "two hundred and five"
+_AFTER_HUNDREDS = frozenset(JOINS) - {SPANISH}  # languages that say "two hundred and five"
 _DECIMALS: Mapping[str, frozenset[str]] = {
     ENGLISH: listed("point"),
     GERMAN: listed("komma"),
@@ -135,7 +143,7 @@ class Numerals:
         if alone is None and word in SCALES and not spoken(word) and self._after_article(i):
             alone = SCALES[word]
         if alone is not None:
-            self._found[i] = self._scaled(Numeral(alone, i + 1, _step(alone)))
+            self._found[i] = self._scaled(Numeral(alone, i + 1, step_of(alone)))
         elif run := self._run(i):
             self._until = run.places[-1] + 1
             for start, numeral in self._numerals(run):
@@ -166,36 +174,46 @@ class Numerals:
         tokens = self._tokens
         run = _Run(language, [tokens.word(i)], [i])
         while len(run.words) < _LONGEST_RUN and (at := self._next(run.places[-1])) is not None:
-            word = tokens.word(at)
-            if language not in spoken(word):
+            words, places = [tokens.word(at)], [at]
+            if language not in spoken(words[0]):
                 value = spoken(run.words[-1])[language].value
-                following = self._next(at) if word == _JOINS[language] and _joins(language, value) else None
+                following = self._next(at) if words[0] == JOINS[language] and _joins(language, value) else None
                 if following is None or language not in spoken(tokens.word(following)):
                     break
-                run.words.append(word)
-                run.places.append(at)
-                at, word = following, tokens.word(following)
-            run.words.append(word)
-            run.places.append(at)
+                words.append(tokens.word(following))
+                places.append(following)
+            if self._begins_a_name(language, places[-1]):
+                break
+            run.words.extend(words)
+            run.places.extend(places)
         return run
+
+    def _begins_a_name(self, language: str, i: int) -> bool:
+        """Whether the word is of what is counted or another number: third-party libraries, vingt et une centaine."""
+        tokens = self._tokens
+        word = tokens.word(i)
+        if language == FRENCH:
+            return word == "une" and tokens.word(i + 1).endswith("aine")
+        compound = language == ENGLISH and not tokens.glued(i) and tokens.hyphen(i + 1)
+        return compound and spoken(word)[language].ordinal
 
     def _next(self, i: int) -> int | None:
         """The token of the word right after token `i`, also after a hyphen."""
         tokens = self._tokens
         at = i + 1
-        if tokens.raw(at) == "-" and tokens.glued(at) and tokens.glued(at + 1):
+        if tokens.hyphen(at):
             at += 1
         return at if tokens.kind(at) == "word" and tokens.gap(at) in _CLOSE else None
 
     def _numerals(self, run: _Run) -> Iterator[tuple[int, Numeral]]:
         """The numbers that the run says, with the tokens at which they begin."""
         alone = len(run.words) == 1
-        read = [spoken(run.words[0])[run.language]] if alone else _apart(run.words, run.language)
+        read = [spoken(run.words[0])[run.language]] if alone else read_apart(run.words, run.language)
         at = 0
         while at < len(read):
             number = read[at]
             start, after = run.places[number.start], run.places[number.end - 1] + 1
-            value, step = number.value, _step(number.value)
+            value, step = number.value, step_of(number.value)
             at += 1
             if at < len(read) and _is_scale(read[at], number):  # "um mil"
                 value, step = value * read[at].value, read[at].value
@@ -267,34 +285,12 @@ def _joins(language: str, before: float) -> bool:
     return language in _AFTER_TENS and before >= TWENTY and before % TEN == 0
 
 
-def _apart(words: list[str], language: str) -> list[SpokenNumber]:
-    """The numbers of a run, with those apart that "and" separates: "one hundred and two hundred" are two numbers.
-
-    The library goes on with the first number as long as it can, which leaves a rest ("hundred"). If the words after
-    "and" and the rest are one number, that is what was meant.
-    """
-    found: list[SpokenNumber] = []
-    for number in read_words(words, language):
-        last = found[-1] if found else None
-        joined = words[last.start : last.end] if last and last.end == number.start else []
-        if last and _JOINS[language] in joined:
-            middle = last.end - joined[::-1].index(_JOINS[language])
-            second = read_words(words[middle : number.end], language)
-            first = read_words(words[last.start : middle - 1], language)
-            if len(first) == len(second) == 1 and second[0].end == number.end - middle:
-                found[-1] = first[0]._replace(start=last.start, end=last.start + first[0].end)
-                found.append(second[0]._replace(start=middle, end=number.end))
-                continue
-        found.append(number)
-    return found
-
-
 def _is_scale(number: SpokenNumber, before: SpokenNumber) -> bool:
     """Whether a "thousand" or "million" that the library reads apart belongs to the number before it."""
     scale = number.value in {THOUSAND, MILLION} and not number.ordinal and number.end - number.start == 1
     return scale and number.start == before.end and not before.ordinal and before.value < THOUSAND
 
 
-def _step(value: float) -> float:
+def step_of(value: float) -> float:
     """The place value of the last word of a number in words: a million for "two million"."""
     return next((scale for scale in (1e12, 1e9, 1e6, 1e3, 1.0) if value and value % scale == 0), 0.5 if value else 1.0)

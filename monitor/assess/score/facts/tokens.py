@@ -92,3 +92,7 @@ class Tokens:
     def glued(self, i: int) -> bool:
         """Whether token `i` follows the one before it directly."""
         return 0 < i < len(self._spans) and self._spans[i - 1][1] == self._spans[i][0]
+
+    def hyphen(self, i: int) -> bool:
+        """Whether token `i` is a hyphen within a word."""
+        return self.raw(i) == "-" and self.glued(i) and self.glued(i + 1)

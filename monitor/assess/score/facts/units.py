@@ -188,8 +188,7 @@ def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
         return UNITS[form], i + 2
     if word == "km" and following == "/" and tokens.word(i + 2) == "h":
         return UNITS["km/h"], i + 3
-    hyphen = word == "-" and tokens.glued(i) and tokens.glued(i + 1)
-    if (hyphen or word in _QUALIFIERS) and following in UNITS and following not in _SHORT:
+    if (tokens.hyphen(i) or word in _QUALIFIERS) and following in UNITS and following not in _SHORT:
         return UNITS[following], i + 2
     return (UNITS[word], i + 1) if word in UNITS and _is_unit(tokens, i) else ((), i)
 
@@ -201,7 +200,7 @@ def _is_unit(tokens: Tokens, i: int) -> bool:
         return raw in _ALSO_BEHIND and not tokens.glued(i + 1)
     if word in _SHORT:
         return raw == word and (tokens.glued(i) or word in _LOOSE)
-    return True
+    return not (word == "second" and tokens.hyphen(i + 1))  # second-hand
 
 
 def _unspaced(tokens: Tokens, i: int) -> tuple[Unit, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import SCALES, Numeral, Numerals
+from monitor.assess.score.facts.numerals import SCALES, Numeral, Numerals, step_of
 from monitor.assess.score.facts.quantity import Quantity, Readings, is_negative, quantities, share
 from monitor.assess.score.facts.tokens import Tokens
-from monitor.assess.score.facts.units import UNITS, unit_after
+from monitor.assess.score.facts.units import UNITS, Unit, unit_after
 
 _ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één half")
 # Words that are numbers, and more often something else: "sei" (you are), "neuf" (new), "achten" (respect), third
@@ -17,6 +17,11 @@ _OTHER_SENSES = listed(
 )
 _COUNTED_OFF = listed("lugar luogo lieu")  # "en tercer lugar" counts what the text itself lists
 _LEAST_ORDINAL = 3  # "first" and "second" are seldom a place in an order
+_CLASSES = listed("party parties class rate hand person")  # third-party, third-class
+_PLACES = listed(
+    "of floor storey place position birthday anniversary edition president amendment street avenue century"
+)
+_PLACE = Unit(dimension="place")  # of an ordinal that may be seconds: a bare 32 would hold 32 seconds
 # Not in the feminine, which says the time: "las dos y media".
 _HALVES = frozenset(
     (("and", "a", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio"), ("e", "mezzo"), ("en", "een", "half"))
@@ -46,7 +51,7 @@ def worded(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     if read is None:
         return None
     value, after, step, _ = read
-    part = after + 1 if _is_hyphen(tokens, after) else after
+    part = after + 1 if tokens.hyphen(after) else after
     piece = tokens.word(part)
     if piece in _PLURAL_PARTS or (value == 1 and piece in _PARTS):
         return (share(value / _PARTS[piece]),), part + 1
@@ -60,10 +65,6 @@ def worded(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     return quantities(((value, step),), units or (None,), negative=is_negative(tokens, i)), following
 
 
-def _is_hyphen(tokens: Tokens, i: int) -> bool:
-    return tokens.raw(i) == "-" and tokens.glued(i) and tokens.glued(i + 1)
-
-
 def _half_after(tokens: Tokens, i: int) -> int:
     """How many tokens say "and a half" from token `i` on."""
     words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
@@ -72,12 +73,31 @@ def _half_after(tokens: Tokens, i: int) -> int:
 
 def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
     word, before = tokens.word(i), tokens.word(i - 1)
-    if read.value < _LEAST_ORDINAL or (not source and (_numbers_a_list(tokens, i) or word in _OTHER_SENSES)):
+    if seconds := _seconds(tokens, i, read):
+        return seconds, read.after
+    if read.value < _LEAST_ORDINAL or (not source and (_classifies(tokens, i) or word in _OTHER_SENSES)):
         return None
     place = Quantity(number=read.value, step=1.0)
     if word in _PARTS and (source or before == "a"):
         return (share(1 / _PARTS[word]), place), read.after
     return (place,), read.after
+
+
+def _seconds(tokens: Tokens, i: int, read: Numeral) -> Readings:
+    """The readings of "thirty-second" where it may be 30 seconds: with an article only those, else also the place."""
+    last, following = read.after - 1, tokens.word(read.after)
+    if last == i or tokens.word(last) != "second" or tokens.word(last - 1) == "and" or following in _PLACES:
+        return ()
+    number = read.value - 2
+    seconds = quantities(((number, step_of(number)),), UNITS["second"])
+    if tokens.word(i - 1) in {"a", "an"}:
+        return seconds
+    return (*seconds, Quantity(number=read.value, step=1.0, unit=_PLACE))
+
+
+def _classifies(tokens: Tokens, i: int) -> bool:
+    """Whether an ordinal says of which kind something is, or counts what the text itself lists."""
+    return (tokens.hyphen(i + 1) and tokens.word(i + 2) in _CLASSES) or _numbers_a_list(tokens, i)
 
 
 def _numbers_a_list(tokens: Tokens, i: int) -> bool:
@@ -94,9 +114,11 @@ def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None
     """The numbers "one" and "half", before a unit or of something. In a source, an article before a unit is also 1."""
     word = tokens.word(i)
     if word == "half":
-        if tokens.word(i + 1) in {"a", "an"} and (units := UNITS.get(tokens.word(i + 2), ())):
+        side = tokens.word(i - 1) in _SIDES
+        of_unit = tokens.word(i + 1) in {"a", "an"} and tokens.gap(i + 1).isspace() and tokens.gap(i + 2).isspace()
+        if of_unit and not side and (units := UNITS.get(tokens.word(i + 2), ())):
             return quantities(((0.5, 0.5),), units), i + 3
-        part = tokens.word(i + 1) in {"of", "the"} and tokens.word(i - 1) not in _SIDES
+        part = tokens.word(i + 1) in {"of", "the"} and not side
         return ((share(0.5),), i + 1) if source or part else None
     units, after = unit_after(tokens, i + 1)
     if not units or (word != "one" and not source):

@@ -6,7 +6,8 @@ import pytest
 
 from monitor.assess.score.facts import FactIndex, FactKind, conflicts, facts, missing
 from monitor.assess.score.facts.dates import Moment
-from tests.factories.number_words import FORMS
+from monitor.assess.score.facts.extract import read as source_facts
+from tests.factories.number_words import FORMS, english
 
 UP_TO = 10_000
 # Few enough of a text's numbers are near each other for the index to look at all. One form of each language is held
@@ -165,6 +166,95 @@ def test_numbers_below_zero(text, expected):
 )
 def test_ordinals(text, expected):
     assert values(text) == expected
+
+
+@pytest.mark.parametrize("number", [20, 30, 40, 60, 90, 100, 120, 300, 900])
+@pytest.mark.parametrize("hyphen", ["-", " "])
+def test_a_number_of_seconds_is_not_the_ordinal_two_above_it(number, hyphen):
+    said = f"{english(number).replace(' ', hyphen).replace('-', hyphen)}{hyphen}second"
+    for document in (f"The {said} timeout is on.", f"It is a {said} timeout.", f"It is for {said} timeouts only."):
+        index = FactIndex.of([document])
+        for right in (f"It is {number} seconds.", f"It is a {number}-second timeout.", document):
+            assert missing(right, index) == ()
+            assert missing(document, FactIndex.of([right])) == ()
+        for wrong in (f"It is {number + 2} seconds.", f"It is a {number + 5}-second timeout.", "It is one minute."):
+            if wrong != "It is one minute." or number != 60:
+                (fact,) = missing(wrong, index)
+                assert conflicts(fact, document)
+                assert len(missing(document, FactIndex.of([wrong]))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It is the thirty-second floor of it.", "It is the thirty-second of May.", "It is the thirty-second place."],
+)
+def test_a_place_in_an_order_is_no_number_of_seconds(text):
+    assert read(text)[0] == (32, None)
+    assert missing("It is 32nd.", FactIndex.of([text])) == ()
+    assert len(missing("It is 30 seconds.", FactIndex.of([text]))) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["the thirty-second meeting of it", "It is the one hundred and thirty second meeting."]
+)
+def test_an_undecided_second_is_also_a_place(text):
+    place = 132 if "hundred" in text else 32
+    assert missing(text, FactIndex.of([f"It is the {place}nd meeting."])) == ()
+    assert missing(f"It is the {place}nd meeting.", FactIndex.of([text])) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("There are twenty third-party libraries in it.", [20]),
+        ("There are two hundred first-class seats in it.", [200]),
+        ("There are two hundred and first-class seats in it.", [200]),
+        ("There are fifty first-time users and thirty second-hand cars.", [50, 30]),
+        ("There are thirty second-hand cars or 30 second-hand cars.", [30, 30]),
+        ("There are five fourth-generation and forty fifth-generation cars.", [5, 4, 40, 5]),
+        ("It is a twenty-first-century car and the twenty-third-largest.", [23]),
+        ("It is the twenty-first-century car.", [21]),
+        ("It is the one hundred and second of them.", [102]),
+        ("The third-party cars are third-rate and third-class.", []),
+    ],
+)
+def test_an_ordinal_of_a_compound_is_not_part_of_the_number_before_it(text, expected):
+    assert values(text) == expected
+    assert all(dimension is None for _, dimension in read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Il est ouvert pour vingt et une heures par jour.", [(21, "time")]),
+        ("Il est ouvert pour trente-et-une heures par jour.", [(31, "time")]),
+        ("Il est ouvert pour quarante et une heures par mois.", [(41, "time")]),
+        ("Il y a quatre-vingt-une boîtes et cent une caisses pour vous.", [(81, None), (101, None)]),
+        ("Il y a une douzaine et une boîte pour vous.", [(12, None)]),
+        ("Il y a entre cinquante et une centaine de boîtes pour vous.", [(50, None)]),
+        ("Il est du vingt-et-unième étage pour vous.", [(21, None)]),
+    ],
+)
+def test_feminine_numbers_of_french(text, expected):
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("It is the second half, a month after launch.", "It is in the second half\n\nA month after launch."),
+        *("It is one of the other half a month after launch.", "It is half (a month after launch)."),
+    ],
+)
+def test_a_half_before_another_clause_is_no_half_of_a_unit(text):
+    assert values(text) == []
+    assert (0.5, "time") not in [
+        (q.number, q.unit and q.unit.dimension) for fact in source_facts(text, source=True) for q in fact.key
+    ]
+
+
+def test_half_a_unit():
+    assert read("It is open for half a month or half\nan hour.") == [(0.5, "time"), (0.5, "time")]
 
 
 @pytest.mark.parametrize(
