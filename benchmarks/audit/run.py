@@ -50,6 +50,7 @@ from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
 from monitor.store.audit_queue import Entry, EntrySource, driver, queue_key
+from monitor.store.interaction import new_interactions
 from monitor.store.interaction import writer as writer_module
 
 FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
@@ -160,6 +161,7 @@ def without_queue() -> Iterator[None]:
     with (
         patch.object(EntrySource, "queue", lambda *_: 0),
         patch.object(writer_module, "queued_record", lambda *_: ""),
+        patch.object(new_interactions, "queued_record", lambda *_: ""),
     ):
         yield
 

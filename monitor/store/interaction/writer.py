@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import psycopg
 from typing_extensions import override
 
-from monitor.audit.commitment import new_secret
 from monitor.audit.record import Row
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
@@ -20,15 +19,15 @@ from monitor.core.ports import Store
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
-from monitor.store.interaction.partitions import Partitions, claim_keys
+from monitor.store.interaction.follow_ups import enqueue
+from monitor.store.interaction.new_interactions import keep_new
+from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
 from monitor.store.interaction.rows import (
     ASSESSMENT_COLUMNS,
-    INTERACTION_COLUMNS,
     assessment_row,
     dead_letter_row,
-    interaction_row,
     key,
 )
 from monitor.store.ledger.offsets import advance, count, reached
@@ -42,20 +41,6 @@ _PATIENCE: dict[str, Any] = {
     " -c idle_in_transaction_session_timeout=10s",
 }
 GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
-_ENQUEUE = """
-    INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
-    SELECT kind, app, id, occurred_at, %(group)s, %(now)s, %(now)s
-    FROM unnest(%(kinds)s::text[], %(apps)s::text[], %(ids)s::text[], %(times)s::timestamptz[])
-      AS wanted (kind, app, id, occurred_at)
-    WHERE kind <> 'judge' OR NOT EXISTS (
-        SELECT FROM judgement j WHERE j.app = wanted.app AND j.id = wanted.id AND j.occurred_at = wanted.occurred_at
-    )
-    ON CONFLICT DO NOTHING
-"""
-_KEEP_SECRETS = """
-    INSERT INTO audit_secret (app, id, secret) SELECT * FROM unnest(%s::text[], %s::text[], %s::bytea[])
-    ON CONFLICT (app, id) DO UPDATE SET secret = excluded.secret
-"""
 _DEAD = """
     INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
                              value, size, digest, path, problem, group_id)
@@ -208,7 +193,10 @@ class Writer(Store):
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
         """Stores the assessments whose interaction is new, updates the rollup, and returns them."""
-        kept = {id(one.interaction): one for one in self._keep_new(connection, [a.interaction for a in assessments])}
+        kept = {
+            id(one.interaction): one
+            for one in keep_new(connection, self._partitions, [a.interaction for a in assessments], self._now())
+        }
         both = [(a, one) for a in assessments if (one := kept.pop(id(a.interaction), None)) is not None]
         both.sort(key=lambda pair: key(pair[0]))
         rows = self._add(connection, [a for a, _ in both])
@@ -260,56 +248,12 @@ class Writer(Store):
         write_rollup(connection, after, self._labels, instead_of=before)
 
     def _keep_pending(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
-        new = self._keep_new(connection, interactions)
+        new = keep_new(connection, self._partitions, interactions, self._now())
         entries = (Entry(Kind.INTERACTION, one.interaction.app, one.interaction.id, "", one.record) for one in new)
         self._entries.queue(connection, entries, self._now())
         kept = [one.interaction for one in new]
         enqueue(connection, self._group, self._now(), [(Work.ASSESS, interaction) for interaction in kept])
         return kept
-
-    def _keep_new(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[_Kept]:
-        new = claim_keys(connection, sorted(interactions, key=lambda interaction: (interaction.app, interaction.id)))
-        if not new:
-            return []
-        self._partitions.ensure(connection, new)
-        stored_at = self._now()
-        rows = [interaction_row(interaction, stored_at) for interaction in new]
-        copy_rows(connection, "interaction", INTERACTION_COLUMNS, rows)
-        kept = []
-        for interaction, row in zip(new, rows, strict=True):
-            secret, as_read = new_secret(), stored_row(Kind.INTERACTION, INTERACTION_COLUMNS, row)
-            kept.append(_Kept(interaction, secret, queued_record(Kind.INTERACTION, as_read, secret)))
-        secrets = zip(*((one.interaction.app, one.interaction.id, one.secret) for one in kept), strict=True)
-        connection.execute(_KEEP_SECRETS, [list(column) for column in secrets])
-        return kept
-
-
-class _Kept(NamedTuple):
-    """A new interaction that was stored, with its secret, and what is to be sealed of it."""
-
-    interaction: Interaction
-    secret: bytes
-    record: str
-
-
-def enqueue(
-    connection: psycopg.Connection, group: str, now: datetime, wanted: Sequence[tuple[Work, Interaction]]
-) -> None:
-    """Queues work, each kind once per interaction; a judged interaction is not judged again."""
-    if not wanted:
-        return
-    interactions = [interaction for _, interaction in wanted]
-    connection.execute(
-        _ENQUEUE,
-        {
-            "group": group,
-            "now": now,
-            "kinds": [str(kind) for kind, _ in wanted],
-            "apps": [interaction.app for interaction in interactions],
-            "ids": [interaction.id for interaction in interactions],
-            "times": [interaction.occurred_at for interaction in interactions],
-        },
-    )
 
 
 def _record(row: Row, secret: bytes) -> str:

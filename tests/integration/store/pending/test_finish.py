@@ -10,7 +10,7 @@ import pytest
 
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Metrics, Work
-from monitor.store.interaction.writer import enqueue
+from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.finish import finish_assessed, finish_judged, finish_revised
 from tests.factories.answers import (
     A_STAND_IN,

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 
 from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict, Work
-from monitor.store.interaction.writer import enqueue
+from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (
     A_STAND_IN,
