@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
@@ -185,6 +185,13 @@ class PendingSettings(Section):
     )
 
 
+def _session_timeout(given: dict[str, Any]) -> int:
+    """Short, so that a dead consumer's partitions do not wait; it fits the heartbeat and the poll interval given."""
+    usual: int = 45_000 if given.get("group_instance_id") else 7_000
+    longest: int = given.get("max_poll_interval_ms", usual)  # absent where it is wrong itself
+    return min(max(usual, 3 * given.get("heartbeat_interval_ms", 0)), longest)
+
+
 def _pattern(value: str | None) -> str | None:
     try:
         re.compile(value or "")
@@ -229,12 +236,12 @@ class KafkaSettings(Section):
     client_rack: str = ""
     auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group starts")
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
-    session_timeout_ms: Amount = Field(
-        default_factory=lambda given: 45_000 if given.get("group_instance_id") else 7_000,
-        description="when a dead consumer's partitions are given to others; with group_instance_id 45000 by default",
-    )
     heartbeat_interval_ms: Amount = 2_000
     max_poll_interval_ms: Amount = 300_000
+    session_timeout_ms: Amount = Field(
+        default_factory=_session_timeout,
+        description="when a dead consumer's partitions are given to others; with group_instance_id 45000 by default",
+    )
     metadata_max_age_ms: Amount = Field(30_000, description="how soon new topics and partitions are found")
     request_timeout_ms: Amount = 30_000
     fetch_min_bytes: Amount = 1
@@ -273,7 +280,10 @@ class KafkaSettings(Section):
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
         if not self.heartbeat_interval_ms < self.session_timeout_ms <= self.max_poll_interval_ms:
-            raise ValueError("must hold: heartbeat_interval_ms < session_timeout_ms ≤ max_poll_interval_ms")
+            raise ValueError(
+                "must hold: heartbeat_interval_ms < session_timeout_ms ≤ max_poll_interval_ms; in force are "
+                f"{self.heartbeat_interval_ms}, {self.session_timeout_ms} and {self.max_poll_interval_ms}"
+            )
         if not self.fetch_max_wait_ms < self.request_timeout_ms:
             raise ValueError("must hold: fetch_max_wait_ms < request_timeout_ms")
         return self
