@@ -11,6 +11,7 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from monitor.core.text.grams import Grams, gram_hashes
@@ -20,6 +21,7 @@ MOST_SEEDS = 4_096  # occurrences of a piece's rarest runs that are looked at
 ENOUGH = 16  # rare runs that tell a region from all others
 CHECKED = 8  # runs of a piece that are checked before its characters are
 NARROWEST = 32  # characters by which the starts of a region may differ
+CACHED = 256  # results for a piece and the texts that come first
 _BETWEEN = "\n"  # between two texts
 
 Places = NDArray[np.int64]
@@ -68,6 +70,7 @@ class GramIndex:
         self._at = hashes = gram_hashes(_BETWEEN.join(texts), length)
         self._places = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._places]
+        self._known: LRUCache[tuple[str, tuple[int, ...], int], tuple[list[tuple[int, int]], bool]] = LRUCache(CACHED)
 
     def _runs(self, piece: str) -> _Runs:
         hashes = gram_hashes(piece, self._length)
@@ -80,17 +83,24 @@ class GramIndex:
         """Text and place of each likely occurrence of `piece`, and whether these are all that there may be.
 
         They are in order, those in the texts `first` before all others; at most `most`. The piece has at least `length`
-        characters.
+        characters. Events may repeat a piece thousands of times.
         """
+        asked = piece, tuple(first), most
+        if asked not in self._known:
+            self._known[asked] = self._looked_up(*asked)
+        return self._known[asked]
+
+    def _looked_up(self, piece: str, first: Sequence[int], most: int) -> tuple[list[tuple[int, int]], bool]:
         runs = self._runs(piece)
         number = len(runs.hashes)
         if len(runs.offsets) < number:  # a run that no text has
             return [], True
         places = self._places[runs.firsts[0] : runs.firsts[0] + runs.counts[0]]  # ascending
         seeds = [places[:MOST_SEEDS]]
+        share = MOST_SEEDS if len(places) <= MOST_SEEDS else MOST_SEEDS // max(1, len(first))  # of each text in `first`
         for text in first:
             begin, end = places.searchsorted(self._starts[text : text + 2])
-            seeds.insert(-1, places[begin : min(end, begin + MOST_SEEDS)])
+            seeds.insert(-1, places[begin : min(end, begin + share)])
         found = np.concatenate(seeds) - runs.offsets[0]
         found = found[(found >= 0) & (found + number <= len(self._at))]
         for offset in range(0, number, ceil(number / CHECKED)):
