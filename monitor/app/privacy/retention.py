@@ -54,8 +54,8 @@ def doubt(retention: Retention, parts: Sequence[DueRows], now: datetime) -> str 
     """Why the rows in `parts` should not go at `now` unless a person confirms it; None if nothing speaks against it.
 
     Rows are overdue if they have been due, and stored, for `OVERDUE`: rounds run once a day, so there are none unless
-    rounds were missed, a length was shortened, or a clock has jumped ahead. More than `MOST_OVERDUE` of what is stored
-    is in doubt, and any at all where nothing new was stored for `SILENT`.
+    rounds were missed, a retention period was shortened, or a clock has jumped ahead. More than `MOST_OVERDUE` of what
+    is stored is in doubt, and any at all where nothing new was stored for `SILENT`.
     """
     overdue = sum(part.overdue for part in parts)
     if not overdue:
@@ -67,7 +67,8 @@ def doubt(retention: Retention, parts: Sequence[DueRows], now: datetime) -> str 
     since = f", and nothing was stored since {newest:%Y-%m-%d %H:%M}" if silent and newest is not None else ""
     return (
         f"{overdue} of {stored} interactions have been due for more than {OVERDUE.days} days{since}: rounds were "
-        f"missed, a length was shortened, or a clock is ahead. If {now:%Y-%m-%d %H:%M} UTC is the right time and "
+        "missed, a retention period was shortened, or a clock is ahead. If "
+        f"{now:%Y-%m-%d %H:%M} UTC is the right time and "
         "`monitor retention --dry-run` lists what is to go, run `monitor retention --yes`"
     )
 
@@ -103,7 +104,9 @@ def scheduled_retention(application: Application) -> Iterator[None]:
 
     def remove_due() -> None:
         with retention.holding() as ours, suppress(Interrupted):
-            if ours:
+            if not ours:
+                application.retention_refused = False  # the replica whose round it is says so
+            else:
                 again = Retry(stop=stop, patience=PATIENCE)
                 now = again(lambda: trusted_time(retention, application.now()))
                 why = again(lambda: doubt(retention, due(retention, policy, now), now))

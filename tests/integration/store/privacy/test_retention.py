@@ -381,6 +381,13 @@ def test_the_timer_removes_nothing_that_is_in_doubt_and_says_what_to_do(applicat
     assert len(ids(rows)) == 120
 
 
+def test_a_round_of_another_replica_is_not_refused_here(application, retention):
+    with retention.holding(), application() as ours:
+        ours.retention_refused = True  # by the round of the day before
+        with scheduled_retention(ours):
+            until("it is no longer said", lambda: not ours.retention_refused)
+
+
 def test_a_wrong_length_is_said_at_the_start(database):
     settings = load_settings(database_url=database, retention={"keep": "soon"})
     wrong = pytest.raises(WrongSettings, match="'soon' is not a duration")
