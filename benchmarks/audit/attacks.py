@@ -37,14 +37,8 @@ STEPS = 20
 
 def attacked(engine: Engine, url: str, seed: int) -> bool:
     """Whether findings name every act of a random attack."""
-    random = Random(seed)
-    with closing(History(engine, url, random)) as history:
-        attacker, words = Attacker(history), []
-        for _ in range(ACTS):
-            history.write()
-            if random.random() < 0.5:
-                history.seal()
-            words.append(attacker.act())
+    with closing(History(engine, url, Random(seed))) as history:
+        words = Attacker(history).sequence(ACTS)
         found = history.end().findings
     return all(any(word in one.sentence for word in named for one in found) for named in words)
 

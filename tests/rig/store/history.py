@@ -62,13 +62,13 @@ class History:
         self.trail.turn()
 
     def rescore(self) -> None:
-        ids = [row.id for row in self._ask("SELECT id FROM interaction WHERE NOT 'erased' = ANY (marks)")]
+        ids = [row.id for row in self.ask("SELECT id FROM interaction WHERE NOT 'erased' = ANY (marks)")]
         with closing(self._new_writer(group="rescore", rescore=PROFILES[1])) as writer:
             chosen = self.random.sample(ids, min(2, len(ids)))
             writer.write(a_batch(*(an_assessment(id=id_, profile_hash=PROFILES[1]) for id_ in chosen)))
 
     def erase(self) -> None:
-        ids = [row.id for row in self._ask("SELECT id FROM interaction")]
+        ids = [row.id for row in self.ask("SELECT id FROM interaction")]
         if ids:
             self.trail.erase(*self.random.sample(ids, 1))
 
@@ -84,13 +84,13 @@ class History:
         """Makes a backup, goes on, and restores it; a recovery says what was lost."""
         self._backup += 1
         for name in _KEPT:
-            self._ask(f"CREATE TABLE backup_{self._backup}_{name} AS TABLE {name}")
+            self.ask(f"CREATE TABLE backup_{self._backup}_{name} AS TABLE {name}")
         self.write()
         self.seal()
         self.writer.close()
         for name in _KEPT:
-            self._ask(f"DELETE FROM {name}")
-            self._ask(f"INSERT INTO {name} OVERRIDING SYSTEM VALUE TABLE backup_{self._backup}_{name}")
+            self.ask(f"DELETE FROM {name}")
+            self.ask(f"INSERT INTO {name} OVERRIDING SYSTEM VALUE TABLE backup_{self._backup}_{name}")
         self.writer = self._new_writer()
         trail = self.trail
         trail.sealer = a_sealer(trail.engine, trail.witness)
@@ -114,7 +114,7 @@ class History:
     def verified(self) -> Verification:
         return verify(self.trail.engine, [KEY], QUEUE_KEY, notes=self.trail.witness.notes)
 
-    def _ask(self, query: str, **values: object) -> list[Any]:
+    def ask(self, query: str, **values: object) -> list[Any]:
         with self.trail.engine.begin() as connection:
             result = connection.execute(text(query.replace(":", r"\:") if not values else query), values)
             return list(result) if result.returns_rows else []
@@ -131,6 +131,16 @@ class Attacker:
         self._random = history.random
         self._touched: set[str] = set()
         self._copied: list[str] = []
+
+    def sequence(self, acts: int) -> list[list[str]]:
+        """So many acts, between writes and seals of the honest processes; the words of each."""
+        words = []
+        for _ in range(acts):
+            self._history.write()
+            if self._random.random() < 0.5:
+                self._history.seal()
+            words.append(self.act())
+        return words
 
     def act(self) -> list[str]:
         """One random act that finds something to attack."""

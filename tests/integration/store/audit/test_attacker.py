@@ -14,14 +14,8 @@ ACTS = 10
 
 @pytest.mark.parametrize("seed", range(12))
 def test_an_attacker_is_found_and_each_act_is_named(engine, database, seed):
-    random = Random(seed)
-    with closing(History(engine, database, random)) as history:
-        attacker, words = Attacker(history), []
-        for _ in range(ACTS):
-            history.write()
-            if random.random() < 0.5:
-                history.seal()
-            words.append(attacker.act())
+    with closing(History(engine, database, Random(seed))) as history:
+        words = Attacker(history).sequence(ACTS)
         found = history.end().findings
     missed = [named for named in words if not any(word in one.sentence for word in named for one in found)]
     assert missed == []
