@@ -11,7 +11,9 @@ from monitor.store.tables.interactions import LEDGER
 
 _LOST = {
     Skip.EXPIRED: "were deleted by the broker's retention before they were read",
-    Skip.UNREADABLE: "were skipped with a record batch that cannot be decompressed, whose first is a dead letter",
+    Skip.UNREADABLE: (
+        "were in record batches that cannot be decompressed; the first message of each is recorded as a dead letter"
+    ),
     "called_off": "were never assessed, since their interactions were erased or past retention before",
 }
 

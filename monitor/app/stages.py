@@ -185,7 +185,7 @@ class _Run:
     def _unfinished(self) -> str:
         within = f"after {self._stages.finish_within:g} s of stopping"
         if (batch := self._in_hand) is None:
-            return f"{within}, a batch is still in work"
+            return f"{within}, a batch is still in progress"
         places = ", ".join(f"{o.topic}/{o.partition} from {o.expected or 0} to {o.next}" for o in batch.offsets)
         return f"{within}, {batch.received} messages are still being assessed ({places})"
 

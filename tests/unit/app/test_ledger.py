@@ -92,7 +92,8 @@ def test_messages_of_unreadable_batches_are_a_loss_and_no_imbalance():
     assert list(complaints(rows, [])) == []
     assert list(losses(rows)) == [
         (
-            "3 messages were skipped with a record batch that cannot be decompressed, whose first is a dead letter: "
+            "3 messages were in record batches that cannot be decompressed; "
+            "the first message of each is recorded as a dead letter: "
             "3 of answers/0"
         )
     ]
