@@ -127,7 +127,8 @@ class Attacker:
     """
 
     def __init__(self, history: History) -> None:
-        self._ask = history._ask
+        self._history = history
+        self._ask = history.ask
         self._random = history.random
         self._touched: set[str] = set()
         self._copied: list[str] = []
