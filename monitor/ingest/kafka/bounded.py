@@ -20,7 +20,7 @@ from kafka.record.legacy_records import LegacyRecordBatch
 from kafka.record.util import decode_varint
 from typing_extensions import override
 
-from monitor.ingest.kafka.decompress import NotDecompressedError, decompressed
+from monitor.ingest.kafka.decompress import LZ4, NotDecompressedError, decompressed, with_right_checksum
 
 _MOST_HEADERS = 10_000  # of a record
 _HEADER = 128  # bytes of memory that a header takes beside its text
@@ -180,7 +180,10 @@ class _LegacyBatch(LegacyRecordBatch):  # type: ignore[misc]
     def _decompress(self, key_offset: int) -> bytearray:
         _, value = self._read_key_value(key_offset)
         try:
-            messages = decompressed(self.compression_type, value or b"", self._most)
+            data = bytes(value or b"")
+            if self.compression_type == LZ4 and self.magic == 0:
+                data = with_right_checksum(data)
+            messages = decompressed(self.compression_type, data, self._most)
             _check_messages(messages, self._most)
         except NotDecompressedError as error:
             raise UnreadableBatchError(str(error), self._buffer, first=0, last=self.base_offset) from None

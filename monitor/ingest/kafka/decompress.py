@@ -20,6 +20,8 @@ _PIECE = 2**20  # bytes that are decompressed at a time
 _XERIAL = b"\x82SNAPPY\x00"  # begins the blocks that Java writes; two numbers follow it
 _XERIAL_HEADER = 16
 _LONGEST_VARINT = 5
+_LZ4_BLOCKS = range(4, 8)  # the sizes of blocks that there are
+_LZ4_FLAGS, _LZ4_SIZES = 4, 5  # bytes of a frame, after the four that begin each
 _DAMAGED = (
     *(EOFError, OSError, ValueError, IndexError, struct.error),
     *(zlib.error, zstandard.ZstdError, snappy.UncompressError, RuntimeError),  # RuntimeError: lz4
@@ -57,6 +59,24 @@ def decompressed(codec: int, data: bytes, most: int) -> bytearray:
     except _DAMAGED as error:
         raise NotDecompressedError(f"cannot be decompressed: {error}") from None
     return out
+
+
+def with_right_checksum(frame: bytes) -> bytes:
+    """An LZ4 frame of message format v0, whose header has a wrong checksum by a bug that Kafka kept, as others have it.
+
+    Data that is no frame stays as it is.
+    """
+    if len(frame) <= _LZ4_SIZES or frame[_LZ4_SIZES] >> 4 not in _LZ4_BLOCKS:
+        return frame
+    flags = frame[_LZ4_FLAGS]
+    header: bytes = lz4.frame.LZ4FrameCompressor(
+        block_size=frame[_LZ4_SIZES] >> 4,
+        block_linked=not flags & 0x20,
+        block_checksum=bool(flags & 0x10),
+        content_checksum=bool(flags & 0x04),
+    ).begin()
+    rest = len(header) + (8 if flags & 0x08 else 0)  # the size of the content, which may be left out
+    return frame[:_LZ4_FLAGS] + header[_LZ4_FLAGS:] + frame[rest:]
 
 
 def _check(length: int, most: int) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import sha256
 from types import SimpleNamespace
 
+import lz4.frame
 import pytest
 from kafka import TopicPartition, errors
 from kafka.record import MemoryRecords, MemoryRecordsBuilder
@@ -47,6 +48,25 @@ def test_batches_within_the_limit_are_read_as_ever(codec):
 def test_messages_of_the_old_format_are_read_as_ever(codec):
     _, records = part(batch(b"a", b"b", codec=codec, magic=1))
     assert values(records.take(10)) == [(0, b"a"), (1, b"b")]
+
+
+def old_checksum(data):
+    """The frame with a wrong checksum of its header, as clients of message format v0 write it."""
+    at = 14 if data[4] & 0x08 else 6
+    return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("size", [False, True])
+@pytest.mark.parametrize("linked", [False, True])
+def test_lz4_of_the_oldest_format_is_read_although_its_header_has_a_wrong_checksum(monkeypatch, size, linked):
+    def written(data):
+        return old_checksum(
+            lz4.frame.compress(data, store_size=size, block_linked=linked, content_checksum=True, block_size=4)
+        )
+
+    monkeypatch.setattr("kafka.record.legacy_records.lz4_encode_old_kafka", written)
+    _, records = part(batch(b"a" * 500, codec=LZ4, magic=0))
+    assert values(records.take(10)) == [(0, b"a" * 500)]
 
 
 @pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4, ZSTD])

@@ -14,7 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka import codec as clients
 
-from monitor.ingest.kafka.decompress import GZIP, LZ4, SNAPPY, ZSTD, NotDecompressedError, decompressed
+from monitor.ingest.kafka.decompress import (
+    GZIP,
+    LZ4,
+    SNAPPY,
+    ZSTD,
+    NotDecompressedError,
+    decompressed,
+    with_right_checksum,
+)
 
 MIB = 2**20
 MOST = 4 * MIB
@@ -92,3 +100,9 @@ def test_a_bomb_is_refused_before_its_memory_is_taken(name):
 def test_damaged_data_is_named(codec, data):
     with pytest.raises(NotDecompressedError, match="cannot be decompressed"):
         decompressed(codec, data, MOST)
+
+
+@given(st.binary(max_size=30))
+def test_what_is_no_frame_of_the_oldest_format_is_damaged_and_nothing_else(data):
+    with pytest.raises(NotDecompressedError):
+        decompressed(LZ4, with_right_checksum(b"\x00" + data), MOST)
