@@ -149,7 +149,7 @@ class ChatModel(LanguageModel):
             found = completion_of(body)
         except ValueError as error:
             raise NoAnswer("malformed", str(error), reserved) from None
-        spend = self._told(found, reserved, discount)
+        spend = self._reported_use(found, reserved, discount)
         try:
             return Reply(value=read(found, request.prompt.form), model=self._model, spend=spend)
         except InvalidCompletion as unfit:
@@ -191,7 +191,7 @@ class ChatModel(LanguageModel):
         cost = None if self._prices is None else self._prices.cost(input_tokens, output_tokens) * discount
         return Spend(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
 
-    def _told(self, found: Completion, reserved: Spend, discount: float = 1.0) -> Spend:
+    def _reported_use(self, found: Completion, reserved: Spend, discount: float = 1.0) -> Spend:
         """What the server tells of its use; what it does not tell is taken to be all that was reserved."""
         return self._spend(
             reserved.input_tokens if found.input_tokens is None else found.input_tokens,
@@ -242,7 +242,7 @@ class ChatModel(LanguageModel):
         result: Completion | MonitorError
         try:
             result = self._sent(body, deadline)
-            used = self._told(result, most)
+            used = self._reported_use(result, most)
         except Refused as refused:
             result, used = self._refusal(refused, body), most if refused.worked else Spend(calls=1)
         except Unanswered as unanswered:

@@ -18,7 +18,7 @@ from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
 from monitor.store.pending.call_off import call_off
-from monitor.store.privacy.quotations import Said, blank_erased, hold_alerting
+from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
 
@@ -129,7 +129,7 @@ class Erasure:
             hold_sealing(connection)
             ids = [interaction.id for interaction in interactions]
             times = [interaction.occurred_at for interaction in interactions]
-            said = _said(connection, app, ids)
+            said = _quoted_content(connection, app, ids)
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             # Pending work goes first: then a worker on it has stored its result. And it goes last: such a worker may
             # have queued follow-up work.
@@ -144,12 +144,12 @@ class Erasure:
                 queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
 
 
-def _said(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, Said]:
+def _quoted_content(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, QuotedContent]:
     """What alerts may quote of the interactions, by id; locks their rows in the order of all writers."""
     documents = func.jsonb_path_query_array(_i.retrieved_documents, text("'$[*].id'")).label("documents")
     query = select(_i.id, _i.question, _i.tags, documents).where(_i.app == app, _i.id.in_(ids)).order_by(_i.id)
     return {
-        row.id: Said(question=row.question, tags=row.tags, documents=row.documents)
+        row.id: QuotedContent(question=row.question, tags=row.tags, documents=row.documents)
         for row in connection.execute(query.with_for_update())
     }
 

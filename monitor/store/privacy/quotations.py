@@ -43,7 +43,7 @@ _Gone: TypeAlias = Callable[[str | None, str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class QuotedContent:
     """What an interaction said that alerts quote: its question, its tags, the ids of its documents."""
 
     question: str
@@ -65,7 +65,7 @@ class _Blanking:
     that is quoted beside them.
     """
 
-    def __init__(self, gone: _Gone, said: Sequence[Said] | None = None) -> None:
+    def __init__(self, gone: _Gone, said: Sequence[QuotedContent] | None = None) -> None:
         self._gone = gone
         self._forgotten = said is None
         said = said or ()
@@ -131,7 +131,7 @@ def hold_alerting(connection: Connection) -> None:
     connection.execute(select(func.pg_advisory_xact_lock(EVALUATOR_LOCK)))
 
 
-def blank_erased(connection: Connection, app: str, said: Mapping[str, Said]) -> int:
+def blank_erased(connection: Connection, app: str, said: Mapping[str, QuotedContent]) -> int:
     """Blanks quotations of these interactions of `app`, by id; returns how many rows changed.
 
     A value or a word that other answers have too goes all the same, and in the rows of every app: an explanation does
