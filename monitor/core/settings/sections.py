@@ -189,7 +189,8 @@ def _session_timeout(given: dict[str, Any]) -> int:
     """Short, so that a dead consumer's partitions do not wait; it fits the heartbeat and the poll interval given."""
     usual: int = 45_000 if given.get("group_instance_id") else 7_000
     longest: int = given.get("max_poll_interval_ms", usual)  # absent where it is wrong itself
-    return min(max(usual, 3 * given.get("heartbeat_interval_ms", 0)), longest)
+    heartbeat: int = given.get("heartbeat_interval_ms", 0)
+    return min(max(usual, 3 * heartbeat), longest)
 
 
 def _pattern(value: str | None) -> str | None:
