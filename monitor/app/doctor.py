@@ -198,7 +198,7 @@ _CHECKS = (
     _Check(
         name="audit",
         run=_audit,
-        mended_by="start `monitor run`, or run `monitor audit seal`",
+        mended_by="do what it says; if rows only wait, start `monitor run`, or run `monitor audit seal`",
         needs="migrations",
     ),
 )

@@ -16,9 +16,9 @@ from math import ceil
 
 from rapidfuzz import fuzz
 
-from monitor.core.text.gram_index import EveryPlace, GramIndex, Region
 from monitor.core.model import Document, Match, SupportingDocument
 from monitor.core.text.cache import cached_by_text
+from monitor.core.text.gram_index import EveryPlace, GramIndex, Region
 
 LEAST_LIKENESS = 85.0  # percent of characters in common, as rapidfuzz's partial ratio counts them
 SHORTEST_FUZZY = 20  # characters; any long text holds something similar to a shorter piece

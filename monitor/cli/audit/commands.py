@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from monitor.audit.finding import Fault
 from monitor.cli.audit.disclosure import export, prove
 from monitor.cli.audit.recover import description, recover
 from monitor.cli.opening import opened
@@ -111,6 +112,8 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
         out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
+    if any(finding.fault is Fault.WITNESS for finding in found.findings):
+        out.print("if the database was restored from a backup: `monitor audit recover --reason WHY` records what was lost")
     if found.findings:
         out.print("[bold red]the trail is not intact[/]")
     elif not found.size:
