@@ -113,7 +113,9 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
     if any(finding.fault is Fault.WITNESS for finding in found.findings):
-        out.print("if the database was restored from a backup: `monitor audit recover --reason WHY` records what was lost")
+        out.print(
+            "if the database was restored from a backup: `monitor audit recover --reason WHY` records what was lost"
+        )
     if found.findings:
         out.print("[bold red]the trail is not intact[/]")
     elif not found.size:
