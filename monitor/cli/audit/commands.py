@@ -102,15 +102,7 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
     out.print(f"{leaves}, {found.checkpoints} checkpoints, {found.waiting} waiting to be sealed")
     if found.signed < found.size:
         out.print(f"the last {found.size - found.signed} leaves are not signed yet")
-    if found.backfilling:
-        out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
-    for sealed in found.recoveries:
-        out.print(f"leaf {sealed.index} is a recovery from a backup; look whether it is one that you know of:")
-        for line in description(sealed.recovery):
-            out.print(f"  {literal(line)}")
-    for act in found.backfills:
-        rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
-        out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
+    _print_accounts(out, found)
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
     if any(finding.fault is Fault.WITNESS for finding in found.findings):
         out.print(
@@ -122,6 +114,19 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
     else:
         out.print("[green]the trail is intact[/]")
+
+
+def _print_accounts(out: Console, found: Verification) -> None:
+    """Prints what the trail accounts for without proving it, for the reader to judge."""
+    if found.backfilling:
+        out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
+    for sealed in found.recoveries:
+        out.print(f"leaf {sealed.index} is a recovery from a backup; look whether it is one that you know of:")
+        for line in description(sealed.recovery):
+            out.print(f"  {literal(line)}")
+    for act in found.backfills:
+        rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
+        out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
 
 
 audit_app.command("recover")(recover)

@@ -40,9 +40,9 @@ _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s
 _LONGEST_SIZE = 18  # digits that surely fit a column
 _WHAT_NEXT = (
     "nothing is sealed until this is settled. If the database was restored from a backup, "
-    "`monitor audit recover --reason WHY` records what was lost. If it is another database, give it a key and a witness "
-    "of its own: MONITOR_STATE_DIR, or MONITOR_AUDIT__KEY_FILE and MONITOR_AUDIT__WITNESS_FILE. Otherwise somebody has "
-    "changed the trail: `monitor audit verify` says where. See docs/audit/audit.md"
+    "`monitor audit recover --reason WHY` records what was lost. If it is another database, give it a key and a "
+    "witness of its own: MONITOR_STATE_DIR, or MONITOR_AUDIT__KEY_FILE and MONITOR_AUDIT__WITNESS_FILE. Otherwise "
+    "somebody has changed the trail: `monitor audit verify` says where. See docs/audit/audit.md"
 )
 
 
