@@ -7,10 +7,10 @@ clusters are started with the machine's Java.
 from __future__ import annotations
 
 import base64
-import gc
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -31,6 +31,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its own files by deprecated functions
     from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
     from kafka.errors import KafkaError
+    from kafka.net.inet import KafkaNetSocket
 
 Headers = Sequence[tuple[str, bytes]]
 
@@ -73,16 +74,15 @@ _SECURED_PROPERTIES = {
 }
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    # kafka-python leaves it to the garbage collector to close a socket whose connection was refused
-    never_connected = r"unclosed <socket.socket .* laddr=\('[^1-9a-f]*', "  # 0.0.0.0 or ::, as yet without an address
-    config.addinivalue_line("filterwarnings", f"ignore:{never_connected}:ResourceWarning")
+class _ClosedWhenForgotten(socket.socket):
+    """A socket that closes itself: kafka-python forgets those that it is connecting as their client is closed."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:  # so it does where a broker is killed that is just being connected to
-        if "three_brokers" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket.socket:ResourceWarning"))
+def pytest_configure() -> None:
+    KafkaNetSocket.socket = lambda _, family, kind, protocol: _ClosedWhenForgotten(family, kind, protocol)
 
 
 @contextmanager
@@ -154,7 +154,6 @@ def _shared_three_brokers(_no_settings_of_the_user: None) -> Iterator[KafkaClust
 def three_brokers(_shared_three_brokers: KafkaCluster) -> Iterator[KafkaCluster]:
     """Three brokers that a test may stop, kill and pause; all run again for the next one."""
     yield _shared_three_brokers
-    gc.collect()  # while this test's filter holds
     _shared_three_brokers.start_all()
 
 
