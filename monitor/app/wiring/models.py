@@ -153,8 +153,9 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
     Raises:
         WrongSettings: no name or no key is set.
     """
-    from monitor.assess.llm.client import ChatModel, Prices
+    from monitor.assess.llm.client import ChatModel
     from monitor.assess.llm.dialect import Structure
+    from monitor.assess.llm.prices import Prices
 
     llm = settings.llm
     own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge

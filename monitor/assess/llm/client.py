@@ -7,7 +7,6 @@ import logging
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from threading import BoundedSemaphore, Event
 from time import monotonic
@@ -20,6 +19,8 @@ from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
+from monitor.assess.llm.prices import Prices
+from monitor.assess.llm.refusal import is_about_settings, is_too_long
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
@@ -33,37 +34,11 @@ _TRIES = 4  # of one call, while the server is busy or out of reach
 _FAIR = 5.0  # seconds that a server needs to have before a missing answer counts as its failure
 _LONGEST_HOLD = 300.0  # seconds: the longest pause that a server may ask for
 _LONGEST_WAIT = 30.0  # seconds that a call waits for its next try
-_ABOUT_THE_REQUEST = {
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-}
 _dice = random.SystemRandom()
-_SET_UP = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
-_TOO_LONG = (
-    "context length",
-    "context_length",
-    "context size",
-    "context window",
-    "too long",
-    "maximum context",
-    "too many tokens",
-)
 _REPAIR = (
     "That is not in the form asked for: {problem}\nAnswer once more with one JSON object of this JSON Schema and "
     "nothing else:\n{schema}"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """The price of a million tokens, in the currency of the budget."""
-
-    input: float
-    output: float
-
-    def cost(self, input_tokens: int, output_tokens: int) -> float:
-        return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
 class ChatModel(LanguageModel):
@@ -187,7 +162,7 @@ class ChatModel(LanguageModel):
                     messages.append({"role": "user", "content": asked})
 
     def _spend(self, input_tokens: int, output_tokens: int, discount: float = 1.0) -> Spend:
-        """What one call costs."""
+        """One call with so many tokens, at `discount` of the price; its cost is unknown without prices."""
         cost = None if self._prices is None else self._prices.cost(input_tokens, output_tokens) * discount
         return Spend(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
 
@@ -230,9 +205,7 @@ class ChatModel(LanguageModel):
             if isinstance(result, Retriable):
                 self._wait(result, attempt, deadline)
                 attempt += 1
-            elif not isinstance(
-                result, _AdaptedError
-            ):  # which comes at most twice for each parameter, so the loop ends
+            elif not isinstance(result, _AdaptedError):  # which comes at most twice for each parameter: the loop ends
                 raise result
 
     def _tried(self, body: dict[str, Any], deadline: float | None) -> tuple[Completion | MonitorError, Spend]:
@@ -314,11 +287,9 @@ class ChatModel(LanguageModel):
         self._breaker.succeeded()
         if status == HTTPStatus.UNAUTHORIZED:  # without a quote, which may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
-        set_up = any(word in quote.lower() for word in _SET_UP)
-        if status not in _ABOUT_THE_REQUEST or (status == HTTPStatus.BAD_REQUEST and set_up):
+        if is_about_settings(status, quote):
             return Fatal(f"{who} is not available: check MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({quote})")
-        large = status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        too_long = large or any(word in quote.lower() for word in _TOO_LONG)
+        too_long = is_too_long(status, quote)
         if not too_long and self._dialect.learned(body, quote):
             return _AdaptedError()
         return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {quote}", Spend())

@@ -12,7 +12,7 @@ import logging
 import secrets
 import ssl
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +30,8 @@ from joserfc.jws import JWSRegistry
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.core.settings.web import OidcSettings
 from monitor.store.tokens import Session
-from monitor.web.base.access import Role
+from monitor.web.signin.discovery import Discovery, parse_discovery
+from monitor.web.signin.role_claim import role_of
 from monitor.web.signin.state_cookie import LIFETIME
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,6 @@ _KEY_REFETCH = timedelta(seconds=30)  # a token with an unknown key has the keys
 _MAX_SPENT = 100_000  # finished sign-ins that are remembered; a state is good for ten minutes
 _LEEWAY = 60  # seconds by which clocks may differ
 _MAX_NAME = 200  # characters
-_HIGHEST_FIRST = (Role.ADMIN, Role.AUDITOR, Role.OPERATOR, Role.VIEWER)
 
 
 class SignInRefused(MonitorError):
@@ -58,17 +58,6 @@ class SignInState:
     state: str
     nonce: str
     verifier: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Discovery:
-    """The provider's discovery document: its name and endpoints."""
-
-    issuer: str
-    authorization: str
-    token: str
-    keys: str
-    by_post: bool  # the client secret goes into the form: the provider does not accept Basic authentication
 
 
 class Provider:
@@ -94,7 +83,7 @@ class Provider:
         )
         self._lock = Lock()  # of `_spent`; nothing is waited for under it
         self._tls = ssl.create_default_context()
-        self._discovery: tuple[datetime, _Discovery] | None = None
+        self._discovery: tuple[datetime, Discovery] | None = None
         self._keys: tuple[datetime, KeySet] | None = None
 
     def begin(self) -> tuple[str, SignInState]:
@@ -154,7 +143,7 @@ class Provider:
         finally:
             self._places.release()
 
-    def _exchange(self, discovery: _Discovery, code: str, verifier: str) -> str:
+    def _exchange(self, discovery: Discovery, code: str, verifier: str) -> str:
         """The ID token for a code."""
         settings = self._settings
         form = {
@@ -178,7 +167,7 @@ class Provider:
             raise SignInRefused("The provider refused this sign-in: it took too long, or was used before. Try again.")
         return token
 
-    def _check(self, discovery: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
+    def _check(self, discovery: Discovery, token: str, nonce: str) -> Mapping[str, Any]:
         """The claims of a token that is genuine, fresh and issued to this dashboard."""
         ours = self._settings.client_id or ""
         rules = jwt.JWTClaimsRegistry(
@@ -202,23 +191,23 @@ class Provider:
             raise _bad_token("its nonce is not the one of this sign-in")
         return claims
 
-    def _verify(self, discovery: _Discovery, token: str) -> jwt.Token:
+    def _verify(self, discovery: Discovery, token: str) -> jwt.Token:
         registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
         try:
             return jwt.decode(token, self._key_set(discovery), ALGORITHMS, registry)
         except InvalidKeyIdError:  # the provider may have changed its keys
             return jwt.decode(token, self._key_set(discovery, max_age=_KEY_REFETCH), ALGORITHMS, registry)
 
-    def _discover(self) -> _Discovery:
+    def _discover(self) -> Discovery:
         if self._discovery is None or self._now() - self._discovery[0] >= _MAX_AGE:
             address = f"{(self._settings.issuer or '').rstrip('/')}/.well-known/openid-configuration"
             status, document = self._request(address)
             if status != httpx2.codes.OK:
                 raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER: {address} answers with HTTP {status}")
-            self._discovery = self._now(), _parse_discovery(self._settings.issuer or "", document)
+            self._discovery = self._now(), parse_discovery(self._settings.issuer or "", document)
         return self._discovery[1]
 
-    def _key_set(self, discovery: _Discovery, *, max_age: timedelta = _MAX_AGE) -> KeySet:
+    def _key_set(self, discovery: Discovery, *, max_age: timedelta = _MAX_AGE) -> KeySet:
         if self._keys is None or self._now() - self._keys[0] >= max_age:
             status, document = self._request(discovery.keys)
             try:
@@ -268,51 +257,11 @@ def _closed_after(seconds: float, client: httpx2.Client) -> Iterator[None]:
         timer.cancel()
 
 
-def role_of(claims: Mapping[str, Any], settings: OidcSettings) -> Role | None:
-    """The highest role that a value of the configured claim gives; the claim may be nested: `realm_access.roles`.
-
-    An e-mail address gives a role only if the provider has verified it: some providers let people enter any.
-    """
-    claim: Any = claims
-    for name in (settings.role_claim,) if settings.role_claim in claims else settings.role_claim.split("."):
-        claim = claim.get(name) if isinstance(claim, Mapping) else None
-    values = {value for value in (claim if isinstance(claim, list) else [claim]) if isinstance(value, str)}
-    if settings.role_claim == "email" and claims.get("email_verified") is not True:
-        values = set()
-    accepted = {
-        Role.ADMIN: settings.admins,
-        Role.AUDITOR: settings.auditors,
-        Role.OPERATOR: settings.operators,
-        Role.VIEWER: settings.viewers,
-    }
-    return next((role for role in _HIGHEST_FIRST if "*" in accepted[role] or values & set(accepted[role])), None)
-
-
 def _name(claims: Mapping[str, Any]) -> str:
     """The name for the audit trail: the e-mail address, unless the provider says that it is not verified."""
     email = claims.get("email")
     usable = isinstance(email, str) and email and email.isprintable() and claims.get("email_verified", True) is True
     return str(email if usable else claims["sub"])[:_MAX_NAME]
-
-
-def _parse_discovery(issuer: str, document: Mapping[str, Any]) -> _Discovery:
-    """Checks that the document is of the configured issuer, and that its addresses are as safe as the issuer's.
-
-    Raises:
-        WrongSettings: one of these does not hold.
-    """
-    if not isinstance(document.get("issuer"), str) or document["issuer"].rstrip("/") != issuer.rstrip("/"):
-        raise WrongSettings(
-            f"MONITOR_WEB__OIDC__ISSUER={issuer}: the provider calls itself {_short(document.get('issuer'))}"
-        )
-    addresses = [document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
-    safe = "https://" if issuer.startswith("https://") else ("https://", "http://")
-    if not all(isinstance(address, str) and address.startswith(safe) for address in addresses):
-        raise WrongSettings(f"MONITOR_WEB__OIDC__ISSUER={issuer}: the provider's document names no safe addresses")
-    authorization, token, keys = map(str, addresses)
-    methods: Sequence[object] = document.get("token_endpoint_auth_methods_supported") or ("client_secret_basic",)
-    by_post = "client_secret_basic" not in methods and "client_secret_post" in methods
-    return _Discovery(issuer=document["issuer"], authorization=authorization, token=token, keys=keys, by_post=by_post)
 
 
 def _bad_token(why: str) -> SignInRefused:

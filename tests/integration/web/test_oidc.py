@@ -427,7 +427,7 @@ def dripping(head):
             connection.sendall(head)
             while True:
                 connection.sendall(b" ")
-                time.sleep(0.01)
+                time.sleep(0.01)  # below any time-out between two bytes
 
     Thread(target=serve, daemon=True).start()
     return f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from monitor.assess.llm import client, transport
-from monitor.assess.llm.client import ChatModel, Prices
+from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import Purpose
+from monitor.assess.llm.prices import Prices
 from monitor.core import retry
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.assess.llm import GOOD, PRICE, Clock

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from monitor.assess.llm.client import Prices
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
+from monitor.assess.llm.prices import Prices
 from monitor.core.errors import Retriable
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.assess.llm import ASKED, GOOD, OPINION, PRICE, agree, failure, request

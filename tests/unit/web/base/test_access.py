@@ -1,6 +1,6 @@
 from monitor.core.settings.web import OidcSettings
 from monitor.web.base.access import Identity, Permission, Role
-from monitor.web.signin.oidc import role_of
+from monitor.web.signin.role_claim import role_of
 
 
 def settings(**roles):
