@@ -1,0 +1,33 @@
+"""What a server's refusal is about, told by its status and by the words that servers use."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+_ABOUT_THE_REQUEST = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+_SETTINGS = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
+_TOO_LONG = (
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "too long",
+    "maximum context",
+    "too many tokens",
+)
+
+
+def is_about_settings(status: int, quote: str) -> bool:
+    """Whether no request will be answered before somebody changes the settings or the account."""
+    if status == HTTPStatus.BAD_REQUEST:
+        return any(word in quote.lower() for word in _SETTINGS)
+    return status not in _ABOUT_THE_REQUEST
+
+
+def is_too_long(status: int, quote: str) -> bool:
+    """Whether the request is longer than the server or the model takes."""
+    return status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or any(word in quote.lower() for word in _TOO_LONG)
