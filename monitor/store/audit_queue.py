@@ -148,7 +148,7 @@ def judgement_part(metric: str, model: str, prompt_hash: str) -> str:
 
 
 def act_entry(*, kind: str, app: str = "", subject: str, body: Mapping[str, Json]) -> Entry:
-    """The entry of an act."""
+    """The entry that has an act sealed: its record in canonical JSON, and its body apart, as it is stored."""
     record = act_record(kind=kind, app=app, subject=subject, body=body)
     return Entry(kind, app, subject, "", canonical(record).decode(), canonical(record["body"]).decode())
 

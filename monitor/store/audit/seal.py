@@ -58,7 +58,7 @@ class QueuedEntry(NamedTuple):
 
 
 class NewLeaf(NamedTuple):
-    """A leaf to append."""
+    """A leaf that is not in the tree yet: the record's kind and key, and the bytes that are hashed."""
 
     kind: str
     key: Key
@@ -253,7 +253,7 @@ def check_signed(raw: psycopg.Connection) -> None:
             f"the audit trail is not the one whose {size} leaves were signed last; nothing is sealed on top of it. "
             "`monitor audit verify` names what was changed"
         )
-    if strange := smuggled(raw):
+    if strange := foreign_leaves(raw):
         raise Fatal(
             f"leaf {strange[0]} stands behind the {size} leaves that were signed, and no process with the key sealed "
             "it: nothing is sealed on top of it. `monitor audit verify` names all of them; to go on, delete the rows "
@@ -265,7 +265,7 @@ def _root_at(raw: psycopg.Connection, size: int) -> str:
     return b64encode(frontier_of(size, stored_tree(raw).node).root).decode()
 
 
-def smuggled(raw: psycopg.Connection) -> list[int]:
+def foreign_leaves(raw: psycopg.Connection) -> list[int]:
     """The leaves behind the last checkpoint, which this release signs when it seals: somebody put them there.
 
     Those that an earlier release sealed, which signed later, are left out as long as it is the last that has sealed.

@@ -34,7 +34,7 @@ from monitor.store.audit.cross_checks import (
 )
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
-from monitor.store.audit.seal import opened_by, signed_size, smuggled
+from monitor.store.audit.seal import foreign_leaves, opened_by, signed_size
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
 from monitor.store.audit_queue import Kind, driver
@@ -198,7 +198,7 @@ def _is_adopting(raw: psycopg.Connection) -> bool:
 
 def _unsigned(raw: psycopg.Connection) -> Iterator[Finding]:
     try:
-        strange = smuggled(raw)
+        strange = foreign_leaves(raw)
     except Fatal:
         return  # the changed leaf is a finding of its own
     for index in strange:
