@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.assess.score.facts.extract import facts
 from monitor.assess.score.facts.fact import Fact
-from monitor.assess.score.facts.quantity import Quantity
+from monitor.assess.score.facts.quantities.quantity import Quantity
 
 
 def conflicts(fact: Fact, passage: str) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from monitor.assess.score.facts.calendar_names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
-from monitor.assess.score.facts.han import han
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import Numeral, Numerals
+from monitor.assess.score.facts.quantities.han import han
+from monitor.assess.score.facts.quantities.numerals import Numeral, Numerals
 from monitor.assess.score.facts.tokens import Tokens
 
 Part = Literal["day", "month", "year", "decade", "tens", "century", "quarter", "weekday", "time"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
-from monitor.assess.score.facts import dates, names, numbers, worded
+from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
-from monitor.assess.score.facts.numerals import FIRST_LETTERS, Numerals, may_begin
-from monitor.assess.score.facts.quantity import Readings
+from monitor.assess.score.facts.quantities import numbers, worded
+from monitor.assess.score.facts.quantities.numerals import FIRST_LETTERS, Numerals, may_begin
+from monitor.assess.score.facts.quantities.quantity import Readings
+from monitor.assess.score.facts.quantities.units import unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
-from monitor.assess.score.facts.units import unit_after, unit_before
 from monitor.core.text.markup import blank_markup
 
 _BEGINNINGS = dates.STARTS | worded.STARTS

@@ -11,8 +11,8 @@ from monitor.assess.score.facts.dates import Moment, implied
 from monitor.assess.score.facts.extract import facts, read
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.names import acronyms, alone, identifier, kin, words_of
-from monitor.assess.score.facts.quantity import Quantity
-from monitor.assess.score.facts.quantity_index import Quantities
+from monitor.assess.score.facts.quantities.quantity import Quantity
+from monitor.assess.score.facts.quantities.quantity_index import Quantities
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import sentence_spans
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.index import FactIndex
 from monitor.assess.score.facts.names import fold
-from monitor.assess.score.facts.units import UNITS
+from monitor.assess.score.facts.quantities.units import UNITS
 
 _WORD = re.compile(r"[^\W_]+")
 

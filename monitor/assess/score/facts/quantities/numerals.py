@@ -17,7 +17,7 @@ from monitor.assess.score.facts.language import (
     UNKNOWN,
     listed,
 )
-from monitor.assess.score.facts.number_words import (
+from monitor.assess.score.facts.quantities.number_words import (
     BEGINNINGS,
     CACHED,
     JOINS,
@@ -27,8 +27,8 @@ from monitor.assess.score.facts.number_words import (
     spoken,
     with_a_half,
 )
+from monitor.assess.score.facts.quantities.units import unit_after
 from monitor.assess.score.facts.tokens import Tokens
-from monitor.assess.score.facts.units import unit_after
 
 TEN, TWENTY, HUNDRED, THOUSAND, MILLION = 10, 20, 100, 1_000, 1_000_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.quantities.units import TEMPERATURE, UNITS, Unit
 from monitor.assess.score.facts.tokens import Tokens
-from monitor.assess.score.facts.units import TEMPERATURE, UNITS, Unit
 
 _MINUS = listed("minus menos moins meno min")
 _NO_MINUS = listed("al lo pelo ao au du o ou")  # "al menos 5 grados": at least; "más o menos": about

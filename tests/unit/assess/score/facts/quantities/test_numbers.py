@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.assess.score.facts import FactKind, facts
-from monitor.assess.score.facts.quantity import Quantity
+from monitor.assess.score.facts.quantities.quantity import Quantity
 
 
 def numbers(text):

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from monitor.assess.score.facts.quantity import Quantity
-from monitor.assess.score.facts.units import RATIO, TEMPERATURE
+from monitor.assess.score.facts.quantities.quantity import Quantity
+from monitor.assess.score.facts.quantities.units import RATIO, TEMPERATURE
 
 MOST_LOOKED_AT = 64  # numbers close to the sought one that are compared
 CONVERTED = 0.05  # the largest deviation of a converted and rounded number, as a share

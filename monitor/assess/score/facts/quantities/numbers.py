@@ -5,13 +5,13 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import replace
 
-from monitor.assess.score.facts.han import group, han
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import SCALES, Numerals
-from monitor.assess.score.facts.quantity import Quantity, Readings, is_negative, quantities, share
+from monitor.assess.score.facts.quantities.han import group, han
+from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
+from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
+from monitor.assess.score.facts.quantities.units import UNITS, Unit, unit_after, unit_before
+from monitor.assess.score.facts.quantities.worded import worded
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
-from monitor.assess.score.facts.units import UNITS, Unit, unit_after, unit_before
-from monitor.assess.score.facts.worded import worded
 
 GROUP = 3  # figures between two separators of thousands
 LONGEST = 30  # figures; a longer run is at best an identifier

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.numerals import SCALES, Numeral, Numerals, step_of
-from monitor.assess.score.facts.quantity import Quantity, Readings, is_negative, quantities, share
+from monitor.assess.score.facts.quantities.numerals import SCALES, Numeral, Numerals, step_of
+from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
+from monitor.assess.score.facts.quantities.units import UNITS, Unit, unit_after
 from monitor.assess.score.facts.tokens import Tokens
-from monitor.assess.score.facts.units import UNITS, Unit, unit_after
 
 _ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één half")
 # Words that are numbers, and more often something else: "sei" (you are), "neuf" (new), "achten" (respect), third
