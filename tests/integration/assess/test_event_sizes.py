@@ -23,7 +23,7 @@ from tests.factories.answers import a_message
 from tests.factories.assess.interactions import NOON
 from tests.rig.assess.shapes import SHAPES, reworded
 
-SIZES = (12_000, 48_000)  # characters
+SIZES = (16_000, 64_000)  # characters
 FLAT = 4.0  # times the time per kB, from the quickest size to the slowest
 SOON = 0.002  # seconds per kB that need no comparison: 2 s for a text of a million characters
 EVENT = {
