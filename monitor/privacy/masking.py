@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.core.personal_data import PersonalData
-from monitor.privacy.redaction.escapes import find_decoded
+from monitor.privacy.redaction.escapes import find_everywhere
 from monitor.privacy.redaction.redactor import DISPLAYED
-from monitor.privacy.redaction.spans import Finding, find_all, merged, replaced
+from monitor.privacy.redaction.spans import Finding, replaced
 
 E_MAIL = PersonalData.E_MAIL.placeholder
 PHONE = PersonalData.PHONE.placeholder
@@ -49,4 +49,4 @@ def redact_head(text: str, most: int) -> str:
 
 
 def _find(text: str) -> list[Finding]:
-    return merged([*find_all(text, DISPLAYED), *find_decoded(text, DISPLAYED)])
+    return find_everywhere(text, DISPLAYED)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all
+from monitor.privacy.redaction.spans import Finder, Finding, Span, find_all, merged
 
 MOST_LEVELS = 16
 TOO_DEEP = "[nested too deeply]"
@@ -44,6 +44,11 @@ class Level:
             return origin, after
         moved = origin + place - self.starts[piece]
         return moved, moved + 1
+
+
+def find_everywhere(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Finding]:
+    """What is found in `text` as it is, and where its escapes are decoded; in order, without overlaps."""
+    return merged([*find_all(text, finders), *find_decoded(text, finders)])
 
 
 def find_decoded(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Finding]:

@@ -14,7 +14,7 @@ from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocu
 from monitor.core.personal_data import PersonalData
 from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
-from monitor.privacy.redaction.escapes import find_decoded
+from monitor.privacy.redaction.escapes import find_decoded, find_everywhere
 from monitor.privacy.redaction.pattern import pattern
 from monitor.privacy.redaction.sources import Sources
 from monitor.privacy.redaction.spans import Finder, Finding, find_all, growth, merged, moved, replaced
@@ -37,7 +37,7 @@ class Redactor:
 
     def __init__(self, finders: Sequence[tuple[str, Finder]]) -> None:
         self._finders = tuple(finders)
-        self._find: Callable[[str], list[Finding]] = cached_by_text(partial(_found, self._finders))
+        self._find: Callable[[str], list[Finding]] = cached_by_text(partial(find_everywhere, finders=self._finders))
 
     def text(self, text: str) -> str:
         """`text` with placeholders; the same object if nothing is found."""
@@ -161,7 +161,3 @@ def _finder(kind: PersonalData, regions: Sequence[str]) -> Finder:
         return national_ids(regions)
     anywhere, within = _BY_FORM[kind], phones_in(regions)
     return lambda text: chain(anywhere(text), within(text))
-
-
-def _found(finders: Sequence[tuple[str, Finder]], text: str) -> list[Finding]:
-    return merged([*find_all(text, finders), *find_decoded(text, finders)])
