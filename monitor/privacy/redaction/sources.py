@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from monitor.core.model import Document, SupportingDocument
-from monitor.core.text.gram_index import GramIndex
+from monitor.core.text.gram_index import EveryPlace, GramIndex
 
 PLAIN = 32  # pieces that are looked for without an index
 RUN = 5  # characters of a run in the index
@@ -23,10 +23,11 @@ class Sources:
     """The documents of one event."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._documents = documents
         self._by_id: dict[str | None, list[int]] = defaultdict(list)
         for number, document in enumerate(documents):
             self._by_id[document.id].append(number)
+        self._texts = [document.text for document in documents]
+        self._every_place = EveryPlace(self._texts)
         self._searched = 0
         self._indices: dict[int, GramIndex] = {}
 
@@ -38,7 +39,7 @@ class Sources:
         named = list(islice(self._by_id.get(piece.document_id, ()), MOST_NAMESAKES))
         given = piece.start is not None and piece.end is not None
         for number in named:
-            if given and piece.text and self._documents[number].text[piece.start : piece.end] == piece.text:
+            if given and piece.text and self._texts[number][piece.start : piece.end] == piece.text:
                 return number, piece.start or 0
         if not piece.text:
             return None
@@ -46,13 +47,13 @@ class Sources:
         return next((at for at in self._occurrences(piece.text, named) if at[0] not in wrong), None)
 
     def _occurrences(self, text: str, named: Sequence[int]) -> list[tuple[int, int]]:
+        """Each place of `text` that is looked at, those in the documents `named` first."""
         self._searched += 1
-        if self._searched <= PLAIN:
-            order = [*named, *(n for n in range(len(self._documents)) if n not in named)]
-            places = [(number, self._documents[number].text.find(text)) for number in order]
-            return [at for at in places if at[1] >= 0]
-        length = min(RUN, len(text))
+        index = self._every_place if self._searched <= PLAIN else self._index(min(RUN, len(text)))
+        places, _ = index.occurrences(text, named, MOST_PLACES)
+        return [(number, start) for number, start in places if self._texts[number].startswith(text, start)]
+
+    def _index(self, length: int) -> GramIndex:
         if length not in self._indices:
-            self._indices[length] = GramIndex([document.text for document in self._documents], length)
-        places, _ = self._indices[length].occurrences(text, named, MOST_PLACES)
-        return [(number, start) for number, start in places if self._documents[number].text.startswith(text, start)]
+            self._indices[length] = GramIndex(self._texts, length)
+        return self._indices[length]
