@@ -36,8 +36,8 @@ def prove(
 ) -> None:
     """Check the sealed records of an interaction against its stored rows, and print them with proofs as JSON."""
     from monitor.audit.merkle import leaf_hash, verify_inclusion
+    from monitor.store.audit.checkpoints import opened_by
     from monitor.store.audit.proofs import Proofs
-    from monitor.store.audit.seal import opened_by
     from monitor.store.audit_queue import Act, Kind
 
     with opened() as application:

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 
 from monitor.audit.finding import Fault, Finding
-from monitor.audit.merkle import frontier_of, leaf_hash
-from monitor.audit.note import Checkpoint, NotProved, Signer, signed, signers
+from monitor.audit.note import NotProved, Signer, signers
 from monitor.audit.record import act_record
 from monitor.audit.recovery import SUBJECT, Head, Recovery, WitnessState, recovery_of
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.acts import act_body
+from monitor.store.audit.checkpoints import check_signed, last_checkpoint, opened_by, sign, signed_size
 from monitor.store.audit.leaf import leaf_body
-from monitor.store.audit.seal import LEAF_COLUMNS, check_signed, opened_by
-from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
+from monitor.store.audit.tree import NewLeaf, TreeEdge, head_at, tree_size
 from monitor.store.audit_queue import Kind, driver, hold_sealing
-from monitor.store.database import copy_rows, retriable
+from monitor.store.database import retriable
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,9 +33,6 @@ _STORED = "SELECT size, note FROM audit_checkpoint WHERE size = ANY(%s)"
 _IS_THERE = "SELECT to_regclass('audit_checkpoint')::text"
 # through JSON, because a database that is not migrated yet has no such column
 _AUTHENTICATED = "SELECT EXISTS (SELECT FROM audit_queue q WHERE to_jsonb(q) ->> 'mac' IS NOT NULL)"
-_LAST = "SELECT note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
-_SIGNED = "SELECT coalesce(max(size), 0) FROM audit_checkpoint"
-_SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 _LONGEST_SIZE = 18  # digits that surely fit a column
 _WHAT_NEXT = (
     "nothing is sealed until this is settled. If the database was restored from a backup, "
@@ -107,8 +103,8 @@ class History:
             raw = driver(connection)
             if raw.execute(_IS_THERE).fetchone() == (None,):
                 return ()
-            row = raw.execute(_LAST).fetchone()
-        return signers(row[0]) or ("nobody",) if row else ()
+            last = last_checkpoint(raw)
+        return signers(last.note) or ("nobody",) if last else ()
 
     def proved_by_key(self) -> bool:
         """Whether entries wait to be sealed that only the key in force when they were queued can prove."""
@@ -125,13 +121,13 @@ class History:
             WrongSettings: another one has.
         """
         with retriable(), self._engine.connect() as connection:
-            row = driver(connection).execute(_LAST).fetchone()
-        if row is None:
+            last = last_checkpoint(driver(connection))
+        if last is None:
             return
         try:
-            opened_by(row[0], self._keys)
+            opened_by(last.note, self._keys)
         except NotProved:
-            name = " and ".join(signers(row[0])) or "nobody"
+            name = " and ".join(signers(last.note)) or "nobody"
             raise WrongSettings(
                 f"the trail in this database is signed by {name}, and the key of this installation is {key}: nothing "
                 "is sealed with another key. Give every replica the same MONITOR_AUDIT__KEY_FILE; after a change of "
@@ -180,8 +176,8 @@ class History:
                         "`monitor audit verify` says which leaves to look at. If this is another database, or to begin "
                         "anew in full view, set another MONITOR_AUDIT__WITNESS_FILE and keep the old file"
                     )
-            (last,) = raw.execute(_SIGNED).fetchone() or (0,)
-            restored = _head_at(raw, tree_size(raw))
+            last = signed_size(raw)
+            restored = head_at(raw, tree_size(raw))
         lost = sorted({head for of in known.values() for head in of.beyond})
         if not lost:
             return None
@@ -208,18 +204,12 @@ class History:
             raw = driver(connection)
             check_signed(raw)
             edge = TreeEdge.read(raw)
-            size = edge.frontier.size
-            if Head.of(size, edge.frontier.root) != recovery.restored:
+            if Head.of(edge.frontier.size, edge.frontier.root) != recovery.restored:
                 raise Fatal("the trail has changed since the recovery was planned: run `monitor audit recover` again")
             kind = Kind.RECOVERY.value
             body = leaf_body(act_record(kind=kind, app="", subject=SUBJECT, body=recovery.body(signer)), now)
-            leaf = leaf_hash(body)
-            copy_rows(raw, "audit_leaf", LEAF_COLUMNS, [(size, kind, "", SUBJECT, "", now, body.decode(), leaf)])
-            edge.append(raw, [leaf])
-            head = Checkpoint(origin=signer.name, size=size + 1, root=edge.frontier.root)
-            note = signed(head, signer)
-            raw.execute(_SIGN, (head.size, head.root, note, now))
-        return note
+            edge.append(raw, [NewLeaf(kind, ("", SUBJECT, ""), body)], now)
+            return sign(raw, edge.frontier, signer, now)
 
     def _sorted(self, raw: psycopg.Connection, notes: Sequence[str]) -> _Sorted:
         sizes = [claimed for note in notes if (claimed := _claimed(note)) is not None]
@@ -240,13 +230,13 @@ class History:
                 continue
             if head.size > size:
                 found.beyond.append(head)
-            elif _head_at(raw, head.size) != head:
+            elif head_at(raw, head.size) != head:
                 found.contradicted.append(head)
         return found
 
     def _recoveries(self, raw: psycopg.Connection) -> list[Recovery]:
         recoveries = [sealed.recovery for sealed in read_recoveries(raw, self._keys)[0]]
-        return [its for its in recoveries if _head_at(raw, its.restored.size) == its.restored]
+        return [its for its in recoveries if head_at(raw, its.restored.size) == its.restored]
 
 
 def _claimed(note: str) -> int | None:
@@ -254,7 +244,3 @@ def _claimed(note: str) -> int | None:
     _, _, rest = note.partition("\n")
     size = rest.partition("\n")[0]
     return int(size) if size.isascii() and size.isdecimal() and len(size) <= _LONGEST_SIZE else None
-
-
-def _head_at(raw: psycopg.Connection, size: int) -> Head:
-    return Head.of(size, frontier_of(size, stored_tree(raw).node).root)

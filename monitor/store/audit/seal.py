@@ -9,7 +9,6 @@ finds it.
 from __future__ import annotations
 
 import logging
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,34 +18,29 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic_core import from_json
 from sqlalchemy import Connection, Engine, func, select
 
-from monitor.audit.merkle import frontier_of, leaf_hash
-from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
+from monitor.audit.note import NotProved, Signer
 from monitor.audit.record import Record
 from monitor.core.errors import Fatal
 from monitor.store.audit.backfill import adopt, is_numbered, queue_missing
-from monitor.store.audit.leaf import ENTRY, entry_name, entry_of, leaf_body, leaf_part
-from monitor.store.audit.tree import TreeEdge, stored_tree, tree_size
+from monitor.store.audit.checkpoints import check_signed, last_checkpoint, opened_by, sign, signed_size
+from monitor.store.audit.leaf import ENTRY, entry_name, leaf_body, leaf_part
+from monitor.store.audit.tree import NewLeaf, TreeEdge, tree_size
 from monitor.store.audit_queue import SEAL_LOCK, STORED, Entry, Kind, driver, is_authentic
 from monitor.store.audit_rows import Key, gone_record, make_secrets, read_rows, row_record
-from monitor.store.database import copy_rows, retriable
+from monitor.store.database import retriable
 
 if TYPE_CHECKING:
     import psycopg
 
 log = logging.getLogger(__name__)
 BATCH = 1_000  # entries of the queue; some become two leaves
-LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _TAKE = """
     SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue
     WHERE mac IS NOT NULL AND NOT refused ORDER BY seq LIMIT %s
 """
 _DELETE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
 _REFUSE = "UPDATE audit_queue SET refused = true WHERE seq = ANY(%s)"
-_LAST = "SELECT size, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
-_SIGNED = "SELECT coalesce(max(size), 0) FROM audit_checkpoint"
-_UNSIGNED = "SELECT index, kind, body FROM audit_leaf WHERE index >= %s ORDER BY index"
 _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
-_SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
 
 
 class QueuedEntry(NamedTuple):
@@ -55,14 +49,6 @@ class QueuedEntry(NamedTuple):
     entry: Entry
     source: str
     number: int
-
-
-class NewLeaf(NamedTuple):
-    """A leaf that is not in the tree yet: the record's kind and key, and the bytes that are hashed."""
-
-    kind: str
-    key: Key
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +88,7 @@ class Sealing:
                     adopt(connection, signer.queue_key, now)
             taken, entries = _take(raw, signer.queue_key)
             if leaves := _leaves(raw, entries, now):
-                self._append(raw, leaves, now)
+                self._current_edge(raw).append(raw, leaves, now)
             note = self._sign(raw, signer, previous_keys)
             for queued in entries:
                 if queued.entry.kind == Kind.MISSING:
@@ -114,30 +100,18 @@ class Sealing:
 
         The checkpoint has the time at which its last leaf was sealed, which the leaf says too.
         """
-        size, last = tree_size(raw), raw.execute(_LAST).fetchone()
-        if size == (last[0] if last else 0):
+        size, last = tree_size(raw), last_checkpoint(raw)
+        if size == (last.size if last else 0):
             return None
         if last is not None:
-            _check_signer(last[1], (signer.verifier_key, *previous_keys))
-        root = self._current_edge(raw).frontier.root
-        note = signed(Checkpoint(origin=signer.name, size=size, root=root), signer)
+            _check_signer(last.note, (signer.verifier_key, *previous_keys))
         (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
-        raw.execute(_SIGN, (size, root, note, made_at))
-        return note
+        return sign(raw, self._current_edge(raw).frontier, signer, made_at)
 
     def _has_numbers(self, raw: psycopg.Connection) -> bool:
         """As `is_numbered`, of a trail whose end is the one that was signed."""
         self._current_edge(raw)  # raises where the end of the trail was cut off
         return is_numbered(raw, signed_size(raw))
-
-    def _append(self, raw: psycopg.Connection, leaves: Sequence[NewLeaf], now: datetime) -> None:
-        edge = self._current_edge(raw)
-        start, hashes = edge.frontier.size, [leaf_hash(leaf.body) for leaf in leaves]
-        rows = (
-            (start + at, leaf.kind, *leaf.key, now, leaf.body.decode(), hashes[at]) for at, leaf in enumerate(leaves)
-        )
-        copy_rows(raw, "audit_leaf", LEAF_COLUMNS, rows)
-        edge.append(raw, hashes)
 
     def _current_edge(self, raw: psycopg.Connection) -> TreeEdge:
         """The right edge of the tree, read again where another replica has sealed meanwhile."""
@@ -156,21 +130,6 @@ class Sealing:
         except BaseException:
             self._edge = None  # what was appended in this transaction is not stored
             raise
-
-
-def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
-    """The checkpoint of a note that one of the public keys signed.
-
-    Raises:
-        NotProved: none of them signed it; the message is about the first key.
-    """
-    problem: NotProved | None = None
-    for key in keys:
-        try:
-            return opened(note, key)
-        except NotProved as error:
-            problem = problem or error
-    raise problem or NotProved("there is no key to check the checkpoint with")
 
 
 def _take(raw: psycopg.Connection, queue_key: bytes) -> tuple[int, list[QueuedEntry]]:
@@ -241,42 +200,3 @@ def _check_signer(note: str, keys: Sequence[str]) -> None:
             f"the last checkpoint was signed by another key: {error}. Give every replica the same "
             "MONITOR_AUDIT__KEY_FILE; after a change of keys, name the old public key in MONITOR_AUDIT__PREVIOUS_KEYS"
         ) from None
-
-
-def check_signed(raw: psycopg.Connection) -> None:
-    """Checks that the stored tree is the one that was signed last, and no larger; raises Fatal otherwise."""
-    last = raw.execute(_LAST).fetchone()
-    size, said = (0, []) if last is None else (last[0], last[1].split("\n")[1:3])
-    # what the note says, because its signature is checked before the next one is made; the columns have none
-    if size and (size > tree_size(raw) or said != [str(size), _root_at(raw, size)]):
-        raise Fatal(
-            f"the audit trail is not the one whose {size} leaves were signed last; nothing is sealed on top of it. "
-            "`monitor audit verify` names what was changed"
-        )
-    if strange := foreign_leaves(raw):
-        raise Fatal(
-            f"leaf {strange[0]} stands behind the {size} leaves that were signed, and no process with the key sealed "
-            "it: nothing is sealed on top of it. `monitor audit verify` names all of them; to go on, delete the rows "
-            f"of audit_leaf from index {size} on"
-        )
-
-
-def _root_at(raw: psycopg.Connection, size: int) -> str:
-    return b64encode(frontier_of(size, stored_tree(raw).node).root).decode()
-
-
-def foreign_leaves(raw: psycopg.Connection) -> list[int]:
-    """The leaves behind the last checkpoint, which this release signs when it seals: somebody put them there.
-
-    Those that an earlier release sealed, which signed later, are left out as long as it is the last that has sealed.
-    """
-    size = signed_size(raw)
-    unsigned = raw.execute(_UNSIGNED, (size,)).fetchall()
-    numbered = bool(unsigned) and is_numbered(raw, size)
-    return [index for index, kind, body in unsigned if numbered or entry_of(kind, body) is not None]
-
-
-def signed_size(raw: psycopg.Connection) -> int:
-    """The number of leaves that the last checkpoint signs."""
-    (size,) = raw.execute(_SIGNED).fetchone() or (0,)
-    return int(size)

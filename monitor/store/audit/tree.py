@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from monitor.audit.merkle import HASH_BYTES, Frontier, frontier_of
+from monitor.audit.merkle import HASH_BYTES, Frontier, frontier_of, leaf_hash
+from monitor.audit.recovery import Head
 from monitor.audit.tiles import TileTree, new_tiles
 from monitor.core.errors import Fatal
+from monitor.store.audit_rows import Key
 from monitor.store.database import copy_rows
 
 if TYPE_CHECKING:
@@ -16,7 +19,16 @@ if TYPE_CHECKING:
 
 _TILE = "SELECT hashes FROM audit_tile WHERE level = %s AND index = %s"
 _HASHES = "SELECT hash FROM audit_leaf WHERE index >= %s AND index < %s ORDER BY index"
+_LEAF_COLUMNS = ("index", "kind", "app", "subject", "part", "sealed_at", "body", "hash")
 _SIZE = "SELECT coalesce(max(index)::numeric + 1, 0) FROM audit_leaf"
+
+
+class NewLeaf(NamedTuple):
+    """A leaf that is not in the tree yet: the record's kind and key, and the bytes that are hashed."""
+
+    kind: str
+    key: Key
+    body: bytes
 
 
 def tree_size(connection: psycopg.Connection) -> int:
@@ -47,6 +59,11 @@ def stored_tree(connection: psycopg.Connection) -> TileTree:
     return TileTree(tile, leaves)
 
 
+def head_at(connection: psycopg.Connection, size: int) -> Head:
+    """The tree of the first `size` leaves. Raises Fatal if they are not all stored."""
+    return Head.of(size, frontier_of(size, stored_tree(connection).node).root)
+
+
 @dataclass(slots=True)
 class TreeEdge:
     """The right edge of the stored tree, kept from one batch to the next."""
@@ -57,13 +74,17 @@ class TreeEdge:
     def read(cls, connection: psycopg.Connection) -> TreeEdge:
         return cls(frontier_of(tree_size(connection), stored_tree(connection).node))
 
-    def append(self, connection: psycopg.Connection, hashes: Sequence[bytes]) -> None:
-        """Appends the hashes of leaves that were just stored, and stores the tiles that they complete."""
-        old = self.frontier.size
+    def append(self, connection: psycopg.Connection, leaves: Sequence[NewLeaf], now: datetime) -> None:
+        """Stores the leaves, sealed at `now`, with the tiles that they complete."""
+        start, hashes = self.frontier.size, [leaf_hash(leaf.body) for leaf in leaves]
+        rows = (
+            (start + at, leaf.kind, *leaf.key, now, leaf.body.decode(), hashes[at]) for at, leaf in enumerate(leaves)
+        )
+        copy_rows(connection, "audit_leaf", _LEAF_COLUMNS, rows)
         self.frontier.extend(hashes)
         tiles = [
             (tile.level, tile.index, tile.hashes)
-            for tile in new_tiles(old, self.frontier.size, stored_tree(connection))
+            for tile in new_tiles(start, self.frontier.size, stored_tree(connection))
         ]
         if tiles:
             copy_rows(connection, "audit_tile", ("level", "index", "hashes"), tiles)

@@ -24,6 +24,7 @@ from monitor.core.errors import Fatal
 from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.acts import TrailAct, trail_acts
 from monitor.store.audit.backfill import is_numbered
+from monitor.store.audit.checkpoints import foreign_leaves, opened_by, signed_size
 from monitor.store.audit.cross_checks import (
     acts_against_rows,
     check_entries,
@@ -34,7 +35,6 @@ from monitor.store.audit.cross_checks import (
 )
 from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
-from monitor.store.audit.seal import foreign_leaves, opened_by, signed_size
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit.tree_checks import TreeCheck
 from monitor.store.audit_queue import Kind, driver
@@ -46,7 +46,6 @@ _NOTES = text("SELECT size, note FROM audit_checkpoint ORDER BY size")
 _OUTSIDE = text("SELECT size FROM audit_checkpoint WHERE size <= 0 OR size > :size ORDER BY size")
 _APART = text("SELECT index FROM audit_leaf WHERE index < 0 OR index >= :size ORDER BY index")
 _COUNT = text("SELECT count(*) FROM audit_leaf")
-_LAST = text("SELECT coalesce(max(size), 0) FROM audit_checkpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +171,7 @@ def _verified(
     return Verification(
         size=size,
         start=first,
-        signed=min(size, connection.scalar(_LAST) or 0),
+        signed=min(size, signed_size(raw)),
         checkpoints=checkpoints,
         waiting=queue.waiting,
         backfilling=queue.backfilling,

@@ -15,8 +15,8 @@ from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import Checkpoint, NotProved
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
+from monitor.store.audit.checkpoints import opened_by
 from monitor.store.audit.proofs import Proofs, TrailSnapshot
-from monitor.store.audit.seal import opened_by
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.audit_queue import Act, Kind
 from monitor.web.base.jobs import Progress

@@ -8,15 +8,12 @@ import pytest
 from sqlalchemy import text
 
 from monitor.audit.finding import Fault
-from monitor.audit.merkle import leaf_hash
 from monitor.store.audit.backfill import look_for_missing
 from monitor.store.audit.leaf import leaf_body
-from monitor.store.audit.seal import LEAF_COLUMNS
-from monitor.store.audit.tree import TreeEdge
+from monitor.store.audit.tree import NewLeaf, TreeEdge
 from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import Act, Kind, driver, queue_act
 from monitor.store.audit_rows import SECRET, make_secrets, read_rows, row_record
-from monitor.store.database import copy_rows
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, an_assessment, at, clock
 from tests.rig.store.audit_trail import APP, Trail
@@ -47,14 +44,12 @@ def sealed_by_the_release_before(trail, id_):
         raw = driver(connection)
         connection.execute(text("DELETE FROM audit_queue"))
         make_secrets(raw, [(APP, id_)])
-        edge, leaves = TreeEdge.read(raw), []
-        for number, (kind, part) in enumerate(((Kind.INTERACTION, ""), (Kind.ASSESSMENT, profile))):
+        leaves = []
+        for kind, part in ((Kind.INTERACTION, ""), (Kind.ASSESSMENT, profile)):
             row = read_rows(raw, kind, [(APP, id_, part)])[APP, id_, part]
             body = leaf_body(row_record(kind, row, bytes(row[SECRET]), 1), NOON)
-            place = edge.frontier.size + number
-            leaves.append((place, kind, APP, id_, part, NOON, body.decode(), leaf_hash(body)))
-        copy_rows(raw, "audit_leaf", LEAF_COLUMNS, leaves)
-        edge.append(raw, [leaf[-1] for leaf in leaves])
+            leaves.append(NewLeaf(kind, (APP, id_, part), body))
+        TreeEdge.read(raw).append(raw, leaves, NOON)
 
 
 def test_what_the_release_before_has_queued_is_taken_in_once(trail, rows):
