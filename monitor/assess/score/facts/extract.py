@@ -9,7 +9,7 @@ from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import language_of
 from monitor.assess.score.facts.quantities import numbers, worded
-from monitor.assess.score.facts.quantities.numerals import FIRST_LETTERS, Numerals, may_begin
+from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
 from monitor.assess.score.facts.quantities.quantity import Readings
 from monitor.assess.score.facts.quantities.units import unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
@@ -37,12 +37,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     after = 0
     for i, raw in enumerate(tokens):
         # Nine words in ten need no more than this check.
-        if i < after or (
-            raw.islower()
-            and raw not in _BEGINNINGS
-            and raw.isalpha()
-            and not (raw[:3] in FIRST_LETTERS and may_begin(raw))
-        ):
+        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha() and not may_begin(raw)):
             continue
         found = reader.at(i)
         if found is None:
@@ -96,7 +91,7 @@ class _Reader:
 
     def _counted(self, i: int, word: str) -> _Found | None:
         """The date or number that begins with a word. A word that is both ("Sept") is the number."""
-        numeral = self._numerals.at(i) if word[:3] in FIRST_LETTERS and may_begin(word) else None
+        numeral = self._numerals.at(i)
         if numeral and (read := dates.worded(self._tokens, numeral)):
             return _Found(FactKind.DATE, *read)
         if word in dates.STARTS and (found := self._date(i)) and not (numeral and found.after == i + 1):

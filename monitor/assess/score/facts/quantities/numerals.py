@@ -62,9 +62,7 @@ _DOZENS = {
 _DOZEN = 12.0
 _TIMES = {"twice": 2.0, "zweimal": 2.0, "dreimal": 3.0}
 _OWN_WORDS = frozenset((*SCALES, *_DOZENS.values(), *_TIMES))
-FIRST_LETTERS = frozenset(
-    (*BEGINNINGS, *(word[:3] for word in _OWN_WORDS))
-)  # three of any word that may begin a number
+_FIRST_LETTERS = frozenset((*BEGINNINGS, *(word[:3] for word in _OWN_WORDS)))  # the first three
 
 # Words with another meaning in another of the languages: they are numbers only in texts of their own.
 _ELSEWHERE = listed(
@@ -104,9 +102,13 @@ class Numeral(NamedTuple):
     ordinal: bool = False
 
 
-@lru_cache(maxsize=CACHED)
 def may_begin(word: str) -> bool:
     """Whether a number in words may begin with the lower-case word."""
+    return word[:3] in _FIRST_LETTERS and _may_begin(word)
+
+
+@lru_cache(maxsize=CACHED)
+def _may_begin(word: str) -> bool:
     return bool(spoken(word)) or word in _OWN_WORDS or with_a_half(word) is not None
 
 
