@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from tests.rig.commands import ROOT
-from tests.rig.installation import Running
+from tests.rig.installation import ROOT, Running
 from tests.rig.waiting import until
 
 # The program, but for a stage that never gets through with some events, and a grace of a second.
@@ -41,6 +40,7 @@ if __name__ == "__main__":  # not in the processes that seal and work off
 
     main()
 """
+# The sleep is what the stage is slow by: the test itself waits only for what the program prints, stores and returns.
 WORK = {
     "it waits": ("time.sleep(1)", 0, "the next start reads it again"),
     "it computes": ("pass", 0, "the next start reads it again"),

@@ -16,7 +16,7 @@ from psycopg import sql
 
 from monitor.app.review import _Line
 from monitor.ingest.dialects.native import _NativeEvent
-from tests.rig.installation import REFUSAL
+from tests.rig.installation import REFUSAL, RULES
 from tests.rig.waiting import until
 from tests.servers.slack import CHANNEL, TOKEN, shown, slack_server
 
@@ -24,17 +24,6 @@ APP = "support-bot"
 # Fields that an erasure leaves, which docs/audit/privacy.md names: nobody's name belongs into them.
 KEPT = {"id", "app", "environment", "model", "prompt_version"}
 LABEL_KEPT = {"app", "id", "label", "by"}
-RULES = """
-grouping: {wait: 0s, interval: 0s}
-rules:
-  - name: too-many-refusals
-    signal: {rate: refusal}
-    above: 0.3
-    window: 30m
-    min_samples: 20
-    lateness: 0s
-    severity: critical
-"""
 
 
 def secret(*path):

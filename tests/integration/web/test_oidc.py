@@ -417,7 +417,10 @@ def test_returns_are_limited_by_address_as_sign_ins_are(browser, provider, movin
 
 
 def dripping(head):
-    """A server that sends `head` and then a byte at a time for ever; its address."""
+    """A server that sends `head` and then a byte at a time for ever; its address.
+
+    Its sleep is the pace of a slow provider, shorter than any time-out between two bytes; the test waits for nothing.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -427,7 +430,7 @@ def dripping(head):
             connection.sendall(head)
             while True:
                 connection.sendall(b" ")
-                time.sleep(0.01)  # below any time-out between two bytes
+                time.sleep(0.01)
 
     Thread(target=serve, daemon=True).start()
     return f"http://127.0.0.1:{listening.getsockname()[1]}"
