@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.fact import Fact, FactKind
-from monitor.assess.score.facts.language import language_of
+from monitor.assess.score.facts.language import Language, language_of
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
 from monitor.assess.score.facts.quantities.quantity import Readings
@@ -54,7 +54,7 @@ class _Found(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, tokens: Tokens, language: str, *, source: bool) -> None:
+    def __init__(self, tokens: Tokens, language: Language, *, source: bool) -> None:
         self._tokens = tokens
         self._language = language
         self._source = source

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from monitor.assess.score.facts.calendar_names import MONTHS, WEEKDAYS
-from monitor.assess.score.facts.language import GERMAN, listed
+from monitor.assess.score.facts.language import Language, listed
 from monitor.assess.score.facts.tokens import Tokens
 from monitor.core.text.words import few_marks
 
@@ -128,7 +128,7 @@ def is_acronym(word: str) -> bool:
     return len(word) >= LETTERS and word.isupper() and word.isalpha()
 
 
-def name(tokens: Tokens, i: int, language: str) -> tuple[Name, int] | None:
+def name(tokens: Tokens, i: int, language: Language) -> tuple[Name, int] | None:
     """The name that begins with the capitalised word at token `i`, and the token after the name; None if there is none.
 
     The first word of a sentence has a capital in any case: it does not count as part of the name, nor as a name of its
@@ -143,7 +143,7 @@ def name(tokens: Tokens, i: int, language: str) -> tuple[Name, int] | None:
     while first < len(raw) and _bare(raw[first]).lower() in _NO_NAMES and not is_acronym(raw[first]):
         first += 1
     kept = [word for word in raw[first:] if word.lower() not in _LINKS and word not in "-&."]
-    if language == GERMAN and len(kept) < LETTERS and not any(_unmistakable(word) for word in kept):
+    if language == Language.GERMAN and len(kept) < LETTERS and not any(_unmistakable(word) for word in kept):
         return None
     folded = [word for part in kept for word in words_of(_bare(part)) if word not in _TITLES]
     folded = [word for word in folded if len(word) > 1 or word.isdigit()]

@@ -13,47 +13,38 @@ from typing import NamedTuple
 
 import text_to_num
 
-from monitor.assess.score.facts.language import (
-    DUTCH,
-    ENGLISH,
-    FRENCH,
-    GERMAN,
-    ITALIAN,
-    PORTUGUESE,
-    SPANISH,
-    listed,
-)
+from monitor.assess.score.facts.language import Language, listed
 
 _LONGEST = 70  # letters; the longest German number below a million has 65
 CACHED = 8_192  # words
 
 # Words with which the numbers of each language begin; those with the same first three letters are asked about as well.
 _FIRST_WORDS = {
-    ENGLISH: """
+    Language.ENGLISH: """
         zero one two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty fifty hundred
         thousand million billion first second third""",
-    GERMAN: """
+    Language.GERMAN: """
         null ein zwei zwo drei vier fünf fuenf sechs sieben acht neun zehn elf zwölf zwoelf zwanzig dreißig hundert
         tausend million milliarde billion erste dritte anderthalb""",
-    FRENCH: """
+    Language.FRENCH: """
         zéro zero un une unième deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize
         vingt trente quarante cinquante soixante septante octante nonante cent mille milliard premier""",
-    SPANISH: """
+    Language.SPANISH: """
         cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte veintiún
         treinta cincuenta sesenta setenta cien centésimo mil primero tercero quinto sexto séptimo octavo noveno décimo
         undécimo duodécimo vigésimo trigésimo""",
-    PORTUGUESE: """
+    Language.PORTUGUESE: """
         zero um uma dois duas três quatro cinco seis sete oito nove dez onze doze treze catorze quinze vinte trinta
         cinquenta sessenta cem centésimo duzentos mil milhão bilhão primeiro terceiro quinto sexto sétimo oitavo nono
         décimo vigésimo trigésimo""",
-    ITALIAN: """
+    Language.ITALIAN: """
         zero un uno una due tre quattro cinque sei sette otto nove dieci undici dodici sedici diciassette venti sessanta
         cento mille primo terzo quinto sesto nono decimo""",
-    DUTCH: """
+    Language.DUTCH: """
         nul een één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien twintig tachtig honderd
         duizend miljoen biljoen eerste anderhalf""",
 }
-BEGINNINGS: dict[str, tuple[str, ...]] = {}  # the first three letters, and the languages that have such words
+BEGINNINGS: dict[str, tuple[Language, ...]] = {}  # the first three letters, and the languages that have such words
 for _language, _words in _FIRST_WORDS.items():
     for _start in sorted({word[:3] for word in _words.split()}):
         BEGINNINGS[_start] = (*BEGINNINGS.get(_start, ()), _language)
@@ -62,26 +53,34 @@ _NO_NUMBERS = listed(
     """ones twos threes fours fives sevens eights nines tens zeros non nons none nones prime doses treses unos unas uns
     umas quart quint sext"""
 )
-_FRACTIONS = {SPANISH: re.compile(r"avos?$"), ENGLISH: re.compile(r"(th|rd)s$")}
-# Forms that the reader does not know, and how it knows them.
-_RESPELT: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
+_FRACTIONS = {Language.SPANISH: re.compile(r"avos?$"), Language.ENGLISH: re.compile(r"(th|rd)s$")}
+# Forms that the library does not know, and those that it reads instead, two of them its own spelling mistakes.
+_RESPELT: Mapping[Language, tuple[tuple[re.Pattern[str], str], ...]] = {
     language: tuple((re.compile(form), known) for form, known in forms)
     for language, forms in {
-        ENGLISH: [(r"^sixtieth", "sixteeth")],  # its spelling mistake
-        GERMAN: [("fuenf", "fünf"), ("zwoelf", "zwölf")],
-        FRENCH: [(r"^une$", "un"), (r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],  # its spelling mistake
-        SPANISH: [
+        Language.ENGLISH: [(r"^sixtieth", "sixteeth")],
+        Language.GERMAN: [("fuenf", "fünf"), ("zwoelf", "zwölf")],
+        Language.FRENCH: [(r"^une$", "un"), (r"^zero$", "zéro"), (r"^huitantième", "huitantiène")],
+        Language.SPANISH: [
             (r"^veinti[uú]n$", "veintiuno"),
             (r"^veintidos$", "veintidós"),
             (r"^veintitres$", "veintitrés"),
             (r"^(primer|tercer)$", r"\1o"),
         ],
-        PORTUGUESE: [],
-        ITALIAN: [("centott", "centoott"), ("trè", "tré")],  # centottanta is also said centoottanta
-        DUTCH: [("(twee|drie)en", r"\1ën")],  # without the trema
+        Language.PORTUGUESE: [],
+        Language.ITALIAN: [("centott", "centoott"), ("trè", "tré")],  # centottanta is also said centoottanta
+        Language.DUTCH: [("(twee|drie)en", r"\1ën")],  # without the trema
     }.items()
 }
-JOINS = {ENGLISH: "and", GERMAN: "und", FRENCH: "et", SPANISH: "y", PORTUGUESE: "e", ITALIAN: "e", DUTCH: "en"}
+JOINS = {
+    Language.ENGLISH: "and",
+    Language.GERMAN: "und",
+    Language.FRENCH: "et",
+    Language.SPANISH: "y",
+    Language.PORTUGUESE: "e",
+    Language.ITALIAN: "e",
+    Language.DUTCH: "en",
+}
 _HALVES = re.compile(r"(?:(ander)thalb|(ander)hal(?:f|ve)|(\w+)einhalb|(\w+)[ëe]nhal(?:f|ve))")
 
 
@@ -95,7 +94,10 @@ class SpokenNumber(NamedTuple):
     ordinal: bool
 
 
-def spoken(word: str) -> Mapping[str, SpokenNumber]:
+_NOTHING: Mapping[Language, SpokenNumber] = MappingProxyType({})
+
+
+def spoken(word: str) -> Mapping[Language, SpokenNumber]:
     """What a lower-case word alone says as a number, by language; empty for nearly all words."""
     if word[:3] not in BEGINNINGS or len(word) > _LONGEST or word in _NO_NUMBERS:
         return _NOTHING
@@ -103,8 +105,8 @@ def spoken(word: str) -> Mapping[str, SpokenNumber]:
 
 
 @lru_cache(maxsize=CACHED)
-def _spoken(word: str) -> Mapping[str, SpokenNumber]:
-    found: dict[str, SpokenNumber] = {}
+def _spoken(word: str) -> Mapping[Language, SpokenNumber]:
+    found: dict[Language, SpokenNumber] = {}
     for language in BEGINNINGS[word[:3]]:
         read = read_words([word], language)
         if len(read) == 1 and not (language in _FRACTIONS and _FRACTIONS[language].search(word)):
@@ -118,12 +120,12 @@ def with_a_half(word: str) -> float | None:
         return None
     if found[1] or found[2]:
         return 1.5
-    language, whole = (GERMAN, found[3]) if found[3] else (DUTCH, found[4])
+    language, whole = (Language.GERMAN, found[3]) if found[3] else (Language.DUTCH, found[4])
     read = read_words([whole], language)
     return read[0].value + 0.5 if len(read) == 1 and not read[0].ordinal else None
 
 
-def read_words(words: Sequence[str], language: str) -> list[SpokenNumber]:
+def read_words(words: Sequence[str], language: Language) -> list[SpokenNumber]:
     """The numbers that lower-case words say one after the other. One pass: linear in their length."""
     stream = [_Word(_respelt(word, language)) for word in words]
     return [
@@ -138,7 +140,7 @@ def read_words(words: Sequence[str], language: str) -> list[SpokenNumber]:
     ]
 
 
-def read_apart(words: list[str], language: str) -> list[SpokenNumber]:
+def read_apart(words: list[str], language: Language) -> list[SpokenNumber]:
     """The numbers of a run, with those apart that "and" separates: "one hundred and two hundred" are two numbers.
 
     The library goes on with the first number as long as it can, which leaves a rest ("hundred"). If the words after
@@ -160,7 +162,7 @@ def read_apart(words: list[str], language: str) -> list[SpokenNumber]:
     return found
 
 
-def _respelt(word: str, language: str) -> str:
+def _respelt(word: str, language: Language) -> str:
     for form, known in _RESPELT[language]:
         word = form.sub(known, word)
     return word
@@ -182,6 +184,3 @@ class _Word:
 
     def not_a_number_part(self) -> bool:
         return False
-
-
-_NOTHING: Mapping[str, SpokenNumber] = MappingProxyType({})

@@ -6,17 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from monitor.assess.score.facts.language import (
-    DUTCH,
-    ENGLISH,
-    FRENCH,
-    GERMAN,
-    ITALIAN,
-    PORTUGUESE,
-    SPANISH,
-    UNKNOWN,
-    listed,
-)
+from monitor.assess.score.facts.language import Language, listed
 from monitor.assess.score.facts.quantities.number_words import (
     BEGINNINGS,
     CACHED,
@@ -51,13 +41,13 @@ SCALES = {
 }
 # In texts of their language only: in Dutch, "dozen" are boxes.
 _DOZENS = {
-    ENGLISH: "dozen",
-    GERMAN: "dutzend",
-    FRENCH: "douzaine",
-    SPANISH: "docena",
-    PORTUGUESE: "dúzia",
-    ITALIAN: "dozzina",
-    DUTCH: "dozijn",
+    Language.ENGLISH: "dozen",
+    Language.GERMAN: "dutzend",
+    Language.FRENCH: "douzaine",
+    Language.SPANISH: "docena",
+    Language.PORTUGUESE: "dúzia",
+    Language.ITALIAN: "dozzina",
+    Language.DUTCH: "dozijn",
 }
 _DOZEN = 12.0
 _TIMES = {"twice": 2.0, "zweimal": 2.0, "dreimal": 3.0}
@@ -69,16 +59,16 @@ _ELSEWHERE = listed(
     """once sei due dos elf doze seize venti null nul sept neuf tre dix six uno un une um eins onze acht quince trece
     dez cent cents ten tien een otto"""
 )
-_AFTER_TENS = frozenset((FRENCH, SPANISH, PORTUGUESE))  # languages that say "thirty and two"
-_AFTER_HUNDREDS = frozenset(JOINS) - {SPANISH}  # languages that say "two hundred and five"
-_DECIMALS: Mapping[str, frozenset[str]] = {
-    ENGLISH: listed("point"),
-    GERMAN: listed("komma"),
-    FRENCH: listed("virgule"),
-    SPANISH: listed("coma punto"),
-    PORTUGUESE: listed("vírgula virgula ponto"),
-    ITALIAN: listed("virgola punto"),
-    DUTCH: listed("komma"),
+_AFTER_TENS = frozenset((Language.FRENCH, Language.SPANISH, Language.PORTUGUESE))  # languages that say "thirty and two"
+_AFTER_HUNDREDS = frozenset(JOINS) - {Language.SPANISH}  # languages that say "two hundred and five"
+_DECIMALS: Mapping[Language, frozenset[str]] = {
+    Language.ENGLISH: listed("point"),
+    Language.GERMAN: listed("komma"),
+    Language.FRENCH: listed("virgule"),
+    Language.SPANISH: listed("coma punto"),
+    Language.PORTUGUESE: listed("vírgula virgula ponto"),
+    Language.ITALIAN: listed("virgola punto"),
+    Language.DUTCH: listed("komma"),
 }
 _MOST_DECIMALS = 8  # words
 _LONGEST_RUN = 64  # words that the library reads at once; with "zero zero zero …", its work grows with the square
@@ -115,7 +105,7 @@ def _may_begin(word: str) -> bool:
 class _Run(NamedTuple):
     """Words of numbers of one language that follow each other, and their tokens."""
 
-    language: str
+    language: Language
     words: list[str]
     places: list[int]
 
@@ -123,10 +113,10 @@ class _Run(NamedTuple):
 class Numerals:
     """The numbers in words of one text, asked for from its start to its end: each word is read a few times at most."""
 
-    def __init__(self, tokens: Tokens, language: str, *, source: bool) -> None:
+    def __init__(self, tokens: Tokens, language: Language, *, source: bool) -> None:
         self._tokens = tokens
-        self._known = language != UNKNOWN
-        self._language = language if self._known else ENGLISH
+        self._known = language != Language.UNKNOWN
+        self._language = language if self._known else Language.ENGLISH
         self._source = source
         self._found: dict[int, Numeral] = {}
         self._until = 0  # the token up to which the text is read
@@ -172,7 +162,7 @@ class Numerals:
             return True
         return (self._source or not self._known) and bool(unit_after(self._tokens, run.places[-1] + 1)[0])
 
-    def _run_in(self, language: str, i: int) -> _Run:
+    def _run_in(self, language: Language, i: int) -> _Run:
         tokens = self._tokens
         run = _Run(language, [tokens.word(i)], [i])
         while len(run.words) < _LONGEST_RUN and (at := self._next(run.places[-1])) is not None:
@@ -190,13 +180,13 @@ class Numerals:
             run.places.extend(places)
         return run
 
-    def _begins_a_name(self, language: str, i: int) -> bool:
+    def _begins_a_name(self, language: Language, i: int) -> bool:
         """Whether the word is of what is counted or another number: third-party libraries, vingt et une centaine."""
         tokens = self._tokens
         word = tokens.word(i)
-        if language == FRENCH:
+        if language == Language.FRENCH:
             return word == "une" and tokens.word(i + 1).endswith("aine")
-        compound = language == ENGLISH and not tokens.glued(i) and tokens.hyphen(i + 1)
+        compound = language == Language.ENGLISH and not tokens.glued(i) and tokens.hyphen(i + 1)
         return compound and spoken(word)[language].ordinal
 
     def _next(self, i: int) -> int | None:
@@ -245,7 +235,7 @@ class Numerals:
     def _after_article(self, i: int) -> bool:
         return self._tokens.word(i - 1) in _ARTICLES and self._tokens.gap(i) in _CLOSE
 
-    def _with_decimals(self, numeral: Numeral, digits: str, language: str) -> Numeral:
+    def _with_decimals(self, numeral: Numeral, digits: str, language: Language) -> Numeral:
         """The number with its decimals in words ("two point five"), up to a "thousand" or "million" after them."""
         tokens = self._tokens
         if tokens.word(numeral.after) not in _DECIMALS[language] or tokens.gap(numeral.after) != " ":
@@ -280,7 +270,7 @@ class Numerals:
         return _DOZEN if word == _DOZENS[self._language] else None
 
 
-def _joins(language: str, before: float) -> bool:
+def _joins(language: Language, before: float) -> bool:
     """Whether the language's "and" joins a number to one whose last word is worth `before`."""
     if before >= HUNDRED:
         return language in _AFTER_HUNDREDS and before % HUNDRED == 0
