@@ -1,7 +1,7 @@
 """Chooses the part of the documents to align an answer with, if all of them would take too long.
 
-Alignment compares each token of the answer with each of the documents. So that it takes no more than time in proportion
-to the size of the event, an answer of more than CELLS_PER_TOKEN tokens is compared with a part of long documents only.
+Alignment compares each token of the answer with each token of the documents. To keep its time in proportion to the size
+of the event, an answer of more than CELLS_PER_TOKEN tokens is compared with only a part of long documents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def within_reach(
     documents: Sequence[Tokens],
     passages: Sequence[Sequence[Span]],
 ) -> tuple[Sequence[Tokens], float]:
-    """The tokens of the documents, and their share of all; below 1, those of the passages that share most words.
+    """The tokens of the documents to align with, and their share of all the documents' tokens.
+
+    Where the share is below 1, they are those of the passages that have most words in common with `asked`.
 
     Args:
         asked: the text whose words decide: the statements of the answer, and the question.

@@ -16,7 +16,7 @@ import numpy as np
 
 from monitor.assess.embed.batch import EncodedInteraction
 from monitor.assess.embed.tokens import Tokens
-from monitor.assess.score.alignment import Passage, SentenceAlignment, Source
+from monitor.assess.score.alignment import SentenceAlignment, Source
 from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import Fact, FactIndex, FactKind, conflicts, facts, not_held, spelled_out
 from monitor.assess.score.facts.negation import LONGEST, contradicts
@@ -54,7 +54,7 @@ FEATURES: Final = {
 
 LIKE: Final = 0.6  # the score from which on a sentence and its passage are about the same thing
 MOST_PAIRS = 500  # sentences of an answer whose alignment is stored
-# So that no work grows faster than the texts. No event with texts written by people reaches these limits.
+# These limits keep the work from growing faster than the texts. No event whose texts people wrote reaches them.
 MOST_LOOKED_UP = 64  # texts in which facts are looked up one after the other
 MOST_CONFLICTS = 16  # facts of a sentence that are compared with its passage
 LONGEST_READ = 4_000  # characters of a passage that are read for them
@@ -90,19 +90,19 @@ def gather_evidence(
     answer = interaction.answer
     texts = [d.text for d in interaction.retrieved_documents]
     passages = [passages_of(text) for text in texts]
-    tokens = max(len(encoded.answer), len(encoded.question))
-    reached, compared = within_reach(f"{answer}\n{interaction.question}", tokens, texts, encoded.documents, passages)
+    longer = max(len(encoded.answer), len(encoded.question))
+    reached, compared = within_reach(f"{answer}\n{interaction.question}", longer, texts, encoded.documents, passages)
     source = Source.of(reached, passages)
     stating = [s for s in sentences if s.states] or list(sentences)
     spans = [(s.start, s.end) for s in stating]
     stated, documents = facts(answer), FactIndex.of(_few(texts))
-    aligned = source.align(
-        _not_spelled(_tokens_of(stating, sentences, encoded.answer), spelled_out(stated, documents), spans), spans
-    )
+    tokens = _not_spelled(_tokens_of(stating, sentences, encoded.answer), spelled_out(stated, documents), spans)
+    aligned = source.align(tokens, spans)
     carried = [(span, a) for span, a in zip(spans, aligned, strict=True) if a is not None]
-    source_sentences: dict[Passage, list[str]] = {}
-    for passage in {a.passage for _, a in carried}:
-        source_sentences[passage] = _sentences(texts[passage.document][passage.start : passage.end])
+    source_sentences = {
+        passage: _sentences(texts[passage.document][passage.start : passage.end])
+        for passage in {a.passage for _, a in carried}
+    }
     pairs = [_pair(interaction, span, a, source_sentences[a.passage]) for span, a in carried]
     lacking: list[Fact] = []
     if any(text.strip() for text in texts):
@@ -136,7 +136,7 @@ def _tokens_of(stating: Sequence[AnswerPart], sentences: Sequence[AnswerPart], a
 
 
 def _not_spelled(answer: Tokens, words: Iterable[Span], sentences: Sequence[Span]) -> Tokens:
-    """The tokens but those of `words`, of which alignment knows only that they are written otherwise in the documents.
+    """The tokens without those of `words`, in which alignment would see only that the documents write them otherwise.
 
     A sentence that would lose all of its tokens keeps them.
     """
