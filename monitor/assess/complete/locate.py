@@ -114,7 +114,7 @@ class _Search:
             if self._left < 0:
                 complete = False
                 break
-            near = _likest(sought, text, region, like)
+            near = _most_similar(sought, text, region, like)
             if near is not None and (best is None or near[0] > like):
                 like, start, end = near[0], *_whole_words(text, *near[1:])
                 best = self._found(piece, region.text, offsets[start], offsets[end], Match.FUZZY)
@@ -147,8 +147,8 @@ class _Search:
         )
 
 
-def _likest(sought: str, text: str, region: Region, least: float) -> tuple[float, int, int] | None:
-    """The likeness of the likest passage in the region, if it is at least `least`, and where the passage is.
+def _most_similar(sought: str, text: str, region: Region, least: float) -> tuple[float, int, int] | None:
+    """The likeness of the most similar passage in the region, if it is at least `least`, and where the passage is.
 
     A piece of more than PART characters is compared in parts, each next to the one before.
     """
