@@ -88,7 +88,7 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
     def close(self) -> None:
-        """Begins no more runs, so that the end of the program waits only for those that are running."""
+        """Starts no more runs, so that the program ends as soon as those under way have ended."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property

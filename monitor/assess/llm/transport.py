@@ -21,7 +21,7 @@ _LONGEST_QUOTE = 300  # characters of a server's message that an error repeats
 _SHORTEST = 0.001  # seconds
 _GAVE_UP = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
-# without a connection; also a proxy's refusal, and a URL that the client does not take
+# Raised before the request is sent: there is no connection, a proxy refuses, the client does not take the URL.
 _NOT_SENT = (
     *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout),
     *(httpx2.ProxyError, httpx2.UnsupportedProtocol),

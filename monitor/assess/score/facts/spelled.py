@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def spelled_out(stated: Iterable[Fact], documents: FactIndex) -> Iterator[tuple[int, int]]:
-    """The characters `[start, end)` of each word of a number that no document has, though one states the number.
+    """The range `[start, end)` of each word that no document has, in numbers that the documents state in another form.
 
     Units are left out: they do not say how much.
     """

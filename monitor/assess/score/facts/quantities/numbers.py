@@ -105,7 +105,7 @@ def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
         values = tuple((value + unicodedata.numeric(tokens.raw(after)), 0.01) for value, _ in values)
         after += 1
     elif tokens.glued(after) and tokens.word(after) in _SUFFIXES and tokens.raw(after).islower():
-        return quantities(values, ((None,))), after + 1
+        return quantities(values, (None,)), after + 1
     multiplied, after = _multiplied(tokens, values, after)
     units: tuple[Unit, ...] = unit_before(tokens, i)
     if not units:

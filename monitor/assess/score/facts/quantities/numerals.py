@@ -174,14 +174,14 @@ class Numerals:
                     break
                 words.append(tokens.word(following))
                 places.append(following)
-            if self._begins_a_name(language, places[-1]):
+            if self._belongs_to_the_next(language, places[-1]):
                 break
             run.words.extend(words)
             run.places.extend(places)
         return run
 
-    def _begins_a_name(self, language: Language, i: int) -> bool:
-        """Whether the word is of what is counted or another number: third-party libraries, vingt et une centaine."""
+    def _belongs_to_the_next(self, language: Language, i: int) -> bool:
+        """Whether the word is part of what is counted, or of the next number: third-party libraries, une centaine."""
         tokens = self._tokens
         word = tokens.word(i)
         if language == Language.FRENCH:
