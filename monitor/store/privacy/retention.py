@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -71,19 +71,22 @@ _PAGE = """
 _WITH_IT = (
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id AND note <> ''",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = gone.app AND t.id = gone.id",
+    """
+        INSERT INTO retention_count (topic, partition, interactions)
+        SELECT gone.source_topic, gone.source_partition, count(*) FROM {gone} WHERE gone.source_topic IS NOT NULL
+        GROUP BY 1, 2 ORDER BY 1, 2
+        ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
+    """,
 )
 _GONE = """
-    unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (app, id, occurred_at)
+    unnest(
+        CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[]),
+        CAST(:topics AS text[]), CAST(:partitions AS integer[])
+    ) AS gone (app, id, occurred_at, source_topic, source_partition)
 """
 _ROWS = """
     DELETE FROM {table} t USING {gone} WHERE t.app = gone.app AND t.id = gone.id AND t.occurred_at = gone.occurred_at
 """
-_COUNTED = """
-    INSERT INTO retention_count (topic, partition, interactions)
-    {rows}
-    ON CONFLICT (topic, partition) DO UPDATE SET interactions = retention_count.interactions + excluded.interactions
-"""
-_OF_ROWS = "SELECT * FROM unnest(CAST(:topics AS text[]), CAST(:partitions AS integer[]), CAST(:numbers AS bigint[]))"
 # For all apps that had a key: of rows that were removed one by one only the keys are left.
 _FORGET = text("""
     WITH gone AS (DELETE FROM interaction_key WHERE month = :month RETURNING app)
@@ -97,18 +100,14 @@ _REPORTED = text("""
     FROM report r CROSS JOIN LATERAL (SELECT jsonb_path_query(r.content, '$.*[*].id') #>> '{}' AS id) said
     WHERE NOT EXISTS (SELECT FROM interaction i WHERE i.app = r.app AND i.id = said.id)
 """)
-_OF_MONTH = """
-    SELECT source_topic, source_partition, count(*) FROM interaction_{part} WHERE source_topic IS NOT NULL
-    GROUP BY 1, 2 ORDER BY 1, 2
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueRows:
     """How many of the `stored` interactions of an app and verdict, in one partition of the table, are `due` to go.
 
-    `overdue` ones have been due, and stored, for `OVERDUE` already.
-    `month` is None for the default partition, `verdict` without an assessment, and `before` where all are kept.
+    `overdue` ones have been due, and stored, for `OVERDUE` already. `month` is None for the default partition,
+    `verdict` without an assessment, and `before` where all are kept.
     """
 
     app: str
@@ -178,7 +177,6 @@ class Retention:
                 begun.rollback()
                 return []
             _with_them(connection, gone, {})
-            connection.execute(text(_COUNTED.format(rows=_OF_MONTH.format(part=part))))
             connection.execute(_FORGET, {"month": month, "now": now})
             queue_retention(connection, found, cut_offs, by=by, now=now)
             for table in tables.values():  # last, because it locks everybody out until the transaction ends
@@ -206,12 +204,13 @@ class Retention:
                 "apps": [row.app for row in rows],
                 "ids": [row.id for row in rows],
                 "times": [row.occurred_at for row in rows],
+                "topics": [row.source_topic for row in rows],
+                "partitions": [row.source_partition for row in rows],
             }
             call_off(connection, gone=_GONE, app="gone.app", values=gone)
             _with_them(connection, _GONE, gone)
             for table in reversed(tables.values()):
                 connection.execute(text(_ROWS.format(table=table, gone=_GONE)), gone)
-            _count_removed(connection, ((row.source_topic, row.source_partition) for row in rows))
             numbers = Counter((row.app, row.verdict, row.before) for row in rows)
             found = [
                 DueRows(app=app, verdict=_verdict(verdict), month=month, before=before, stored=number, due=number)
@@ -231,7 +230,7 @@ class Retention:
 
 
 def _with_them(connection: Connection, gone: str, values: Mapping[str, object]) -> None:
-    """Removes what belongs to the interactions of `gone`.
+    """Removes what belongs to the interactions of `gone`, and counts these for the ledger.
 
     Their pending work was called off before, so that a worker on it has stored its result; it may have queued more.
     """
@@ -270,18 +269,6 @@ def _tables(connection: Connection, part: str) -> dict[str, str]:
     """
     wanted = {f"{table}_{part}": table for table in PARTITIONED}
     return {wanted[name]: name for name in connection.scalars(_TABLES, {"names": list(wanted)})}
-
-
-def _count_removed(connection: Connection, places: Iterable[tuple[str | None, int | None]]) -> None:
-    numbers = Counter(place for place in places if place[0] is not None)
-    if numbers:
-        ordered = sorted(numbers.items())
-        values: Mapping[str, object] = {
-            "topics": [topic for (topic, _), _ in ordered],
-            "partitions": [partition for (_, partition), _ in ordered],
-            "numbers": [number for _, number in ordered],
-        }
-        connection.execute(text(_COUNTED.format(rows=_OF_ROWS)), values)
 
 
 def _cuts(cut_offs: Sequence[CutOff]) -> dict[str, object]:
