@@ -15,7 +15,7 @@ from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.background.telemetry import StoreCollector, figures_of, served
+from monitor.app.background.telemetry import collector_of, served
 from monitor.app.logs import ledger_line
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
@@ -133,8 +133,7 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 @contextmanager
 def _metrics(application: Application) -> Iterator[None]:
     settings = application.settings.metrics
-    collector = StoreCollector(figures_of(application), application.now)
-    with served(collector, settings.host, settings.port):
+    with served(collector_of(application), settings.host, settings.port):
         yield
 
 

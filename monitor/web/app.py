@@ -15,6 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from monitor.app.background.telemetry import collector_of
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.database import TakesTooLong
@@ -57,7 +58,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.application = application
     app.state.guard = guard
     app.state.provider = signin_oidc.provider(application.settings, guard)
-    app.state.collector = health.collector(application)
+    app.state.collector = collector_of(application)
     app.state.readiness = health.Readiness(application.queries.ping)
     app.state.jobs = Jobs(application.now)
     app.state.rules = ConfiguredRules(application)

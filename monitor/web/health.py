@@ -8,8 +8,7 @@ from threading import Condition, Thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from monitor.app.background.telemetry import StoreCollector, exposition, figures_of
-from monitor.app.wiring.application import Application
+from monitor.app.background.telemetry import exposition
 from monitor.core.errors import MonitorError, Retriable
 from monitor.web.base.access import Permission
 from monitor.web.base.guard import Needs
@@ -65,11 +64,6 @@ def readyz(request: Request) -> PlainTextResponse:
     """The process and the database answer; 503 when the database does not."""
     request.app.state.readiness.check()
     return PlainTextResponse("ready\n")
-
-
-def collector(application: Application) -> StoreCollector:
-    """What `/metrics` exports; it reads the store on each scrape only."""
-    return StoreCollector(figures_of(application), application.now)
 
 
 @router.get("/metrics", dependencies=[Depends(Needs(Permission.VIEW))])

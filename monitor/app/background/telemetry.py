@@ -53,16 +53,6 @@ Read = Callable[[datetime], Figures]
 Values = Iterable[tuple[tuple[str, ...], float]]  # by labels
 
 
-def figures_of(application: Application) -> Read:
-    """Reads the figures of the store, and whether the file of checkpoints contradicts it."""
-
-    def read(now: datetime) -> Figures:
-        figures = TelemetryStore(application.engine).figures(now)
-        return replace(figures, refused=application.auditing.refused(), retention_refused=application.retention_refused)
-
-    return read
-
-
 class StoreCollector:
     """Collects the metrics for each scrape. Threads may share it.
 
@@ -118,6 +108,16 @@ class StoreCollector:
                 if figures is not None:
                     self._answers.seen(figures.answers)
                 self._changed.notify_all()
+
+
+def collector_of(application: Application) -> StoreCollector:
+    """What `/metrics` exports: the figures of the store, and whether witnesses or the last retention round refused."""
+
+    def read(now: datetime) -> Figures:
+        figures = TelemetryStore(application.engine).figures(now)
+        return replace(figures, refused=application.auditing.refused(), retention_refused=application.retention_refused)
+
+    return StoreCollector(read, application.now)
 
 
 class Answers:

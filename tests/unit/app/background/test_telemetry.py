@@ -28,6 +28,7 @@ FIGURES = Figures(
     evaluated={"negative-rate": NOON},
     unsealed=90.0,
     refused={"checkpoints": 1},
+    retention_refused=True,
 )
 
 
@@ -61,6 +62,7 @@ def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     assert samples["monitor_rule_evaluated_timestamp_seconds", ("rule", "negative-rate")] == NOON.timestamp()
     assert samples["monitor_audit_waiting_seconds",] == 90
     assert samples["monitor_audit_refused", ("witness", "checkpoints")] == 1
+    assert samples["monitor_retention_refused",] == 1
 
 
 def test_the_store_is_asked_once_for_scrapes_close_to_each_other(ticks):
