@@ -153,15 +153,19 @@ def act_entry(*, kind: str, app: str = "", subject: str, body: Mapping[str, Json
     return Entry(kind, app, subject, "", canonical(record).decode(), canonical(record["body"]).decode())
 
 
+def entry_of_act(act: Act) -> Entry:
+    """The entry of `act`, whose body begins with who did it and when."""
+    body = {"by": act.by, "at": act.at.isoformat(), **act.body}
+    return act_entry(kind=act.kind.value, app=act.app, subject=act.subject, body=body)
+
+
 def queue_act(connection: Connection, act: Act) -> None:
     """Queues an act, in the caller's transaction; each act is a source of its own.
 
     Raises:
         WrongSettings: the audit key cannot be used.
     """
-    body = {"by": act.by, "at": act.at.isoformat(), **act.body}
-    entry = act_entry(kind=act.kind.value, app=act.app, subject=act.subject, body=body)
-    EntrySource(queue_key(connection)).queue(driver(connection), [entry], act.at)
+    EntrySource(queue_key(connection)).queue(driver(connection), [entry_of_act(act)], act.at)
 
 
 def queue_key(connection: Connection) -> bytes:

@@ -25,6 +25,7 @@ from monitor.store.audit_queue import (
     Kind,
     act_entry,
     driver,
+    entry_of_act,
     queue_key,
 )
 from monitor.store.audit_rows import PART
@@ -175,10 +176,5 @@ def _backfilled(rows: int, now: datetime) -> Entry:
 def _queue_acts(connection: Connection, key: bytes, source: EntrySource, now: datetime) -> int:
     recorded = {act.key for act in trail_acts(connection, STORED_ACTS, key)}
     missing = [act for act_key, act in stored_acts(connection).items() if act_key not in recorded]
-    entries = [
-        act_entry(
-            kind=act.kind, app=act.app, subject=act.subject, body={"by": act.by, "at": act.at.isoformat(), **act.body}
-        )
-        for act in missing
-    ]
+    entries = [entry_of_act(act) for act in missing]
     return source.queue(driver(connection), entries, now)
