@@ -62,7 +62,7 @@ def decompressed(codec: int, data: bytes, most: int) -> bytearray:
 
 
 def with_right_checksum(frame: bytes) -> bytes:
-    """An LZ4 frame of message format v0, whose header has a wrong checksum by a bug that Kafka kept, as others have it.
+    """An LZ4 frame of message format v0 with the checksum of its header corrected: by a bug, clients wrote a wrong one.
 
     Data that is no frame stays as it is.
     """

@@ -12,6 +12,7 @@ from kafka import KafkaConsumer, TopicPartition, errors
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Message, Position
 from monitor.ingest.kafka.bounded import UnreadableBatchError
+from monitor.ingest.kafka.partition import named
 
 log = logging.getLogger(__name__)
 _TRIES = 3  # the bytes may have been damaged in transit
@@ -52,8 +53,8 @@ class Unreadable:
         return partition, message, beyond
 
     def _batch(self, partition: TopicPartition, first: int, cause: UnreadableBatchError) -> Message:
-        name, offsets = f"{partition.topic}/{partition.partition}", f"{first} to {cause.last}"
-        log.error("%s: the record batch at offsets %s %s; it is skipped", name, offsets, cause.why)
+        offsets = f"{first} to {cause.last}"
+        log.error("%s: the record batch at offsets %s %s; it is skipped", named([partition]), offsets, cause.why)
         raw = {"offsets": offsets, "bytes": str(cause.size), "sha256": cause.sha256}
         return Message(
             value=b"",
@@ -66,7 +67,7 @@ class Unreadable:
         )
 
     def _record(self, partition: TopicPartition, offset: int, cause: BaseException | None, error: Exception) -> Message:
-        name = f"{partition.topic}/{partition.partition}"
+        name = named([partition])
         self._tries[partition, offset] += 1
         if self._tries[partition, offset] < _TRIES:
             raise Retriable(f"{name}: the record at offset {offset} cannot be decoded: {cause}") from error

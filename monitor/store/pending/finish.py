@@ -56,8 +56,6 @@ _JUDGED_TEMPLATE = "INSERT INTO judgement ({columns}) VALUES ({values}) ON CONFL
 _JUDGED = _JUDGED_TEMPLATE.format(
     columns=", ".join(_JUDGEMENT_COLUMNS), values=", ".join(["%s"] * len(_JUDGEMENT_COLUMNS))
 )
-
-
 _PROMPT = "INSERT INTO prompt (hash, prompts, stored_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 
 
@@ -109,13 +107,14 @@ def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Asse
     stood = read_rows(connection, Kind.ASSESSMENT, [(*key(a), a.profile_hash) for a in after])
     rows, revises, updates = [], {}, []
     for a in after:
-        before, values, place = stood[*key(a), a.profile_hash], assessment_row(a), (*key(a), a.profile_hash)
+        part, values = (*key(a), a.profile_hash), assessment_row(a)
+        before = stood[part]
         earlier = encode({name: before[name] for name in _EARLIER})
         updates.append((*values, now, earlier, *_place(a)))
         row = stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, values)
         rows.append({**row, "revised_at": now, "earlier": as_jsonb(earlier)})
         if before[SECRET] is not None:
-            revises[place] = record_digest(row_record(Kind.ASSESSMENT, before, bytes(before[SECRET])))
+            revises[part] = record_digest(row_record(Kind.ASSESSMENT, before, bytes(before[SECRET])))
     with connection.cursor() as cursor:
         cursor.executemany(_REVISE, updates)
     writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
