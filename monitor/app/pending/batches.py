@@ -94,15 +94,16 @@ class BatchJudgingWorker(Worker):
         if spent is not None:
             self.queue.put_back(claims[len(wanted) :], spent)
         if reserved is not None:
-            self._begun(wanted, bodies, most, reserved)
+            self._create(wanted, bodies, most, reserved)
 
-    def _begun(
+    def _create(
         self,
         claims: Sequence[Claim],
         bodies: Mapping[int, Mapping[str, Any]],
         most: Mapping[int, Spend],
         reserved: Reservation,
     ) -> None:
+        """Creates a batch of the requests; puts them back if the provider refuses."""
         file = None
         try:
             file = self.endpoint.upload({str(claim.id): bodies[claim.id] for claim in claims})
@@ -113,7 +114,7 @@ class BatchJudgingWorker(Worker):
                 reserved={str(claim.id): most[claim.id] for claim in claims},
             )
         except MonitorError as refused:
-            if file is None or isinstance(refused, Fatal):  # else the provider may have begun it
+            if file is None or isinstance(refused, Fatal):  # else the provider may have created it
                 self.model.settle(reserved, Spend())
             self.queue.put_back(claims, refused)
             return
@@ -145,8 +146,8 @@ class BatchJudgingWorker(Worker):
         if request is None:
             self.queue.put_back([claim], Retriable("batch endpoint: the judge asks otherwise by now"))
             return
-        most = self.model.most(self.model.body(request), discount=DISCOUNT)
-        known = batch.reserved.get(name, Spend(calls=1))  # the release before reserved calls only
+        most = batch.reserved.get(name)
+        known = most or Spend(calls=1)  # the previous release reserved calls only
         reserved = Reservation(purpose=Purpose.JUDGE, model=self.model.model, at=batch.sent_at, spend=known)
         if name not in answers.completions:
             why = answers.failed or answers.problems.get(name) or "the batch ended before this request was tried"
@@ -154,14 +155,15 @@ class BatchJudgingWorker(Worker):
             self.model.settle(reserved, Spend(calls=1))  # it is not paid for
             return
         try:
+            most = most or self.model.most(self.model.body(request), discount=DISCOUNT)
             reply = self._reply(request, answers.completions[name], most)
             finish_judged(self.writer, [(claim, self.judge.from_reply(case, reply))], self.queue.now())
             self.model.settle(reserved, reply.spend)
         except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             self.queue.put_back([claim], error)
 
-    def _reply(self, request: Request[Any], body: object, reserved: Spend) -> Any:
+    def _reply(self, request: Request[Any], body: object, most: Spend) -> Any:
         try:
-            return self.model.read(request, body, reserved=reserved, discount=DISCOUNT)
+            return self.model.read(request, body, reserved=most, discount=DISCOUNT)
         except NoAnswer as error:
             return error

@@ -23,7 +23,7 @@ _b = llm_batch.c
 class SentBatch:
     """A batch that has not been read yet; `claim` is the token of its work, `sent_at` when its use was reserved.
 
-    `reserved` says how much for each request, by its name; it is empty if the release before sent the batch.
+    `reserved` says how much for each request, by its name; it is empty if the previous release sent the batch.
     """
 
     id: str
