@@ -14,7 +14,7 @@ _LOST = {
     Skip.UNREADABLE: (
         "were in record batches that cannot be decompressed; the first message of each is recorded as a dead letter"
     ),
-    "called_off": "were never assessed, since their interactions were erased or past retention before",
+    "called_off": "were never assessed, since their interactions were erased or removed by retention first",
 }
 
 

@@ -104,7 +104,7 @@ def test_interactions_that_were_gone_before_their_assessment_are_told_and_no_imb
     assert list(complaints(rows, [])) == []
     assert list(losses(rows)) == [
         (
-            "4 messages were never assessed, since their interactions were erased or past retention before: "
+            "4 messages were never assessed, since their interactions were erased or removed by retention first: "
             "3 of answers/0, 1 of answers/1"
         )
     ]
