@@ -67,9 +67,8 @@ def doubt(retention: Retention, parts: Sequence[DueRows], now: datetime) -> str 
     since = f", and nothing was stored since {newest:%Y-%m-%d %H:%M}" if silent and newest is not None else ""
     return (
         f"{overdue} of {stored} interactions have been due for more than {OVERDUE.days} days{since}: rounds were "
-        "missed, a retention period was shortened, or a clock is ahead. If "
-        f"{now:%Y-%m-%d %H:%M} UTC is the right time and "
-        "`monitor retention --dry-run` lists what is to go, run `monitor retention --yes`"
+        f"missed, a retention period was shortened, or a clock is ahead. If {now:%Y-%m-%d %H:%M} UTC is the right time "
+        "and `monitor retention --dry-run` lists what is to go, run `monitor retention --yes`"
     )
 
 

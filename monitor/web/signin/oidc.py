@@ -234,6 +234,7 @@ class Provider:
                     content += chunk
                     if len(content) > _MAX_ANSWER:
                         break
+        # RuntimeError: the client was closed at the deadline, between two of its steps
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError, ValueError) as error:
             raise Retriable(f"{urlsplit(url).netloc} does not answer: {type(error).__name__}") from None
         if response.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
