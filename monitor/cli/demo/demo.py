@@ -77,9 +77,8 @@ def play_demo(
 
     Its state directory is `<state dir>/demo`: the database, which starts empty each time, the audit key, the witness.
     Nothing else is touched, whatever the settings name, except that a Slack message is really sent if Slack is
-    configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL
-    of an OpenAI-compatible server, the sidecar and the judge use it; without it they are off, whatever the settings
-    say.
+    configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL of an OpenAI-compatible
+    server, the sidecar and the judge use it; without it they are off, whatever the settings say.
 
     Raises:
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
@@ -240,18 +239,15 @@ def _conclude(
             for row in application.queries.with_assessments(assessment.interaction.id, APP):
                 judged = application.queries.judgements(APP, row["id"])
                 console.print(explanation(row, judged))
-    command = shlex.quote(sys.argv[0]) if Path(sys.argv[0]).name == "monitor" else "monitor"
-    here = _in_the_demo(application.settings.state_dir)
-    there = command
-    if CONFIG_FILE.exists() and "/" in command:
-        there = shlex.quote(str(Path(sys.argv[0]).absolute()))
+    program = sys.argv[0] if Path(sys.argv[0]).name == "monitor" else "monitor"
+    command, of_demo = shlex.quote(program), _in_the_demo(application.settings.state_dir, program)
     shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
     next_commands = (
-        ("open the link that this prints; the span of one hour shows the outage best", f"{here} {there} serve"),
-        ("show the alert that came and went", f"{here} {there} alerts list"),
-        ("explain an answer with a wrong verdict", f"{here} {there} explain {shown}"),
-        ("prove that nothing was changed since it was stored", f"{here} {there} audit verify"),
-        *([("show what became of every message", f"{here} {there} ledger --recount")] if kafka else []),
+        ("open the link that this prints; the span of one hour shows the outage best", f"{of_demo} serve"),
+        ("show the alert that came and went", f"{of_demo} alerts list"),
+        ("explain an answer with a wrong verdict", f"{of_demo} explain {shown}"),
+        ("prove that nothing was changed since it was stored", f"{of_demo} audit verify"),
+        *([("show what became of every message", f"{of_demo} ledger --recount")] if kafka else []),
         ("check that everything is ready for your own answers", f"{command} doctor"),
         ("assess your own answers; docs/start/events.md describes the format", f"{command} replay answers.jsonl"),
         ("assess a file as it grows, with the alert rules", f"{command} run answers.jsonl"),
@@ -265,9 +261,12 @@ def _conclude(
         console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)
 
 
-def _in_the_demo(own: Path) -> str:
-    """What a shell needs before a command that is to see the demo, whatever settings are in force."""
+def _in_the_demo(own: Path, program: str) -> str:
+    """The beginning of a line for a shell that runs `program` on the demo, whatever settings are in force."""
     away = [name for name in sorted(os.environ) if name.startswith(_ELSEWHERE)]
     unset = f"env {' '.join(f'-u {name}' for name in away)} " if away else ""
-    folder = f"cd {shlex.quote(str(own.absolute()))} && " if CONFIG_FILE.exists() else ""
-    return f"{folder}{unset}MONITOR_STATE_DIR={shlex.quote(str(own.absolute()))}"
+    state, folder = shlex.quote(str(own.absolute())), ""
+    if CONFIG_FILE.exists():  # it is read from the working directory, so the line leaves that
+        folder = f"cd {state} && "
+        program = str(Path(program).absolute()) if "/" in program else program
+    return f"{folder}{unset}MONITOR_STATE_DIR={state} {shlex.quote(program)}"
