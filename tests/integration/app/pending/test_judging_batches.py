@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
@@ -160,6 +161,27 @@ def test_what_was_reserved_is_given_back_although_settings_have_changed(judging,
         worker.round()
     (used,) = usage_since(application.engine, NOON)
     assert used.input_tokens + used.output_tokens == server.tokens
+
+
+def test_an_answer_without_usage_counts_what_was_reserved_although_settings_have_changed(judging, monkeypatch):
+    application, worker, clock = judging
+    store(application, "a", "b")
+    clock.later(WAIT)
+    worker.round()
+    (reserved,) = usage_since(application.engine, NOON)
+    look = worker.endpoint.look
+
+    def silent(id_):
+        status, answers = look(id_)
+        completions = {name: {**body, "usage": None} for name, body in answers.completions.items()} if answers else {}
+        return status, answers and replace(answers, completions=completions)
+
+    monkeypatch.setattr(worker.endpoint, "look", silent)
+    monkeypatch.setattr(worker.model._dialect, "_max_output_tokens", 50_000)
+    for _ in range(2):
+        clock.later()
+        worker.round()
+    assert list(usage_since(application.engine, NOON)) == [reserved]
 
 
 def test_requests_that_failed_are_sent_again_and_those_that_the_model_refused_are_not(judging, server, rows):
