@@ -21,7 +21,7 @@ from monitor.privacy.redaction.redactor import redactor
 from monitor.store.interaction.rows import assessment_row, interaction_row
 from tests.factories.answers import a_message
 from tests.factories.assess.interactions import NOON
-from tests.rig.assess.shapes import SHAPES, reworded
+from tests.rig.assess.shapes import SHAPES, parts, reworded
 
 SIZES = (16_000, 64_000)  # characters
 FLAT = 4.0  # times the time per kB, from the quickest size to the slowest
@@ -32,12 +32,6 @@ EVENT = {
     "answer": "Parking costs two euros per hour. The museum opens at ten.",
     "retrieved_documents": ["Parking costs two euros per hour. The museum opens at nine."],
 }
-
-
-def parts(text: str, least: int) -> list[str]:
-    """The text in up to a thousand parts."""
-    size = max(least, len(text) // 1_000 + 1)
-    return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 FIELDS: Mapping[str, Callable[[str], dict[str, Any]]] = {

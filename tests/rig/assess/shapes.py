@@ -26,6 +26,12 @@ def words(size: int, seed: int = 1) -> str:
     return " ".join(found)[:size]
 
 
+def parts(text: str, least: int) -> list[str]:
+    """The text in up to a thousand parts of at least so many characters; the last one may be shorter."""
+    size = max(least, len(text) // 1_000 + 1)
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
 def reworded(text: str, share: float = 0.3, seed: int = 2) -> str:
     """The text with about that share of its words replaced: a paraphrase."""
     chance = Random(seed)

@@ -33,7 +33,7 @@ from monitor.core.text.words import stems
 from monitor.ingest.parse import parse_object
 from monitor.privacy.redaction.redactor import redactor
 from tests.factories.assess.interactions import interaction
-from tests.rig.assess.shapes import SHAPES, Shape, reworded
+from tests.rig.assess.shapes import SHAPES, Shape, parts, reworded
 
 SMALL, TIMES = 12_000, 4  # characters, and how many times as many
 MOST = 10.0  # times the processor time: 4 are linear, 16 quadratic
@@ -41,10 +41,8 @@ FEW = ("one word", "words", "the same sentence", "ones and spaces", "letters wit
 NO_TIME = 0.03  # seconds for the longer text; by quadratic time, the longest text that is read would take 15
 
 
-def documents_of(text: str, size: int = 200) -> list[str]:
-    """The text in up to a thousand documents."""
-    size = max(size, len(text) // 1_000 + 1)
-    return [text[at : at + size] for at in range(0, len(text), size)]
+def documents_of(text: str) -> list[str]:
+    return parts(text, 200)
 
 
 def _located(text: str) -> object:
@@ -52,13 +50,13 @@ def _located(text: str) -> object:
 
 
 def _many_located(text: str) -> object:
-    pieces = [SupportingDocument(text=part + "z", document_id="7") for part in documents_of(text, 150)]
+    pieces = [SupportingDocument(text=part + "z", document_id="7") for part in parts(text, 150)]
     return locate(pieces, [Document(id=str(n % 50), text=part) for n, part in enumerate(documents_of(text))])
 
 
 def _reached(text: str) -> object:
-    parts = documents_of(text)
-    return within_reach(text, len(text), parts, HashEmbedder().encode(parts), [passages_of(part) for part in parts])
+    texts = documents_of(text)
+    return within_reach(text, len(text), texts, HashEmbedder().encode(texts), [passages_of(each) for each in texts])
 
 
 def _token_windows(text: str) -> object:
@@ -70,7 +68,7 @@ REDACTOR = redactor(set(PersonalData), ["DE", "US"], {"customer": "C-[0-9]{3,8}"
 
 
 def _redacted_pieces(text: str) -> object:
-    pieces = tuple(SupportingDocument(text=part[1:], document_id="d7") for part in documents_of(text, 150))
+    pieces = tuple(SupportingDocument(text=part[1:], document_id="d7") for part in parts(text, 150))
     return REDACTOR.interaction(interaction("", "", documents_of(text), supporting_documents=pieces))
 
 

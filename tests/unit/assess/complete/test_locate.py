@@ -12,6 +12,7 @@ from rapidfuzz import fuzz
 from monitor.assess.complete.locate import MOST_COMPARED, PART, PLAIN
 from monitor.assess.complete.locate import locate as locate_all
 from monitor.core.model import Document, Match, SupportingDocument
+from tests.rig.assess.shapes import reworded
 
 ONE = Document(id="one", text="Red. Blue. Red.")
 TWO = Document(id="two", text="Blue. Green.")
@@ -131,12 +132,6 @@ def prose(length, seed):
     return " ".join(chance.choices(WORDS, k=length // 4))[:length]
 
 
-def reworded(text, share, seed=1):
-    """The text with that share of its words replaced."""
-    chance = Random(seed)
-    return " ".join("elsewhere" if chance.random() < share else word for word in text.split(" "))
-
-
 def documents_of(*texts):
     return [Document(id=f"d{n}", text=text) for n, text in enumerate(texts)]
 
@@ -149,7 +144,7 @@ def pieces_of(*texts):
 def test_a_reworded_piece_is_found_in_long_documents(length):
     texts = [prose(40_000, seed) for seed in range(3)]
     start = texts[1].index(" ", 12_000) + 1
-    (found,) = locate_all(pieces_of(reworded(texts[1][start : start + length], 0.03)), documents_of(*texts))
+    (found,) = locate_all(pieces_of(reworded(texts[1][start : start + length], 0.03, seed=1)), documents_of(*texts))
     assert (found.document_id, found.match, found.cut_short) == ("d1", Match.FUZZY, False)
     assert abs(found.start - start) <= 30
     assert abs(found.end - start - length) <= 30
