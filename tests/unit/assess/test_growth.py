@@ -6,8 +6,9 @@ far from the sixteenfold of quadratic time and from the fourfold of linear time.
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 from time import process_time
 
@@ -100,6 +101,14 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "redaction of pieces": _redacted_pieces,
     "storing": lambda text: encode({"text": storable(text)}),
 }
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_collection() -> Iterator[None]:
+    """A collection walks through all objects of all tests, which takes longer than the work that is timed."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def seconds(work: Callable[[str], object], text: str) -> float:
