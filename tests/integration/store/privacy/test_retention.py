@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
-from threading import Event
+from datetime import UTC, date, datetime
 
 import psycopg
 import pytest
 from sqlalchemy import insert
 
 from monitor.app.ledger import complaints
-from monitor.app.privacy.retention import doubt, due, remove, scheduled_retention, trusted_time, whole_months
-from monitor.app.wiring.application import Application
-from monitor.core.errors import WrongSettings
+from monitor.app.privacy.retention import due, whole_months
 from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict
-from monitor.core.retry import Retry
-from monitor.core.settings.load import load_settings
 from monitor.privacy.retention import Keeping, Policy
-from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.privacy import retention as of_store
 from monitor.store.privacy.retention import Retention
 from monitor.store.report.reports import Reports
 from monitor.store.tables.alerts import notification
 from tests.factories.alert.notifications import a_notification, an_example
-from tests.factories.answers import NOON, a_batch, an_interaction, clock
-from tests.rig.store.keys import QUEUE_KEY, SIGNER
+from tests.factories.answers import NOON, a_batch, an_interaction
 from tests.rig.store.privacy import APP, SECRET, everything, surround, told
+from tests.rig.store.retaining import AUGUST, DAY, MONTHS, NOVEMBER, SEPTEMBER, ids, removed
 from tests.rig.waiting import until
-
-DAY = timedelta(days=1)
-AUGUST, SEPTEMBER, NOVEMBER = (datetime(2025, month, 15, tzinfo=UTC) for month in (8, 9, 11))
-MONTHS = Policy(others=Keeping(keep=75 * DAY))  # NOON less that is 7 September
 
 
 @pytest.fixture
 def retention(engine):
     return Retention(engine)
-
-
-def removed(retention, policy, now=NOON):
-    parts = remove(retention, policy, by="eve", now=now, again=Retry(stop=Event(), patience=0.0))
-    return {(one.app, one.verdict, one.month): one.due for one in parts if one.due}
-
-
-def ids(rows):
-    return [id_ for (id_,) in rows("SELECT id FROM interaction ORDER BY id")]
 
 
 def partitions(rows):
@@ -279,117 +260,3 @@ def test_the_ledger_counts_nothing_as_pending_that_is_gone(writer, retention, en
 def test_one_replica_does_it(retention, engine):
     with retention.holding() as ours, Retention(engine).holding() as other:
         assert (ours, other) == (True, False)
-
-
-@pytest.fixture
-def application(database, tmp_path):
-    """Builds one by its clock, with the key of the tests and a length of 75 days."""
-    key = tmp_path / "key"
-    key.write_text(SIGNER.private_key)
-    key.chmod(0o600)
-
-    def build(now=clock, keep="75d"):
-        settings = load_settings(database_url=database, retention={"keep": keep}, audit={"key_file": key})
-        return Application(settings, now=now)
-
-    return build
-
-
-def test_it_runs_beside_the_events(application, writer, rows):
-    writer.write(a_batch(told("q-1", AUGUST), told("q-2", NOVEMBER)))
-    with application() as ours:
-        with scheduled_retention(ours):
-            until("the month is gone", lambda: ids(rows) == ["q-2"])
-        assert not ours.retention_refused
-        with scheduled_retention(application(keep=None)):
-            assert ids(rows) == ["q-2"]
-
-
-# --- a clock that is ahead ---
-
-
-def doubted(retention, policy, now):
-    return doubt(retention, due(retention, policy, now), now)
-
-
-@pytest.fixture
-def months_of_answers(database):
-    """Ten a month for a year, each stored when it occurred; the last is of NOON."""
-    for months in range(12):
-        at = NOON - months * 30 * DAY
-        writer = Writer(database, lambda at=at: at, queue_key=QUEUE_KEY)
-        writer.write(a_batch(*(told(f"q-{months}-{n}", at) for n in range(10))))
-        writer.close()
-
-
-YEAR = Policy(others=Keeping(keep=345 * DAY))
-
-
-@pytest.mark.usefixtures("months_of_answers")
-def test_what_falls_due_from_day_to_day_goes_without_a_question(retention):
-    assert doubted(retention, YEAR, NOON) is None
-    assert doubted(retention, YEAR, NOON + 15 * DAY + timedelta(seconds=1)) is None
-    assert sum(removed(retention, YEAR, NOON + 16 * DAY).values()) == 10
-
-
-@pytest.mark.usefixtures("months_of_answers")
-@pytest.mark.parametrize("ahead", [18, 60, 365, 3650])
-def test_a_clock_that_is_ahead_of_the_newest_answer_removes_nothing(retention, ahead):
-    why = doubted(retention, YEAR, NOON + ahead * DAY)
-    assert (
-        f"of 120 interactions have been due for more than 2 days, and nothing was stored since {NOON:%Y-%m-%d}" in why
-    )
-    assert "run `monitor retention --yes`" in why
-
-
-@pytest.mark.usefixtures("months_of_answers")
-def test_a_clock_that_is_ahead_while_answers_are_stored_with_it_removes_nothing(database, retention):
-    later = NOON + 90 * DAY
-    writer = Writer(database, lambda: later, queue_key=QUEUE_KEY)
-    writer.write(a_batch(told("q-1", later)))
-    writer.close()
-    assert "30 of 121 interactions have been due for more than 2 days: rounds were missed" in doubted(
-        retention, YEAR, later
-    )
-
-
-@pytest.mark.usefixtures("months_of_answers")
-def test_a_length_that_was_shortened_needs_a_person(retention):
-    assert "90 of 120" in doubted(retention, MONTHS, NOON)
-
-
-def test_an_imported_history_is_no_reason_to_doubt(writer, retention):
-    writer.write(a_batch(told("q-1", AUGUST), told("q-2", AUGUST), told("q-3", NOVEMBER)))
-    assert doubted(retention, MONTHS, NOON) is None
-
-
-def test_the_clock_of_the_database_counts_where_it_is_earlier(retention, caplog):
-    there = retention.clock()
-    assert abs(there - datetime.now(UTC)) < timedelta(minutes=1)
-    assert trusted_time(retention, NOON) == NOON
-    assert not caplog.messages
-    assert there <= trusted_time(retention, there + 400 * DAY) < there + DAY
-    assert "set it right" in caplog.text
-
-
-@pytest.mark.usefixtures("months_of_answers")
-def test_the_timer_removes_nothing_that_is_in_doubt_and_says_what_to_do(application, rows, caplog):
-    with application(now=lambda: NOON + 60 * DAY, keep="345d") as ours, scheduled_retention(ours):
-        until("it is refused", lambda: ours.retention_refused)
-    assert "retention removed nothing: 20 of 120 interactions" in caplog.text
-    assert "`monitor retention --yes`" in caplog.text
-    assert len(ids(rows)) == 120
-
-
-def test_a_round_of_another_replica_is_not_refused_here(application, retention):
-    with retention.holding(), application() as ours:
-        ours.retention_refused = True  # by the round of the day before
-        with scheduled_retention(ours):
-            until("it is no longer said", lambda: not ours.retention_refused)
-
-
-def test_a_wrong_length_is_said_at_the_start(database):
-    settings = load_settings(database_url=database, retention={"keep": "soon"})
-    wrong = pytest.raises(WrongSettings, match="'soon' is not a duration")
-    with Application(settings) as application, wrong, scheduled_retention(application):
-        pass
