@@ -8,10 +8,12 @@ import psycopg
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, SupportingDocument
-from tests.factories.answers import an_assessment
+from monitor.store.privacy.erasure import Erasable, Erasure, ErasureTarget
+from tests.factories.answers import NOON, an_assessment
 
 SECRET = "Ask Jane Doe of Quillmere about it"  # stands in every text of what is stored
 APP = "support-bot"
+OF_CONVERSATION = ErasureTarget(app=APP, conversation="conversation-7")
 
 
 def told(id_: str, at: datetime, **over: object) -> Assessment:
@@ -54,6 +56,12 @@ def surround(url: str, id_: str, at: datetime, app: str = APP) -> None:
         connection.execute(
             "INSERT INTO audit_secret (app, id, secret) VALUES (%s, %s, 'secret') ON CONFLICT DO NOTHING", (app, id_)
         )
+
+
+def erase(erasure: Erasure, wanted: ErasureTarget = OF_CONVERSATION) -> list[Erasable]:
+    those = erasure.find(wanted)
+    erasure.erase(wanted.app, those, by="eve", reason_given=True, now=NOON)
+    return those
 
 
 def everything(url: str) -> str:
