@@ -19,7 +19,7 @@ class FactKind(StrEnum):
 class Fact:
     """One fact at characters `[start, end)` of its text.
 
-    `key` is its canonical form: for a number its readings (`numbers.Quantity`), for a date or time its readings
+    `key` is its canonical form: for a number its readings (`quantity.Quantity`), for a date or time its readings
     (`dates.Moment`), for a name its folded words. Two facts of the same kind and key are the same fact.
     """
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assess.score.facts import FactKind, facts
+from monitor.assess.score.facts import FactIndex, FactKind, facts
 from monitor.assess.score.facts.dates import Moment, implied
 
 
@@ -103,3 +103,23 @@ def test_a_date_implies_every_coarser_part_of_it():
     ):
         assert part in held
     assert Moment("century", 20) in implied(Moment("year", 2000))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("El cinco de mayo está en casa y no más.", Moment("day", 0, 5, 5)),
+        ("It is on the twenty-third of May.", Moment("day", 0, 5, 23)),
+        ("It is on May third.", Moment("day", 0, 5, 3)),
+        ("Le premier mai est pour vous.", Moment("day", 0, 5, 1)),
+        ("Das ist am dritten Mai 2020.", Moment("day", 2020, 5, 3)),
+        ("Das ist im neunzehnten Jahrhundert.", Moment("century", 19)),
+        ("Il est du dix-neuvième siècle.", Moment("century", 19)),
+    ],
+)
+def test_dates_in_words(text, expected):
+    assert [fact.key[0] for fact in facts(text)] == [expected]
+
+
+def test_a_number_that_is_also_a_month_is_the_number_in_its_language():
+    assert FactIndex.of(["Sept jours sont pour vous."]).holds(facts("Il y a 7 jours pour vous.")[0])

@@ -2,20 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.assess.score.facts import FactKind, facts
-from monitor.assess.score.facts.quantities.quantity import Quantity
-
-
-def numbers(text):
-    return [fact for fact in facts(text) if fact.kind is FactKind.NUMBER]
-
-
-def values(text):
-    return [fact.key[0].number for fact in numbers(text)]
-
-
-def dimension(quantity: Quantity):
-    return quantity.unit.dimension if quantity.unit else None
+from tests.rig.assess.quantities import dimension, numbers, values
 
 
 @pytest.mark.parametrize(
