@@ -98,11 +98,13 @@ def masked_throughout(value: Mapping[str, Json]) -> dict[str, Json]:
     Names that are alike when masked are numbered, so that none is lost.
     """
     result: dict[str, Json] = {}
-    seen = Counter[str]()
+    number = Counter[str]()
     for name, item in value.items():
-        hidden = redact(name)
-        seen[hidden] += 1
-        result[hidden if seen[hidden] == 1 else f"{hidden} ({seen[hidden]})"] = _throughout(item)
+        hidden = shown = redact(name)
+        while shown in result:
+            number[hidden] += 1
+            shown = f"{hidden} ({number[hidden] + 1})"
+        result[shown] = _throughout(item)
     return result
 
 
