@@ -36,7 +36,7 @@ _PLURAL_PARTS = listed(
     tercios terços terzi"""
 )
 
-STARTS = _ONES | frozenset(_PARTS)  # lower-case words that may begin a number, besides those of `numerals`
+STARTS = _ONES  # lower-case words that may begin a number, besides those of `numerals`
 
 
 def worded(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
