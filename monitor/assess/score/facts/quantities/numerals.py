@@ -20,7 +20,7 @@ from monitor.assess.score.facts.quantities.number_words import (
 from monitor.assess.score.facts.quantities.units import unit_after
 from monitor.assess.score.facts.tokens import Tokens
 
-TEN, TWENTY, HUNDRED, THOUSAND, MILLION = 10, 20, 100, 1_000, 1_000_000
+_TEN, _TWENTY, _HUNDRED, _THOUSAND, _MILLION = 10, 20, 100, 1_000, 1_000_000
 
 SCALES = {
     **dict.fromkeys(("thousand", "thousands", "tausend", "mille", "mil", "mila", "duizend"), 1e3),
@@ -226,11 +226,11 @@ class Numerals:
         worth = max(first.value for first in spoken(word).values())
         if word in _PLURALS:
             return False
-        if word in _WITH_ARTICLE or worth >= MILLION:
+        if word in _WITH_ARTICLE or worth >= _MILLION:
             return self._after_article(start)
-        if worth >= HUNDRED and tokens.word(start - 1) in _VAGUE:
+        if worth >= _HUNDRED and tokens.word(start - 1) in _VAGUE:
             return False
-        return not (numeral.value == THOUSAND and tokens.word(numeral.after) in _THANKS)
+        return not (numeral.value == _THOUSAND and tokens.word(numeral.after) in _THANKS)
 
     def _after_article(self, i: int) -> bool:
         return self._tokens.word(i - 1) in _ARTICLES and self._tokens.gap(i) in _CLOSE
@@ -244,7 +244,7 @@ class Numerals:
         at = numeral.after
         while len(words) < _MOST_DECIMALS and (following := self._next(at)) is not None:
             said = spoken(tokens.word(following)).get(language)
-            if said is None or said.ordinal or said.value >= THOUSAND:
+            if said is None or said.ordinal or said.value >= _THOUSAND:
                 break
             words.append(tokens.word(following))
             at = following
@@ -272,15 +272,15 @@ class Numerals:
 
 def _joins(language: Language, before: float) -> bool:
     """Whether the language's "and" joins a number to one whose last word is worth `before`."""
-    if before >= HUNDRED:
-        return language in _AFTER_HUNDREDS and before % HUNDRED == 0
-    return language in _AFTER_TENS and before >= TWENTY and before % TEN == 0
+    if before >= _HUNDRED:
+        return language in _AFTER_HUNDREDS and before % _HUNDRED == 0
+    return language in _AFTER_TENS and before >= _TWENTY and before % _TEN == 0
 
 
 def _is_scale(number: SpokenNumber, before: SpokenNumber) -> bool:
     """Whether a "thousand" or "million" that the library reads apart belongs to the number before it."""
-    scale = number.value in {THOUSAND, MILLION} and not number.ordinal and number.end - number.start == 1
-    return scale and number.start == before.end and not before.ordinal and before.value < THOUSAND
+    scale = number.value in {_THOUSAND, _MILLION} and not number.ordinal and number.end - number.start == 1
+    return scale and number.start == before.end and not before.ordinal and before.value < _THOUSAND
 
 
 def step_of(value: float) -> float:
