@@ -107,6 +107,12 @@ def feminine_french(n: int, *, join: str = "-") -> str:
     return f"{spelt}e" if spelt.endswith("un") else spelt
 
 
+def hundreds_of(n: int, names: list[str], *, feminine: bool) -> str:
+    """The hundreds of a Spanish or Portuguese number: doscientos, doscientas."""
+    name = names[n // 100]
+    return f"{name[:-2]}as" if feminine and n >= 200 else name
+
+
 def spanish(n: int, *, feminine: bool = False, before_noun: bool = False) -> str:
     if n < 30:
         ones = {1: ("un", "una"), 21: ("veintiún", "veintiuna")}
@@ -117,9 +123,8 @@ def spanish(n: int, *, feminine: bool = False, before_noun: bool = False) -> str
     if n == 100:
         return "cien"
     if n < 1000:
-        hundred = ES_HUNDREDS[n // 100]
-        hundred = f"{hundred[:-2]}as" if feminine and n >= 200 else hundred
-        return hundred + (f" {spanish(n % 100, **own)}" if n % 100 else "")
+        hundreds = hundreds_of(n, ES_HUNDREDS, feminine=feminine)
+        return hundreds + (f" {spanish(n % 100, **own)}" if n % 100 else "")
     count = f"{spanish(n // 1000, feminine=feminine, before_noun=True)} " if n >= 2000 else ""
     return f"{count}mil" + (f" {spanish(n % 1000, **own)}" if n % 1000 else "")
 
@@ -136,9 +141,8 @@ def portuguese(n: int, *, feminine: bool = False, european: bool = False) -> str
     if n == 100:
         return "cem"
     if n < 1000:
-        hundred = PT_HUNDREDS[n // 100]
-        hundred = f"{hundred[:-2]}as" if feminine and n >= 200 else hundred
-        return hundred + (f" e {portuguese(n % 100, **own)}" if n % 100 else "")
+        hundreds = hundreds_of(n, PT_HUNDREDS, feminine=feminine)
+        return hundreds + (f" e {portuguese(n % 100, **own)}" if n % 100 else "")
     count = f"{portuguese(n // 1000, **own)} " if n >= 2000 else ""
     rest = n % 1000
     between = " e " if rest < 100 or rest % 100 == 0 else " "
