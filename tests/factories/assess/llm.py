@@ -26,6 +26,7 @@ class Opinion(Form):
 
 PROMPT = Prompt(name="opinion.v1", text="Say whether the document supports the claim.", form=Opinion)
 GOOD = '{"supported": true, "why": "it says so"}'
+ANOTHER = '{"supported": false, "why": "it says nothing of it"}'
 OPINION = Opinion(supported=True, why="it says so")
 
 
