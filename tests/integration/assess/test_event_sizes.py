@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from random import Random
-from time import process_time
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from monitor.store.interaction.rows import assessment_row, interaction_row
 from tests.factories.answers import a_message
 from tests.factories.assess.interactions import NOON
 from tests.rig.assess.shapes import SHAPES, parts, reworded
+from tests.rig.assess.timing import seconds
 
 SIZES = (16_000, 64_000)  # characters
 FLAT = 4.0  # times the time per kB, from the quickest size to the slowest
@@ -77,9 +78,7 @@ def through() -> Callable[[bytes], None]:
 
 
 def seconds_per_kilobyte(through: Callable[[bytes], None], event: bytes) -> float:
-    begun = process_time()
-    through(event)
-    return (process_time() - begun) / len(event) * 1_000
+    return seconds(partial(through, event)) / len(event) * 1_000
 
 
 @pytest.mark.parametrize("field", list(FIELDS))

@@ -6,11 +6,10 @@ far from the sixteenfold of quadratic time and from the fourfold of linear time.
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from math import inf
-from time import process_time
 
 import pytest
 
@@ -35,6 +34,7 @@ from monitor.ingest.parse import parse_object
 from monitor.privacy.redaction.redactor import redactor
 from tests.factories.assess.interactions import interaction
 from tests.rig.assess.shapes import SHAPES, Shape, parts, reworded
+from tests.rig.assess.timing import seconds
 
 SMALL, TIMES = 12_000, 4  # characters, and how many times as many
 MOST = 10.0  # times the processor time: 4 are linear, 16 quadratic
@@ -103,28 +103,14 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_garbage_collection() -> Iterator[None]:
-    """A collection walks through all objects of all tests, which takes longer than the work that is timed."""
-    gc.disable()
-    yield
-    gc.enable()
-
-
-def seconds(work: Callable[[str], object], text: str) -> float:
-    begun = process_time()
-    work(text)
-    return process_time() - begun
-
-
 def growth(work: Callable[[str], object], shape: Shape) -> float:
     """How many times the processor time the longer text takes; the least of three tries, since others compute too."""
     least = inf
     for _ in range(3):
-        long = seconds(work, shape(TIMES * SMALL))
+        long = seconds(partial(work, shape(TIMES * SMALL)))
         if long < NO_TIME:
             return 1.0
-        least = min(least, long / seconds(work, shape(SMALL)))
+        least = min(least, long / seconds(partial(work, shape(SMALL))))
         if least <= MOST:
             break
     return least

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 
 from monitor.assess.score.facts import facts
 from tests.rig.assess.quantities import values, with_dimensions
+from tests.rig.assess.timing import seconds
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,7 @@ def test_words_that_only_look_like_numbers(text):
 
 
 def seconds_of(text):
-    began = time.process_time()
-    facts(text)
-    return time.process_time() - began
+    return seconds(partial(facts, text))
 
 
 @pytest.mark.parametrize(
