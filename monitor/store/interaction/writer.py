@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from typing_extensions import override
 
 from monitor.audit.record import Row
@@ -125,7 +126,13 @@ class Writer(Store):
             self._connection.close()
 
     def _forget(self) -> None:
-        """Forgets, after a rollback, what it may have undone: partitions, labels, and the numbers of entries."""
+        """Forgets, after a rollback, what it may have undone: partitions, labels, and the numbers of entries.
+
+        A connection that the rollback did not leave idle goes too: one that is ended within `executemany` may stay in
+        pipeline mode for ever, and psycopg takes it for an open one.
+        """
+        if self._connection is not None and self._connection.info.transaction_status != TransactionStatus.IDLE:
+            self._connection.close()
         self._partitions.forget()
         self._labels.forget()
         self._entries = self._entries.next()

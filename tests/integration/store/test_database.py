@@ -6,8 +6,9 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from monitor.core.errors import MonitorError
+from monitor.core.errors import MonitorError, Retriable
 from monitor.store.database import advisory_lock, retriable
+from tests.rig.store.writing import stay_in_pipeline_mode
 
 NUMBER = 4711
 
@@ -31,6 +32,18 @@ def test_a_lock_whose_session_was_ended_ends_without_an_error(engine, rows):
         assert ours
     with advisory_lock(engine, NUMBER) as ours:
         assert ours
+
+
+def test_the_pool_keeps_no_connection_that_stays_in_pipeline_mode(engine):
+    def transaction():
+        with retriable(), engine.begin() as connection:
+            stay_in_pipeline_mode(connection.connection.driver_connection)
+
+    with pytest.raises(Retriable, match="pipeline mode"):
+        transaction()
+    for _ in range(3):
+        with engine.begin() as connection:
+            assert connection.scalar(text("SELECT 1")) == 1
 
 
 # --- errors ---

@@ -23,3 +23,15 @@ ROLLUP = f"""
 
 def write(writer, *assessments, **over):
     return writer.write(a_batch(*assessments, **over))
+
+
+def stay_in_pipeline_mode(connection):
+    """Leaves the connection as psycopg does, once in some hundred times, where it is ended within `executemany`.
+
+    Raises:
+        psycopg.OperationalError: always; the connection does not count as closed.
+    """
+    connection.pgconn.enter_pipeline_mode()
+    connection.pgconn.send_query_params(b"SELECT 1", None)
+    assert not connection.closed
+    connection.execute("SELECT 1")

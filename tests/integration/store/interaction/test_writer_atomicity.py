@@ -23,7 +23,7 @@ from monitor.store.interaction import writer as writing
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
 from tests.rig.store.keys import QUEUE_KEY
-from tests.rig.store.writing import FAR, write
+from tests.rig.store.writing import FAR, stay_in_pipeline_mode, write
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,23 @@ def test_a_connection_killed_within_a_write_is_retriable_and_nothing_is_stored(w
             write(writer, an_assessment(id="2"))
     assert rows("SELECT id FROM interaction_key") == [("1",)]
     assert write(writer, an_assessment(id="2")).assessed == 1
+
+
+@pytest.mark.parametrize("how", ["write", "transaction"])
+def test_a_connection_that_stays_in_pipeline_mode_is_not_used_again(writer, rows, monkeypatch, how):
+    def does():
+        if how == "write":
+            write(writer, an_assessment(id="2"))
+        with writer.transaction() as connection:
+            stay_in_pipeline_mode(connection)
+
+    write(writer, an_assessment(id="1"))
+    with monkeypatch.context() as patch:
+        patch.setattr(writer._partitions, "ensure", lambda connection, _: stay_in_pipeline_mode(connection))
+        with pytest.raises(Retriable, match="not allowed in pipeline mode"):
+            does()
+    assert write(writer, an_assessment(id="2")).assessed == 1
+    assert rows("SELECT id FROM interaction_key ORDER BY id") == [("1",), ("2",)]
 
 
 def test_a_batch_whose_commit_was_not_heard_of_is_not_stored_again(writer, rows, monkeypatch):
