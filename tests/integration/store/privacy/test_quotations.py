@@ -55,32 +55,29 @@ def told_of(id_, question, answer):
     )
 
 
-def put(database, table, column, content, **over):
-    values = {column: json.dumps(content), **over}
+def put_explanation(database, said):
+    content = {"explanation": json.dumps(said), "episode": "e", "fingerprint": "f", "made_at": NOON}
+    put(database, "alert_explanation", content)
+
+
+def put_notification(database, notification):
+    content = {"payload": json.dumps(notification.to_json()), "receiver": "slack", "group_key": "g", "episode": "e"}
+    put(database, "notification", content | {"number": 0, "news": "firing", "made_at": NOON})
+
+
+def put(database, table, row):
+    names, marks = ", ".join(row), ", ".join(["%s"] * len(row))
     with psycopg.connect(database) as connection:
-        names, marks = ", ".join(values), ", ".join(["%s"] * len(values))
-        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+        connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values()))
 
 
 def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, rows):
     assessment = told("q-1", NOON)
     writer.write(a_batch(assessment))
     said = quoted(assessment.interaction.question)
-    put(database, "alert_explanation", "explanation", said.to_json(), episode="e", fingerprint="f", made_at=NOON)
+    put_explanation(database, said.to_json())
     example = an_example(id="q-1", question=SECRET, answer=SECRET)
-    notification = a_notification(changes=tuple(said.sentences()), examples=(example,)).to_json()
-    put(
-        database,
-        "notification",
-        "payload",
-        notification,
-        receiver="slack",
-        group_key="g",
-        episode="e",
-        number=0,
-        news="firing",
-        made_at=NOON,
-    )
+    put_notification(database, a_notification(changes=tuple(said.sentences()), examples=(example,)))
     erase(erasure)
     ((stored,),) = rows("SELECT explanation FROM alert_explanation")
     left = Explanation.from_json(stored)
@@ -101,8 +98,7 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
 def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, rows):
     assessment = told("q-1", NOON)
     writer.write(a_batch(assessment))
-    said = quoted(assessment.interaction.question).to_json() | {"telling": []}
-    put(database, "alert_explanation", "explanation", said, episode="e", fingerprint="f", made_at=NOON)
+    put_explanation(database, quoted(assessment.interaction.question).to_json() | {"telling": []})
     erase(erasure)
     assert SECRET not in str(rows("SELECT explanation FROM alert_explanation"))
 
@@ -111,28 +107,8 @@ def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, r
 def test_a_quotation_goes_whole_however_short_and_whatever_signs_it_has(database, writer, erasure, rows, question):
     writer.write(a_batch(told("q-1", NOON, question=question)))
     said = quoted(question)
-    put(
-        database,
-        "alert_explanation",
-        "explanation",
-        said.to_json() | {"telling": []},
-        episode="e",
-        fingerprint="f",
-        made_at=NOON,
-    )
-    notification = a_notification(changes=tuple(said.sentences())).to_json()
-    put(
-        database,
-        "notification",
-        "payload",
-        notification,
-        receiver="slack",
-        group_key="g",
-        episode="e",
-        number=0,
-        news="firing",
-        made_at=NOON,
-    )
+    put_explanation(database, said.to_json() | {"telling": []})
+    put_notification(database, a_notification(changes=tuple(said.sentences())))
     erase(erasure)
     left = str(rows("SELECT explanation FROM alert_explanation") + rows("SELECT payload FROM notification"))
     assert "Jane" not in left
@@ -146,8 +122,7 @@ def test_values_and_words_of_an_explanation_go_though_it_shows_other_answers(dat
     findings = [a_finding(values=(value,)) for value in (JANE, mail, masked, replace(JANE, value="joe"))]
     explanation = replace(said, findings=tuple(findings), telling=said.telling[1:])
     writer.write(a_batch(told("q-1", NOON, tags={"user": "jane", "mail": MAIL})))
-    stored = explanation.to_json()
-    put(database, "alert_explanation", "explanation", stored, episode="e", fingerprint="f", made_at=NOON)
+    put_explanation(database, explanation.to_json())
     erase(erasure)
     ((stored,),) = rows("SELECT explanation FROM alert_explanation")
     left = Explanation.from_json(stored)
