@@ -17,9 +17,9 @@ from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
 from monitor.audit.record import disclosed, opens
 from monitor.core.model import Json
-from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.acts import trail_acts
-from monitor.store.audit.comparison import RowComparison, compare_rows
+from monitor.store.audit.checks.accounts import Accounts, read_accounts
+from monitor.store.audit.checks.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act

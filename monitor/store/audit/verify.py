@@ -21,11 +21,11 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.note import NotProved
 from monitor.audit.recovery import Head
 from monitor.core.errors import Fatal
-from monitor.store.audit.accounts import Accounts, read_accounts
 from monitor.store.audit.acts import TrailAct, trail_acts
 from monitor.store.audit.backfill import is_numbered
 from monitor.store.audit.checkpoints import foreign_leaves, opened_by, signed_size
-from monitor.store.audit.cross_checks import (
+from monitor.store.audit.checks.accounts import Accounts, read_accounts
+from monitor.store.audit.checks.cross import (
     acts_against_rows,
     check_entries,
     check_queue,
@@ -33,10 +33,10 @@ from monitor.store.audit.cross_checks import (
     stray_secrets,
     unsealed,
 )
-from monitor.store.audit.range_checks import RANGE, RangeResult, RangeTask, check_range
+from monitor.store.audit.checks.ranges import RANGE, RangeResult, RangeTask, check_range
+from monitor.store.audit.checks.tree import TreeCheck
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
 from monitor.store.audit.tree import tree_size
-from monitor.store.audit.tree_checks import TreeCheck
 from monitor.store.audit_queue import Kind, driver
 from monitor.store.database import plain_url, retriable
 

@@ -13,9 +13,8 @@ import psycopg
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record
 from monitor.core.model import Mark
-from monitor.store.audit.accounts import Accounts, Removed
-from monitor.store.audit.leaf import ENTRY, Leaf, committed, leaf_part, occurred, version_of
-from monitor.store.audit.leaf_and_row import (
+from monitor.store.audit.checks.accounts import Accounts, Removed
+from monitor.store.audit.checks.leaf_and_row import (
     UnequalRow,
     finding_at,
     named,
@@ -25,6 +24,7 @@ from monitor.store.audit.leaf_and_row import (
     sealed_as,
     text_differences,
 )
+from monitor.store.audit.leaf import ENTRY, Leaf, committed, leaf_part, occurred, version_of
 from monitor.store.audit_queue import Entry, Kind, is_authentic
 from monitor.store.audit_rows import OF_LEAF, REVISES, SECRET, Key, record_digest, row_record
 

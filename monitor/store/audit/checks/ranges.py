@@ -12,9 +12,9 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
 from monitor.audit.note import NotProved
 from monitor.audit.tiles import TILE
-from monitor.store.audit.accounts import Accounts
 from monitor.store.audit.checkpoints import opened_by
-from monitor.store.audit.comparison import compare_rows
+from monitor.store.audit.checks.accounts import Accounts
+from monitor.store.audit.checks.comparison import compare_rows
 from monitor.store.audit.leaf import Leaf, entry_of, malformed
 from monitor.store.audit_queue import STORED, Kind
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import Frontier, frontier_of, root_of
 from monitor.audit.tiles import TILE
-from monitor.store.audit.range_checks import RANGE, RangeResult
+from monitor.store.audit.checks.ranges import RANGE, RangeResult
 from monitor.store.audit.tree import stored_tree
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record
-from monitor.store.audit.accounts import Accounts, Removed
-from monitor.store.audit.leaf import Leaf, malformed, occurred, sealed_record, version_of
-from monitor.store.audit.leaf_and_row import (
+from monitor.store.audit.checks.accounts import Accounts, Removed
+from monitor.store.audit.checks.leaf_and_row import (
     UnequalRow,
     finding_at,
     public_differences,
@@ -20,7 +19,8 @@ from monitor.store.audit.leaf_and_row import (
     sealed_as,
     text_differences,
 )
-from monitor.store.audit.row_history import RowHistory
+from monitor.store.audit.checks.row_history import RowHistory
+from monitor.store.audit.leaf import Leaf, malformed, occurred, sealed_record, version_of
 from monitor.store.audit_queue import STORED, Kind
 from monitor.store.audit_rows import SECRET
 

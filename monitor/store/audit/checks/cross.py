@@ -11,9 +11,9 @@ from sqlalchemy import Connection, select, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
 from monitor.core.model import Mark
-from monitor.store.audit.accounts import Accounts
 from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, stored_acts, trail_acts
 from monitor.store.audit.backfill import UNSEALED
+from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit_queue import STORED, Act, Entry, Kind, driver, is_authentic
 from monitor.store.audit_rows import PART
 from monitor.store.tables.alerts import rule_state
