@@ -1,8 +1,8 @@
-"""Compares rates: exact test, false discovery rate, decomposition of a rise, Wilson interval."""
+"""Compares rates: exact test, false discovery rate, decomposition of a rise, intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -111,11 +111,12 @@ def _log_factorials(size: int) -> Floats:
 CONFIDENCE = 0.95
 
 
-def wilson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson(matching: float, total: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Score interval of the rate k/n at `confidence`: (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n), p = k/n.
 
-    (0, 1) without any sample. Source: E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference, Journal of the American Statistical Association 22 (1927), 209–212.
+    (0, 1) without any sample. `total` may be the number of a simple random sample that would tell as much. Source: E.
+    B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American Statistical
+    Association 22 (1927), 209–212.
     """
     if total == 0:
         return 0.0, 1.0
@@ -128,3 +129,32 @@ def wilson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[f
     lower = 0.0 if matching == 0 else (centre - margin) / scale
     upper = 1.0 if matching == total else (centre + margin) / scale
     return lower, upper
+
+
+def clopper_pearson(matching: int, total: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Interval of the rate k/n that holds the true one with at least `confidence`, whatever it is.
+
+    The lower bound is the p with P(X ≥ k) = (1 − confidence)/2, the upper one that with P(X ≤ k) = the same, X binomial
+    (n, p). (0, 1) without any sample. It also holds for samples without replacement, where it is wider than needed.
+    Source: C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
+    binomial, Biometrika 26 (1934), 404–413.
+    """
+    tail = (1 - confidence) / 2
+    lower = 0.0 if matching == 0 else _root(lambda p: _at_most(total - matching, total, 1 - p) - tail)
+    upper = 1.0 if matching == total else _root(lambda p: tail - _at_most(matching, total, p))
+    return lower, upper
+
+
+def _at_most(k: int, n: int, p: float) -> float:
+    """P(X ≤ k) for X binomial (n, p), 0 < p < 1."""
+    logs = _log_factorials(n + 1)
+    i = np.arange(k + 1)
+    return float(np.exp(logs[n] - logs[i] - logs[n - i] + i * np.log(p) + (n - i) * np.log1p(-p)).sum())
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return (low + high) / 2

@@ -1,0 +1,1 @@
+"""True rates of a period from labels that were drawn for it."""
