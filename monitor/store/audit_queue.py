@@ -43,6 +43,7 @@ class Kind(StrEnum):
     SILENCE = "silence"
     UNSILENCE = "unsilence"
     LABEL = "label"
+    PLAN = "plan"  # answers were drawn to be labelled for a rate
     ERASURE = "erasure"
     RETENTION = "retention"
     EXPORT = "export"

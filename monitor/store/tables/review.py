@@ -1,9 +1,9 @@
-"""The tables of human labels, and of offers to label."""
+"""The tables of human labels, of offers to label, and of plans that draw answers for a rate."""
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Table, Text
-from sqlalchemy.dialects.postgresql import REAL
+from sqlalchemy import BigInteger, Column, DateTime, Identity, Index, Integer, Table, Text
+from sqlalchemy.dialects.postgresql import JSONB, REAL
 
 from monitor.store.tables.interactions import metadata
 
@@ -40,4 +40,33 @@ review_offer = Table(
     Column("occurred_at", _time, nullable=False),
     Column("offered_to", Text, nullable=False),
     Column("offered_at", _time, nullable=False),
+)
+
+review_plan = Table(
+    "review_plan",
+    metadata,
+    Column("number", BigInteger, Identity(always=True), primary_key=True),
+    Column("app", Text, nullable=False),
+    Column("since", _time, nullable=False),  # the answers of [since, until)
+    Column("until", _time, nullable=False),
+    Column("draw", Text, nullable=False),
+    Column("seed", Text, nullable=False),
+    Column("frame", Text, nullable=False),  # SHA-256 of the answers in the order of the draw
+    Column("answers", BigInteger, nullable=False),
+    Column("parts", JSONB, nullable=False),  # see `monitor.review.rates.plan.Part`
+    Column("made_by", Text, nullable=False),
+    Column("made_at", _time, nullable=False),
+    Index("review_plan_by_period", "app", "since"),
+)
+
+review_plan_item = Table(
+    "review_plan_item",
+    metadata,
+    Column("plan", BigInteger, primary_key=True),
+    Column("place", Integer, primary_key=True),  # from 0, in the order in which they are to be labelled
+    Column("part", Integer, nullable=False),
+    Column("app", Text, nullable=False),
+    Column("interaction_id", Text, nullable=False),
+    Column("occurred_at", _time, nullable=False),
+    Index("review_plan_item_by_interaction", "app", "interaction_id"),
 )
