@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,6 +110,21 @@ def duration(text: str, option: str, *, longest: timedelta | None = None) -> tim
         return parse_duration(text) if longest is None else parse_duration(text, longest=longest)
     except ValueError as error:
         raise WrongSettings(f"{option}: {error}") from None
+
+
+def moment_of(text: str | None, option: str, *, default: datetime) -> datetime:
+    """The time that `option` gives in ISO 8601; UTC without an offset.
+
+    Raises:
+        WrongSettings: `text` is not a time.
+    """
+    if text is None:
+        return default
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise WrongSettings(f"{option}: {text!r} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def plural(number: int, noun: str) -> str:

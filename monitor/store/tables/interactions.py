@@ -37,6 +37,8 @@ LEDGER = (
 )
 # Reasons that the rollup has counted since migration 0006, which says why their columns may be null.
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
+# What to look at first: flagged by the rank (`ALPHA`, as a REAL holds it) or, without one, by the verdict.
+SUSPICIOUS = "(rank < 0.100001 OR (rank IS NULL AND verdict = 'self_generated'))"
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
 metadata = MetaData()
@@ -106,7 +108,14 @@ assessment = Table(
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
     Column("earlier", JSONB),  # the row before that
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
+    Column("rank", REAL),  # in the reference; null: there is none for it
+    Column("reference", Text),  # hash of the frozen reference
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
+    Index(
+        "assessment_suspicious",
+        *("occurred_at", "app", "id"),
+        postgresql_where=text(f"live AND {SUSPICIOUS}"),
+    ),
     Index(
         "assessment_to_browse",  # lists are read from it alone
         *("occurred_at", "app", "id"),
