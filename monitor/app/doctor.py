@@ -99,6 +99,8 @@ def _profile(application: Application) -> str:
 
 def _references(application: Application) -> str:
     profile = application.profile
+    if not schema_state(application.engine).startswith("at "):
+        return "none is frozen yet"
     found = listed(ReferenceStore(application.engine), profile=(profile.hash, profile.embedding_model))
     if not found:
         return "none is frozen: the threshold of the profile decides what is looked at first"

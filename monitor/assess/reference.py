@@ -56,10 +56,12 @@ def is_flagged(rank: float | None) -> bool:
     return rank is not None and rank <= ALPHA + _ROUNDING
 
 
-def rarity(rank: float) -> str:
-    """The rank in words."""
+def rank_words(rank: float | None) -> str:
+    """The rank of an answer in words; None: there is no reference for it."""
+    if rank is None:
+        return "no reference period is frozen for it: the profile alone decides"
     if not is_flagged(rank):
-        return "usual for this app"
+        return f"usual for this app: rank {rank:.2f} of 1"
     of = 1_000 if rank < _RARE_IN_A_THOUSAND else 100
     return f"rarer than {min(int(of * (1 - rank) + of * _ROUNDING), of - 1)} in {of:,} of this app's usual answers"
 

@@ -66,7 +66,8 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     The row of a silence does not say when it was made: its act has the silence's start as `at`.
     """
     acts = [profile_act(dict(row)) for row in connection.execute(select(profile)).mappings()]
-    acts += [frozen_of(dict(row)).act() for row in connection.execute(select(reference)).mappings()]
+    frozen = connection.execute(select(reference)).mappings()
+    acts += [frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen]
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += [silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings()]
     done = select(alert_action).where(alert_action.c.action == "acknowledge").order_by(alert_action.c.id)

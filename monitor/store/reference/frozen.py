@@ -96,15 +96,15 @@ class FrozenReference:
             scores=np.asarray(self.scores, dtype=np.float32),
         )
 
-    def act(self) -> Act:
-        """The act to seal. Its subject is the hash; its body proves the scores by their digest."""
+    def act(self, stored_as: str) -> Act:
+        """The act to seal, with the hash of the row as its subject; its body proves the scores by their digest."""
         facts = {name: value for name, value in self.facts().items() if name not in {"app", "frozen_at", "frozen_by"}}
         return Act(
             kind=Kind.REFERENCE,
             by=self.frozen_by,
             at=self.frozen_at,
             app=self.app,
-            subject=self.hash,
+            subject=stored_as,
             body={**facts, "sha256": self.sha256},
         )
 

@@ -77,7 +77,7 @@ class ReferenceStore:
                 raise WrongSettings(_refusal(period, found))
             connection.execute(insert(reference), [one.row() for one in made])
             for one in made:
-                queue_act(connection, one.act())
+                queue_act(connection, one.act(stored_as=one.hash))
         return Freezing(frozen=made, too_few=too_few)
 
     def scores(self, period: Period, *, topic: str, profile: tuple[str, str]) -> list[float]:

@@ -27,13 +27,14 @@ from monitor.web.base.api_model import (
     masked_throughout,
     metrics,
     probabilities,
+    rounded,
 )
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.disclosure import Clear, record_look, require_unmask
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import AppAndId, Cursor, Limit, Moment, Text
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.interaction.api_assessment import Assessment, assessment
+from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
 
 router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -63,6 +64,8 @@ class InteractionItem(ApiResponse):
     metrics: Metrics
     uncalibrated: bool
     profile: Profile
+    rank: float | None = Field(description=RANK)
+    reference: str | None = Field(description=REFERENCE)
 
 
 class InteractionPage(ApiResponse):
@@ -147,6 +150,10 @@ def read_filters(
         Query(pattern=f"^{_METRIC}$", description="A range such as `sda:0.1..0.5`; either bound may be left out."),
     ] = None,
     labelled: Annotated[Labelled | None, Query(description="Whether people have labelled the answer.")] = None,
+    suspicious: Annotated[
+        bool,
+        Query(description="Only answers to look at first: with a rank up to 0.1, or self-generated without a rank."),
+    ] = False,
     words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
 ) -> Filters:
     """The filters of a list; without times, of the last 24 hours."""
@@ -164,6 +171,7 @@ def read_filters(
         refusal=refusal,
         metric=None if metric is None else _range(metric),
         labelled=labelled,
+        suspicious=suspicious,
         words=words,
     )
 
@@ -289,6 +297,8 @@ def _item(listed: ListedInteraction) -> InteractionItem:
         probabilities=probabilities(values),
         metrics=metrics(values),
         profile=Profile(name=listed.profile_name, hash=listed.profile_hash),
+        rank=rounded(listed.rank),
+        reference=listed.reference,
     )
 
 

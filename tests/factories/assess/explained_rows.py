@@ -56,6 +56,8 @@ ROW: Mapping[str, Any] = {
     "profile_name": "minilm",
     "profile_hash": "0123456789abcdef",
     "rule_verdict": "grounded",
+    "rank": None,
+    "reference": None,
     "p_grounded": 0.9,
     "p_refusal": 0.04,
     "p_self_generated": 0.06,

@@ -163,6 +163,18 @@ def test_a_readable_answer_is_shown_rather_than_a_surer_one_that_is_not():
     assert explain(rows, []).telling[0].id == "q-3"
 
 
+def test_the_rarest_answer_of_an_app_is_shown_rather_than_a_surer_one():
+    sure = Probabilities(grounded=0.0, refusal=0.0, self_generated=1.0)
+    texts = ("It takes ten days, as all know.", "It takes six days, as all know.", "It takes two days, as all know.")
+    rows = [
+        a_row(1, answer=texts[0], probabilities=sure, rank=0.3),
+        a_row(2, answer=texts[1], probabilities=BAD, rank=0.01),
+        a_row(3, answer=texts[2], probabilities=BAD),
+    ]
+    shown = [(its.id, its.rank) for its in explain(rows, []).telling]
+    assert shown == [("q-2", 0.01), ("q-3", None), ("q-1", 0.3)]
+
+
 def test_answers_are_shown_redacted_and_cut():
     row = a_row(1, question="I am jane@mail.example", answer="Card 4111 1111 1111 1111 " + "and so on " * 900)
     (shown,) = explain([row], []).telling
