@@ -94,10 +94,8 @@ def test_what_to_look_at_first_is_rare_for_its_app_or_without_a_rank_self_genera
     writer.write(
         a_batch(
             *(
-                an_assessment(
-                    id=f"q/{n:03}", app="shop & co", verdict=Verdict(verdict), rank=rank, occurred_at=at(-n - 1)
-                )
-                for n, (rank, verdict) in enumerate(ranked.values())
+                an_assessment(id=f"q/{n:03}", app="shop & co", verdict=verdict, rank=rank, occurred_at=at(-n - 1))
+                for n, (rank, verdict) in enumerate(ranked)
             )
         )
     )
