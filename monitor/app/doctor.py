@@ -213,7 +213,7 @@ _CHECKS = (
         name="references",
         run=_references,
         mended_by="run `monitor reference freeze --app APP` for each; `monitor reference list` says which",
-        needs="profile",
+        needs="migrations",
     ),
     _Check(
         name="kafka",

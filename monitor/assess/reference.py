@@ -9,10 +9,10 @@ first. It is no rate: about α of all answers are flagged even if none is bad.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,16 @@ def rank_words(rank: float | None) -> str:
         return f"usual for this app: rank {rank:.2f} of 1"
     of = 1_000 if rank < _RARE_IN_A_THOUSAND else 100
     return f"rarer than {min(int(of * (1 - rank) + of * _ROUNDING), of - 1)} in {of:,} of this app's usual answers"
+
+
+def ranked_in(row: Mapping[str, Any]) -> str:
+    """The rank of a row of `AssessmentQueries.with_assessments` in words, with its reference."""
+    words = rank_words(row["rank"])
+    if row["reference"] is None:
+        return words
+    frozen_at, size = row["reference_frozen_at"], row["reference_size"]
+    known = "" if frozen_at is None else f", {size:,} scores, frozen on {frozen_at:%Y-%m-%d}"
+    return f"{words} (reference {row['reference']}{known})"
 
 
 class References:

@@ -106,7 +106,7 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
         refusal=read("refusal", "Refusal", RefusalCorrectness),
         metric=MetricRange(metric=metric, low=low, high=high) if metric and not low is high is None else None,
         labelled=read("labelled", "Labels", Labelled),
-        suspicious=read("suspicious", "Order of looking", lambda name: _known(name, SUSPICIOUS)) is not None,
+        suspicious=read("suspicious", "Look at first", lambda name: _known(name, SUSPICIOUS)) is not None,
         words=fields.get("words"),
     )
     if since is None and until is None:

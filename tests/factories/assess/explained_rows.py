@@ -58,6 +58,8 @@ ROW: Mapping[str, Any] = {
     "rule_verdict": "grounded",
     "rank": None,
     "reference": None,
+    "reference_frozen_at": None,
+    "reference_size": None,
     "p_grounded": 0.9,
     "p_refusal": 0.04,
     "p_self_generated": 0.06,

@@ -50,7 +50,7 @@ def test_the_page_says_what_and_why(site):
     assert text.count("<h1>") == 1
     assert "the answer says something that no retrieved document supports" in text
     rarity = "Among the answers of its app: rarer than 98 in 100 of this app&#39;s usual answers"
-    assert f"{rarity} (reference <code>89abcdef01234567</code>)." in text
+    assert f"{rarity} (reference 89abcdef01234567)." in text
     assert "Deleted snapshots are kept for 30 days, then purged" in text
     assert text.count("data-sentence") == 2
     assert 'href="/interactions/shop%20%26%20co/q-0">And before?' in text

@@ -315,7 +315,11 @@ def test_the_conclusion_comes_before_the_texts_and_names_the_sentences():
 
 
 def test_a_rank_is_said_in_words():
-    assert "rarer than 98 in 100 of this app's usual answers" in shown(rank=0.02, reference="89abcdef01234567")
+    known = {"reference_frozen_at": NOON, "reference_size": 5_000}
+    text = " ".join(shown(rank=0.02, reference="89abcdef01234567", **known).split())
+    assert (
+        "rarer than 98 in 100 of this app's usual answers (reference 89abcdef01234567, 5,000 scores, frozen on" in text
+    )
 
 
 def test_the_default_view_has_no_arithmetic():
