@@ -55,7 +55,7 @@ class WatchedReferences:
             store = self._store()
             hashes = store.hashes()
             unknown = hashes - self._held.keys()
-            new = {one.hash: one.reference() for one in store.read(unknown)} if unknown else {}
+            new = {name: one.reference(name) for name, one in store.read(unknown).items()} if unknown else {}
             changed = hashes - self._held.keys() - new.keys()
             for name in sorted(changed - self._told):
                 log.error("the reference %s is not what was frozen, and is not used: see `monitor audit verify`", name)

@@ -84,10 +84,10 @@ class FrozenReference:
         digest = self.sha256
         return {**own, "scores": list(self.scores), "sha256": digest, "hash": digest[:HASH_DIGITS]}
 
-    def reference(self) -> Reference:
-        """What ranks are taken in."""
+    def reference(self, stored_as: str) -> Reference:
+        """What ranks are taken in; `stored_as` is its hash, which has been checked."""
         return Reference(
-            hash=self.hash,
+            hash=stored_as,
             app=self.app,
             model=self.model,
             topic=self.topic,

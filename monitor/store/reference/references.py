@@ -93,11 +93,11 @@ class ReferenceStore:
         with bounded(self._engine) as connection:
             return frozenset(connection.scalars(select(_r.hash).where(_in_force())))
 
-    def read(self, hashes: Collection[str]) -> list[FrozenReference]:
-        """The references that are stored under these hashes and still are what was frozen."""
+    def read(self, hashes: Collection[str]) -> dict[str, FrozenReference]:
+        """The references that are stored under these hashes and still are what was frozen, by hash."""
         with bounded(self._engine) as connection:
             rows = connection.execute(select(reference).where(_r.hash.in_(hashes))).mappings()
-            return [one for row in rows if (one := frozen_of(dict(row))).hash == row["hash"]]
+            return {row["hash"]: one for row in rows if (one := frozen_of(dict(row))).hash == row["hash"]}
 
     def every(self, app: str | None = None) -> list[tuple[str, FrozenReference]]:
         """All references with the hash under which each is stored, by app and model, the newest version first."""

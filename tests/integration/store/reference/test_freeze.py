@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.app.reference import later_scores, listed
 from monitor.app.review import label, named
 from monitor.audit.canonical import canonical
 from monitor.core.errors import WrongSettings
@@ -32,7 +33,7 @@ def test_a_reference_holds_the_ascending_scores_of_the_live_answers_of_the_perio
     assert one.scores == tuple(n / 500 for n in range(500))
     assert (one.app, one.answers, one.drawn, one.frozen_by) == ("support-bot", 500, 500, "ann")
     assert (one.profile_hash, one.embedding_model) == ("0123456789abcdef", "hash/64")
-    assert ReferenceStore(engine).read([one.hash]) == [one]
+    assert ReferenceStore(engine).read([one.hash]) == {one.hash: one}
     content = json.loads(json.dumps(one.content()))
     assert one.sha256 == hashlib.sha256(canonical(content)).hexdigest()
     assert one.sha256.startswith(one.hash)
@@ -121,7 +122,7 @@ def test_a_changed_reference_is_found_and_not_used(writer, engine, rows, change,
     rows(change)
     (sentence,) = (sentence for sentence in findings() if one.hash in sentence)
     assert problem in sentence
-    assert ReferenceStore(engine).read([one.hash]) == []
+    assert ReferenceStore(engine).read([one.hash]) == {}
 
 
 def test_the_rank_is_stored_and_sealed_with_the_assessment(writer, rows):
@@ -134,3 +135,32 @@ def test_the_rank_is_stored_and_sealed_with_the_assessment(writer, rows):
     sealed = {id_: json.loads(text.splitlines()[1]) for id_, text in bodies.items()}
     assert (sealed["with"]["rank"], sealed["with"]["reference"]) == (0.01996008, "aa")
     assert not {"rank", "reference"} & sealed["without"].keys()
+
+
+def test_the_state_of_each_reference_is_listed(writer, engine, rows):
+    write(writer, *usual(500, model="large"), *usual(500, first=500, model="small"))
+    store = ReferenceStore(engine)
+    froze(engine)
+    froze(engine, replace(WEEK, model="small"))
+
+    def states(**profile):
+        found = listed(store, "support-bot", **profile)
+        return {(one.frozen.model, one.frozen.version): one.state.value for one in found}
+
+    assert states() == {("large", 1): "in force", ("small", 2): "in force", ("small", 1): "replaced"}
+    assert set(states(profile=("ff", "hash/64")).values()) == {"other profile", "replaced"}
+    write(writer, scored(0.1, id="newest", occurred_at=NOON, embedding_model="other/3"))
+    assert states()["large", 1] == "other profile"
+    rows("UPDATE reference SET scores[9] = 0.5 WHERE model = 'large'")
+    assert states()["large", 1] == "changed"
+
+
+def test_a_later_period_is_compared_with_a_reference(writer, engine):
+    write(writer, *usual(500, tags={"topic": "billing"}))
+    later = replace(WEEK, since=NOON, until=NOON + timedelta(days=1))
+    write(writer, *usual(600, first=600, occurred_at=NOON, tags={"topic": "billing"}), *usual(9, app="other"))
+    store = ReferenceStore(engine)
+    whole, billing = froze(engine).frozen
+    assert len(later_scores(store, whole, later)) == len(later_scores(store, billing, later)) == 600
+    with pytest.raises(WrongSettings, match=r"a comparison needs 500 answers, and .* there are 0 under"):
+        later_scores(store, replace(whole, topic="other"), later)
