@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from rich.table import Table
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, actor, literal, moment_of, plural, print_json
 from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,6 +43,10 @@ def freeze(
     model: Annotated[
         str | None, typer.Option(help="Only answers by this model; default: a reference for each model.")
     ] = None,
+    highest: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Freeze nothing; list the N highest scores, to be labelled first."),
+    ] = None,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Who freezes; default: your login.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,9 +59,13 @@ def freeze(
 
     who = actor(by)
     with opened() as application:
-        now = application.now()
+        now, store = application.now(), ReferenceStore(application.engine)
         period = _period(app_name, start, end, model, now=now)
-        done = ReferenceStore(application.engine).freeze(period, by=who, now=now)
+        if highest is not None:
+            found = [{"app": app_name, "id": one.id, "score": one.score} for one in store.highest(period, highest)]
+            _print_highest(found, as_json=as_json)
+            return
+        done = store.freeze(period, by=who, now=now)
     if as_json:
         print_json(
             {
@@ -172,6 +182,16 @@ def compare_(
         print_json({"earlier": earlier.hash, "later": name, **_comparison_json(compared)})
         return
     _print_comparison(earlier.hash, name, compared)
+
+
+def _print_highest(found: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    for one in found:
+        name = shlex.quote(f"{one['app']}/{one['id']}")
+        typer.echo(f"{one['score']:.3f}  {readable(name)}")
+    typer.echo("read each with `monitor explain ID`, label it with `monitor review label APP/ID LABEL`, then freeze")
 
 
 def _period(app: str, start: str | None, end: str | None, model: str | None, *, now: datetime) -> Period:

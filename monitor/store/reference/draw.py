@@ -33,8 +33,8 @@ _DRAW = """
     ), pool AS MATERIALIZED (
         SELECT * FROM period ORDER BY place, id LIMIT :most
     )
-    SELECT coalesce(i.model, '') AS model, coalesce(i.tags ->> 'topic', '') AS topic, p.occurred_at, a.profile_hash,
-        a.embedding_model, a.p_self_generated AS score,
+    SELECT p.id, coalesce(i.model, '') AS model, coalesce(i.tags ->> 'topic', '') AS topic, p.occurred_at,
+        a.profile_hash, a.embedding_model, a.p_self_generated AS score,
         md5(CASE WHEN :erased = ANY (i.marks) THEN i.id ELSE concat(i.question, E'\\x01', i.answer) END) AS wording,
         EXISTS (
             SELECT FROM review r
@@ -70,6 +70,7 @@ class Period:
 class DrawnAnswer(NamedTuple):
     """An answer of the draw. `bad`: a person's newest label of it is *self-generated*."""
 
+    id: str
     model: str
     topic: str
     occurred_at: datetime

@@ -80,6 +80,13 @@ class ReferenceStore:
                 queue_act(connection, one.act(stored_as=one.hash))
         return Freezing(frozen=made, too_few=too_few)
 
+    def highest(self, period: Period, most: int) -> list[DrawnAnswer]:
+        """The answers that would be frozen with the highest scores, the highest first: people should read them."""
+        kept: list[DrawnAnswer] = []
+        for _, answers in _by(draw(self._engine, period).drawn, "model"):
+            kept += usual(answers, profile_of(answers)).kept[:MOST_SCORES]
+        return sorted(kept, key=attrgetter("score"), reverse=True)[:most]
+
     def scores(self, period: Period, *, topic: str, profile: tuple[str, str]) -> list[float]:
         """The ascending scores of a period under a profile, of one topic ('': all), drawn as for a reference.
 

@@ -43,6 +43,12 @@ def test_from_the_refusal_to_the_rank_of_a_later_answer(bot, event):
     assert " has 1." in ended.stderr
 
     assert bot.run("replay", "-", stdin=numbered.encode()).returncode == 0
+    highest = bot.json("reference", "freeze", "--app", "support-bot", "--highest", "3")
+    assert [one["score"] for one in highest] == sorted((one["score"] for one in highest), reverse=True)
+    assert bot.json("reference", "list") == []
+    name = f"{highest[0]['app']}/{highest[0]['id']}"
+    assert name in bot.run("reference", "freeze", "--app", "support-bot", "--highest", "1").stdout
+    assert bot.run("review", "label", name, "grounded").returncode == 0
     (frozen,) = bot.json("reference", "freeze", "--app", "support-bot", "--by", "ann")["frozen"]
     assert (frozen["size"], frozen["version"], frozen["state"], frozen["frozen_by"]) == (500, 1, "in force", "ann")
 
