@@ -1,7 +1,7 @@
 """Frozen references of usual scores, and each answer's rank in one.
 
 Two columns without a default, so no row is rewritten; the release before leaves them empty. Building the index reads
-every assessment once and keeps writers out meanwhile, some 2 s for each million; they try again until then.
+every assessment once and keeps writers out meanwhile, about half a second for each million; they try again until then.
 """
 
 from __future__ import annotations

@@ -77,9 +77,9 @@ def freeze(
         )
         return
     for one in done.frozen:
-        typer.echo(f"{one.hash}  {literal(_source(one))}, version {one.version}: {_size(one)}")
+        typer.echo(f"{one.hash}  {readable(_source(one))}, version {one.version}: {_size(one)}")
     for name, number in done.too_few.items():
-        typer.echo(f"{literal(name) or 'answers without a model'}: only {plural(number, 'answer')}, nothing frozen")
+        typer.echo(f"{readable(name) or 'answers without a model'}: only {plural(number, 'answer')}, nothing frozen")
     typer.echo("answers assessed from now on get their ranks in it; running processes notice it within 30 s")
 
 
@@ -112,7 +112,9 @@ def list_(
         table.add_row(one.hash, *names, str(of.version), f"{len(of.scores):,}", _days(of.since, of.until), one.state)
     Console().print(table)
     for name in sorted({one.frozen.app for one in found if one.state is State.OTHER_PROFILE}):
-        typer.echo(f"{literal(name)}: its answers have another profile now: `monitor reference freeze` again", err=True)
+        typer.echo(
+            f"{readable(name)}: answers have another profile now: `monitor reference freeze` again", err=True
+        )
     if any(one.state is State.CHANGED for one in found):
         typer.echo("changed: not what was frozen, and not used; see `monitor audit verify`", err=True)
 
