@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import actor, print_json
+from monitor.cli.terminal import actor, point_in_time, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -90,7 +90,8 @@ def export(
 
     with opened() as application:
         now, who, key = application.now(), actor(by), application.auditing.key.verifier_key
-        since, until = _time(start, default=_FIRST_TIME), _time(end, default=now + timedelta(days=1))
+        since = _FIRST_TIME if start is None else point_in_time(start, "--from")
+        until = now + timedelta(days=1) if end is None else point_in_time(end, "--to")
         proofs = Proofs(application.engine)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
         kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
@@ -172,13 +173,3 @@ def _spellings(name: str, app: str | None) -> Iterator[tuple[str, str | None]]:
         for place, letter in enumerate(name):
             if letter == "/" and 0 < place < len(name) - 1:
                 yield name[place + 1 :], name[:place]
-
-
-def _time(text: str | None, *, default: datetime) -> datetime:
-    if text is None:
-        return default
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise WrongSettings(f"{text!r} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
