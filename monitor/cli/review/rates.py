@@ -38,9 +38,9 @@ def rates(
 
     Without a period: that of each app's newest plan of labels, or the last seven days.
     """
-    from monitor.app.rates import rates as known_rates
     from monitor.cli.review.tables import rates_table
     from monitor.review.rates.presentation import period_words, rates_json, remarks
+    from monitor.store.review.rates import known_rates
 
     period = None if start is None and end is None else _period(start, end)
     with opened() as application:
@@ -76,11 +76,12 @@ def review_plan(
 
     Without a period: the last seven days, up to now.
     """
-    from monitor.app.rates import SPAN, make_plan
+    from monitor.app.rates import make_plan
     from monitor.app.wiring.models import sampling
     from monitor.review.rates.period import Period
     from monitor.review.rates.plan import FEWEST, Draw
     from monitor.review.rates.presentation import METHODS, next_steps, period_words, plan_json
+    from monitor.store.review.rates import SPAN
 
     who = actor(by)
     with opened() as application:

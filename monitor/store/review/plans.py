@@ -24,6 +24,7 @@ from monitor.store.tables.review import review_plan, review_plan_item
 
 OPEN_FOR = timedelta(days=28)  # so long the answers of a plan are offered
 _PAGE = 200
+_MOST = 12  # periods in a chart
 TIMEOUT_MS = 120_000  # of a statement that draws; a million answers take a few seconds
 _plan, _item = review_plan.c, review_plan_item.c
 # The newest label of every person for each item of the plan, and whether its answer can still be read.
@@ -137,6 +138,15 @@ class Plans:
                 _plan_of(dict(row), _items(connection, row["number"])) for row in connection.execute(query).mappings()
             ]
         return [(plan, self.labels(plan)) for plan in plans]
+
+    def within(self, app: str, start: datetime, end: datetime) -> list[Plan]:
+        """The newest plan of each of the app's periods that overlap [start, end), at most `_MOST`, the latest first."""
+        newest = select(func.max(_plan.number)).where(_plan.app == app, _plan.since < end, _plan.until > start)
+        newest = newest.group_by(_plan.since, _plan.until)
+        query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.until.desc()).limit(_MOST)
+        with retriable(), self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+            return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
 
     def offers(self, app: str | None, *, by: str, count: int, now: datetime) -> list[Offer]:
         """At most `count` answers of open plans that `by` is to label next; without those that are erased."""

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import text
 
-from monitor.app.rates import make_plan, rates
+from monitor.app.rates import make_plan
 from monitor.assess.judge.sampling import chance
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Probabilities
@@ -19,6 +19,7 @@ from monitor.review.rates.presentation import interval, progress, rates_json, re
 from monitor.review.rates.strata import sizes
 from monitor.store.audit.acts import act_body
 from monitor.store.audit.checks.cross import acts_against_rows
+from monitor.store.review.rates import known_rates
 from tests.factories.answers import NOON, an_assessment
 from tests.integration.app.review.test_draw import JUDGED
 from tests.rig.store.keys import QUEUE_KEY
@@ -54,7 +55,7 @@ def a_plan(application, **over):
 
 
 def known(application, period=None):
-    (found,) = rates(application.plans, application.overview, "support-bot", period, application.now())
+    (found,) = known_rates(application.plans, application.overview, "support-bot", period, application.now())
     return found
 
 

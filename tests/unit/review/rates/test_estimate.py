@@ -2,51 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from monitor.core.model import Verdict
 from monitor.core.proportions import clopper_pearson
 from monitor.review.rates.estimate import rate, tallies
-from monitor.review.rates.plan import Draw, Item, Part, Plan, turns, way
+from monitor.review.rates.plan import Draw, Part, Plan, turns, way
 from monitor.review.rates.queue import open_items
+from tests.factories.review.plans import a_plan, at_random, said
 
 G, R, S = Verdict.GROUNDED, Verdict.REFUSAL, Verdict.SELF_GENERATED
-AT = datetime(2026, 3, 2, tzinfo=UTC)
-
-
-def a_plan(draw, parts, drawn):
-    """A plan whose items are of these parts, in this order; their ids are their places."""
-    items = [Item(place=n, part=part, app="bot", id=str(n), occurred_at=AT) for n, part in enumerate(drawn)]
-    return Plan(
-        number=1,
-        app="bot",
-        since=AT,
-        until=AT,
-        draw=draw,
-        seed="s",
-        frame="f",
-        answers=sum({p.stratum: p.answers for p in parts}.values()),
-        parts=parts,
-        items=items,
-        made_by="ann",
-        made_at=AT,
-    )
-
-
-def at_random(number):
-    return a_plan(Draw.RANDOM, [Part(stratum=0, answers=1_000, lowest=0.0)], [0] * number)
-
-
-def said(*given):
-    """The labels of the items 0, 1, …: each a verdict, or what several people say; None: nothing yet."""
-    as_given = {
-        str(n): {"ann": one} if isinstance(one, Verdict) else dict(zip("abc", one, strict=False))
-        for n, one in enumerate(given)
-        if one is not None
-    }
-    return {("bot", id_): people for id_, people in as_given.items()}
 
 
 def test_at_random_it_is_the_share_with_the_interval_of_clopper_and_pearson():

@@ -1,0 +1,57 @@
+"""Reads what is known of true rates: the counts of a period, and the labels of its plan."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from monitor.core.verdict_counts import Verdicts
+from monitor.review.rates.estimate import CLASSES, rate
+from monitor.review.rates.period import Period, PeriodRates
+from monitor.review.rates.plan import Plan
+from monitor.store.interaction.overview import OverviewStore
+from monitor.store.review.plans import Plans
+
+SPAN = timedelta(days=7)  # of an app without a plan
+
+
+def known_rates(
+    plans: Plans, overview: OverviewStore, app: str | None, period: Period | None, now: datetime
+) -> list[PeriodRates]:
+    """The rates of the app, or of every app with answers in the period.
+
+    Without a period it is that of the app's newest plan, or the last `SPAN` where an app has no plan.
+
+    Raises:
+        Retriable: the database is out of reach.
+    """
+    wanted = period or Period.last(SPAN, now)
+    counted = overview.totals(wanted.since, wanted.until)
+    apps = [app] if app is not None else sorted(counted)
+    found = []
+    for name in apps:
+        plan = plans.newest(name) if period is None else plans.newest(name, period.since, period.until)
+        if plan is None:
+            counts = counted.get(name, Verdicts())
+            others = [Period(since=since, until=until) for since, until in plans.periods(name)]
+            found.append(PeriodRates(app=name, period=wanted, counts=counts, rates={}, others=others))
+        else:
+            found.append(planned_rates(plans, overview, plan))
+    return found
+
+
+def planned_rates(plans: Plans, overview: OverviewStore, plan: Plan) -> PeriodRates:
+    """The rates of a plan's period.
+
+    Raises:
+        Retriable: the database is out of reach.
+    """
+    labels = plans.labels(plan)
+    return PeriodRates(
+        app=plan.app,
+        period=Period(since=plan.since, until=plan.until),
+        counts=overview.totals(plan.since, plan.until, app=plan.app).get(plan.app, Verdicts()),
+        plan=plan,
+        rates={class_: rate(plan, labels, class_) for class_ in CLASSES},
+        once=sum(len(given) == 1 and next(iter(given.values())).negative for given in labels.values()),
+        gone=plans.gone(plan),
+    )
