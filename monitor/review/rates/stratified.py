@@ -52,7 +52,8 @@ def interval(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> tuple
 
         p̃_h = 2x_h / (n_h + μW_h + √((n_h + μW_h)² − 4μW_h·x_h)),
 
-    and θ falls as μ rises, so each bound is found by bisection on μ. n_h is `effective`: it allows for a stratum of
+    and θ falls as μ rises, so the lower bound is found by bisection on μ, and the upper one as the lower bound of the
+    other labels. n_h is `effective`: it allows for a stratum of
     which much is labelled. γ is the skewness of θ̂: where few labels are positive they scatter further up than down, so
     without it the lower bound, on which alarms rest, would be too high in 3 to 5 of 100 draws, not in 2.5. One large
     stratum with few positive labels gives Wilson's upper bound, and a lower one slightly below his. A stratum without
@@ -62,46 +63,40 @@ def interval(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> tuple
     analysis of two rates, Statistics in Medicine 4 (1985), 213–226; the term with γ is the first of E. A. Cornish and
     R. A. Fisher, Moments and cumulants in the specification of distributions (1938).
     """
-    total = sum(s.answers for s in strata)
-    if not total:
-        return 0.0, 1.0
-    unknown = sum(s.answers for s in strata if not s.labels) / total
-    fixed = sum(s.answers * s.positive / s.labels for s in strata if s.labels == s.answers > 0) / total
-    open_ = [s for s in strata if 0 < s.labels < s.answers]
-    known = fixed + sum(s.answers * s.positive / s.labels for s in open_) / total
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    if not open_:
-        return known, known + unknown
+    others = [Stratum(answers=s.answers, labels=s.labels, positive=s.labels - s.positive) for s in strata]
+    return _lower(strata, z), 1 - _lower(others, z)
 
-    def under(mu: float) -> tuple[float, float, float]:
-        """θ, V and γ under the multiplier."""
+
+def _lower(strata: Sequence[Stratum], z: float) -> float:
+    """The lower bound; where nothing is labelled, there might be no positive answer."""
+    total = sum(s.answers for s in strata)
+    fixed = (
+        sum(s.answers * s.positive / s.labels for s in strata if s.labels == s.answers > 0) / total if total else 0.0
+    )
+    open_ = [(s, s.answers / total) for s in strata if 0 < s.labels < s.answers]
+    estimated = fixed + sum(weight * s.positive / s.labels for s, weight in open_)
+
+    def contradicted(mu: float) -> bool:
         rate, variance, third = fixed, 0.0, 0.0
-        for s in open_:
-            weight = s.answers / total
+        for s, weight in open_:
             p = _constrained(s, mu * weight)
             rate += weight * p
             variance += weight**2 * p * (1 - p) / s.effective
             third += weight**3 * p * (1 - p) * (1 - 2 * p) / s.effective**2 * s.asymmetry
-        return rate, variance, third / variance**1.5 if variance > 0 else 0.0
+        skewness = third / variance**1.5 if variance > 0 else 0.0
+        return estimated - rate > (z + (z * z - 1) / 6 * max(skewness, 0.0)) * sqrt(variance)
 
-    def bound(sign: int) -> float:
-        def contradicted(size: float) -> bool:
-            rate, variance, skewness = under(sign * size)
-            return sign * (known - rate) > (z + (z * z - 1) / 6 * max(sign * skewness, 0.0)) * sqrt(variance)
-
-        return under(sign * _last_not(contradicted))[0]
-
-    return max(bound(1), 0.0), min(bound(-1) + unknown, 1.0)
+    mu = _last_not(contradicted)
+    return fixed + sum(weight * _constrained(s, mu * weight) for s, weight in open_)
 
 
 def _constrained(stratum: Stratum, pull: float) -> float:
-    """The rate p̃ of a stratum under the pull μ·W_h; see `interval`."""
+    """The rate p̃ of a stratum under the pull μ·W_h ≥ 0; see `interval`."""
     n = stratum.effective
     x = stratum.positive / stratum.labels * n
     sum_ = n + pull
-    root = sqrt(max(sum_ * sum_ - 4 * pull * x, 0.0))
-    rate = 2 * x / (sum_ + root) if sum_ > 0 else (sum_ - root) / (2 * pull)
-    return min(max(rate, 0.0), 1.0)
+    return min(2 * x / (sum_ + sqrt(max(sum_ * sum_ - 4 * pull * x, 0.0))), 1.0)
 
 
 def _last_not(true_beyond: Callable[[float], bool]) -> float:

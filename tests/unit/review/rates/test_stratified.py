@@ -124,3 +124,10 @@ def test_it_holds_the_true_rate_in_about_95_of_100_draws():
 
 def _hypergeometric(x, labels, bad, answers):
     return comb(bad, x) * comb(answers - bad, labels - x) / comb(answers, labels)
+
+
+@given(STRATA)
+def test_what_is_said_of_bad_answers_says_the_same_of_good_ones(strata):
+    good = [stratum(s.labels - s.positive, s.labels, s.answers) for s in strata]
+    (lower, upper), (lower_good, upper_good) = interval(strata), interval(good)
+    assert (lower_good, upper_good) == pytest.approx((1 - upper, 1 - lower), abs=1e-6)
