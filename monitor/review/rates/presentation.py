@@ -110,7 +110,7 @@ def remarks(known: PeriodRates) -> Iterator[str]:
             periods = "; ".join(period_words(period) for period in known.others[:3])
             yield f"there are labels for other periods, and they say nothing about this one: {periods}"
         if known.counts.total:
-            yield f"the true rate is not known: draw answers to label with {plan_command(known.app, known.period)}"
+            yield f"the true rate is not known; draw answers to label: {plan_command(known.app, known.period)}"
         return
     rate = known.rates["self_generated"]
     yield f"plan {plan.number} of {moment(plan.made_at)}: {METHODS[plan.draw]}; seed {plan.seed}"
