@@ -14,10 +14,10 @@ _HALVINGS = 60  # of the interval that holds a bound: far below the precision of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """`positive` of `labels` drawn at random from `answers`; a label that people dispute may count as a half."""
+    """`positive` of `labels` drawn at random from `answers`; neither need be whole, as a disputed label is a half."""
 
     answers: int
-    labels: int
+    labels: float
     positive: float
 
     @property
@@ -53,11 +53,11 @@ def interval(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> tuple
         p̃_h = 2x_h / (n_h + μW_h + √((n_h + μW_h)² − 4μW_h·x_h)),
 
     and θ falls as μ rises, so the lower bound is found by bisection on μ, and the upper one as the lower bound of the
-    other labels. n_h is `effective`: it allows for a stratum of
-    which much is labelled. γ is the skewness of θ̂: where few labels are positive they scatter further up than down, so
-    without it the lower bound, on which alarms rest, would be too high in 3 to 5 of 100 draws, not in 2.5. One large
-    stratum with few positive labels gives Wilson's upper bound, and a lower one slightly below his. A stratum without
-    labels may have any rate, and widens the interval by its whole weight; without any label it is (0, 1).
+    other labels. n_h is `effective`: it allows for a stratum of which much is labelled. γ is the skewness of θ̂: where
+    few labels are positive they scatter further up than down, so without it the lower bound, on which alarms rest,
+    would be too high in 3 to 5 of 100 draws, not in 2.5. One large stratum with few positive labels gives Wilson's
+    upper bound, and a lower one slightly below his. A stratum without labels may have any rate, and widens the interval
+    by its whole weight; without any label it is (0, 1).
 
     Sources: score intervals in the manner of E. B. Wilson (1927) and of O. Miettinen and M. Nurminen, Comparative
     analysis of two rates, Statistics in Medicine 4 (1985), 213–226; the term with γ is the first of E. A. Cornish and
