@@ -44,7 +44,7 @@ def rates(
 
     period = None if start is None and end is None else _period(start, end)
     with opened() as application:
-        found = known_rates(application.plans, application.overview, app_name, period, application.now())
+        found = known_rates(application.engine, application.overview, app_name, period, application.now())
     if as_json:
         print_json([line for known in found for line in rates_json(known)])
         return

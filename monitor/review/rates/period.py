@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from monitor.core.errors import WrongSettings
@@ -54,6 +54,7 @@ class PeriodRates:
     rates: Mapping[str, Rate]
     once: int = 0  # items with a negative label by one person only
     gone: int = 0
+    thumbs: Mapping[str, int] = field(default_factory=dict)  # of end users, `up` and `down`
     others: Sequence[Period] = ()
 
     def flagged(self, class_: str) -> float | None:

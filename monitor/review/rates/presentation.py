@@ -35,6 +35,7 @@ def rates_json(known: PeriodRates) -> list[dict[str, Any]]:
             "seed": None if plan is None else plan.seed,
             "plan": None if plan is None else plan.number,
             "items": 0 if plan is None else len(plan.items),
+            "feedback": {thumb: known.thumbs.get(thumb, 0) for thumb in ("up", "down")},
         }
         for class_ in CLASSES
     ]
@@ -104,6 +105,13 @@ def _options(period: Period) -> str:
 
 def remarks(known: PeriodRates) -> Iterator[str]:
     """Yields how the rates came about, what they cannot know, and what to do next."""
+    yield from _of_labels(known)
+    up, down = (known.thumbs.get(thumb, 0) for thumb in ("up", "down"))
+    if up + down:
+        yield f"{down} of {up + down} thumbs of end users point down; who presses them is no sample, so this is no rate"
+
+
+def _of_labels(known: PeriodRates) -> Iterator[str]:
     plan = known.plan
     if plan is None:
         if known.others:

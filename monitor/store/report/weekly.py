@@ -129,7 +129,7 @@ class WeeklyFacts:
                 coverage=coverage(connection, self._engine, values),
                 opinions=tuple(opinions),
                 unlabelled=unlabelled,
-                rates=None if plan is None else planned_rates(self._plans, self._overview, plan),
+                rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
             )
 
     @contextmanager

@@ -23,6 +23,13 @@ from monitor.web.base.problem import problems
 router = APIRouter(tags=["labels"])
 
 
+class Thumbs(ApiResponse):
+    """What end users said of answers of the period: no sample, and no part of any rate."""
+
+    up: int
+    down: int
+
+
 class TrueRate(ApiResponse):
     """The flagged share and the true rate of one class of answers of an app in a period; null where it is not known."""
 
@@ -42,6 +49,7 @@ class TrueRate(ApiResponse):
     seed: str | None
     plan: int | None
     items: int = Field(description="answers that were drawn")
+    feedback: Thumbs
 
 
 @router.get(
@@ -69,5 +77,5 @@ def rates(
         raise HTTPException(HTTPStatus.BAD_REQUEST, str(error).replace("--", "")) from None
     if (start is None) != (end is None):
         raise HTTPException(HTTPStatus.BAD_REQUEST, "give both from and to, or neither")
-    found = known_rates(application.plans, application.overview, app, period, application.now())
+    found = known_rates(application.engine, application.overview, app, period, application.now())
     return [line for known in found for line in rates_json(known)]

@@ -55,7 +55,7 @@ def a_plan(application, **over):
 
 
 def known(application, period=None):
-    (found,) = known_rates(application.plans, application.overview, "support-bot", period, application.now())
+    (found,) = known_rates(application.engine, application.overview, "support-bot", period, application.now())
     return found
 
 
