@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import getpass
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TextIO
-
-from pydantic import BaseModel, Field, ValidationError
 
 from monitor.core.assessment_json import encode, storable
 from monitor.core.errors import WrongSettings
@@ -20,6 +18,7 @@ from monitor.review.export import labelled_json
 from monitor.review.label import Drawn, Label, consensus
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.review.labels import Reviews
+from monitor.store.review.plans import Plans
 
 MOST_NAMED = 10  # mistakes in one call
 MAX_PERSON_CHARS = 200
@@ -103,49 +102,9 @@ def named(name: str, label: Verdict, *, by: str, note: str | None) -> Wish:
     return Wish(name=name, spellings=spellings, label=label, by=by, note=note)
 
 
-class _Line(BaseModel):
-    """A label in a file; other fields, such as those of an export, are ignored."""
-
-    app: str = Field(min_length=1)
-    id: str = Field(min_length=1)
-    label: Verdict
-    by: str | None = Field(None, min_length=1, max_length=MAX_PERSON_CHARS)
-    note: str | None = Field(None, max_length=MAX_NOTE_CHARS)
-
-
-def listed(lines: Iterable[str], *, by: str, note: str | None) -> list[Wish]:
-    """Reads JSON lines `{app, id, label}`; `by` and `note` are the defaults for lines without them.
-
-    Raises:
-        WrongSettings: lines have another form; the message names the first ones.
-    """
-    wishes, faults = list[Wish](), list[str]()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            parsed = _Line.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            where = ".".join(map(str, first["loc"])) or "$"
-            faults.append(f"line {number}: {where}: {first['msg']}")
-            continue
-        app, id_ = storable(parsed.app), storable(parsed.id)
-        wishes.append(
-            Wish(
-                name=f"{app}/{id_}",
-                spellings=((app, id_),),
-                label=parsed.label,
-                by=storable(parsed.by or by),
-                note=parsed.note or note,
-            )
-        )
-    _refuse(faults)
-    return wishes
-
-
 def offers(
     reviews: Reviews,
+    plans: Plans,
     *,
     app: str | None,
     span: timedelta,
@@ -155,11 +114,16 @@ def offers(
     second_opinion: bool,
     now: datetime,
 ) -> list[Offer]:
-    """The answers of the last `span` to label next; an offer is stored by `save_offer` only."""
+    """The answers to label next: of open plans, then of the last `span`; an offer is stored by `save_offer` only."""
+    planned = [] if random_only or second_opinion else plans.offers(app, by=by, count=count, now=now)
+    if len(planned) >= count:
+        return planned
     candidates = reviews.candidates(now - span, now, app=app, labelled_only=second_opinion)
     if second_opinion:
         return second_opinions(candidates, count, by=by)
-    return draw(candidates, count, random_only=random_only)
+    taken = {(offer.candidate.app, offer.candidate.id) for offer in planned}
+    rest = [candidate for candidate in candidates if (candidate.app, candidate.id) not in taken]
+    return planned + draw(rest, count - len(planned), random_only=random_only)
 
 
 def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelled:
@@ -185,7 +149,7 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
             faults.append(f"{wish.name}: is ambiguous; give app and id in a line of --file")
         else:
             faults.append(f"{wish.name}: is stored but not assessed yet; see `monitor pending`")
-    _refuse(faults)
+    refuse(faults)
     stored = reviews.keep(labels, now)
     at_random = sum(given.standing.drawn is Drawn.RANDOM for given in labels)
     return Labelled(stored=stored, unchanged=len(labels) - stored, at_random=at_random)
@@ -230,7 +194,8 @@ def live_row(queries: AssessmentQueries, offer: Offer) -> Mapping[str, Any] | No
     return next((row for row in rows if row["live"]), None)
 
 
-def _refuse(faults: Sequence[str]) -> None:
+def refuse(faults: Sequence[str]) -> None:
+    """Raises `WrongSettings` that names the first faults, if there are any."""
     if faults:
         more = [f"and {len(faults) - MOST_NAMED} more"] if len(faults) > MOST_NAMED else []
         raise WrongSettings("nothing was labelled:\n  " + "\n  ".join([*faults[:MOST_NAMED], *more]))

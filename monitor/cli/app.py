@@ -25,6 +25,7 @@ from monitor.cli.report import report_app
 from monitor.cli.review.calibrate import calibrate, profiles
 from monitor.cli.review.commands import review_app
 from monitor.cli.review.evaluate import evaluate
+from monitor.cli.review.rates import rates
 from monitor.cli.run import consume, run, serve
 from monitor.cli.tokens import tokens_app
 
@@ -37,7 +38,7 @@ app = typer.Typer(
 _COMMANDS = {
     "Assess answers": (run, consume, replay, demo),
     "Look at answers and alerts": (serve, explain, ledger),
-    "Measure and improve verdicts": (evaluate, calibrate, profiles),
+    "Measure and improve verdicts": (rates, evaluate, calibrate, profiles),
     "Operate": (doctor, migrate, settings, retention, erase),
 }
 _GROUPS = {

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, literal, moment_of, plural, print_json
+from monitor.cli.terminal import AsJson, actor, literal, plural, point_in_time, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -112,9 +112,7 @@ def list_(
         table.add_row(one.hash, *names, str(of.version), f"{len(of.scores):,}", _days(of.since, of.until), one.state)
     Console().print(table)
     for name in sorted({one.frozen.app for one in found if one.state is State.OTHER_PROFILE}):
-        typer.echo(
-            f"{readable(name)}: answers have another profile now: `monitor reference freeze` again", err=True
-        )
+        typer.echo(f"{readable(name)}: answers have another profile now: `monitor reference freeze` again", err=True)
     if any(one.state is State.CHANGED for one in found):
         typer.echo("changed: not what was frozen, and not used; see `monitor audit verify`", err=True)
 
@@ -204,8 +202,8 @@ def _period(app: str, start: str | None, end: str | None, model: str | None, *, 
     """
     from monitor.store.reference.draw import Period
 
-    until = moment_of(end, "--to", default=now)
-    since = moment_of(start, "--from", default=until - USUAL_SPAN)
+    until = now if end is None else point_in_time(end, "--to")
+    since = until - USUAL_SPAN if start is None else point_in_time(start, "--from")
     if since >= until:
         raise WrongSettings(f"--from {since:%Y-%m-%d %H:%M} is not before --to {until:%Y-%m-%d %H:%M}")
     return Period(app=app, since=since, until=until, model=model)

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 from rich.console import Console
@@ -112,19 +113,33 @@ def duration(text: str, option: str, *, longest: timedelta | None = None) -> tim
         raise WrongSettings(f"{option}: {error}") from None
 
 
-def moment_of(text: str | None, option: str, *, default: datetime) -> datetime:
-    """The time that `option` gives in ISO 8601; UTC without an offset.
+def point_in_time(text: str, option: str) -> datetime:
+    """The time that `option` gives, in UTC where it names no zone.
 
     Raises:
         WrongSettings: `text` is not a time.
     """
-    if text is None:
-        return default
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise WrongSettings(f"{option}: {text!r} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+@contextmanager
+def text_of(path: Path) -> Iterator[TextIO]:
+    """Yields the file, open for reading.
+
+    Raises:
+        WrongSettings: it cannot be read, or is not UTF-8.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            yield lines
+    except OSError as error:
+        raise WrongSettings(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise WrongSettings(f"{path}: is not UTF-8") from None
 
 
 def plural(number: int, noun: str) -> str:

@@ -155,6 +155,15 @@ class Interaction:
     usage: TokenUsage | None = None
     marks: frozenset[Mark] = frozenset()
     position: Position | None = None  # of the message that carried it
+    feedback: tuple[Feedback, ...] = ()  # on this and earlier interactions of the app, kept apart from all else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """What an end user said of the answer of the interaction `id`: `thumb` is `up` or `down`."""
+
+    id: str
+    thumb: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.readiness = health.Readiness(application.queries.ping)
     app.state.jobs = Jobs(application.now)
     app.state.rules = ConfiguredRules(application)
-    app.state.candidates = CandidateCache(application.reviews)
+    app.state.candidates = CandidateCache(application.reviews, application.plans)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()
     for router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):

@@ -25,6 +25,7 @@ from monitor.web.report import api as report_api
 from monitor.web.report import page as report_page
 from monitor.web.review import api as label_api
 from monitor.web.review import api_profiles as profile_api
+from monitor.web.review import api_rates as rates_api
 from monitor.web.review import page as review_page
 from monitor.web.review import profiles_page as profile_page
 
@@ -55,6 +56,7 @@ for operations in (
     interaction_api,
     export_api,
     label_api,
+    rates_api,
     alert_api,
     silence_api,
     profile_api,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from monitor.store.interaction.overview import OverviewStore
     from monitor.store.interaction.writer import Writer
     from monitor.store.review.labels import Reviews
+    from monitor.store.review.plans import Plans
 
 
 def utc_now() -> datetime:
@@ -139,6 +140,13 @@ class Application:
         return Reviews(self.engine)
 
     @cached_property
+    def plans(self) -> Plans:
+        """Plans of labels, for true rates."""
+        from monitor.store.review.plans import Plans
+
+        return Plans(self.engine)
+
+    @cached_property
     def auditing(self) -> Auditing:
         """The audit trail: key, witnesses and sealer."""
         return Auditing(self.settings, lambda: self.engine)
@@ -169,20 +177,9 @@ class Application:
     @cached_property
     def detector(self) -> OnnxDetector | None:
         """The configured detector, if any."""
-        detector = self.settings.detector
-        if detector.path is None:
-            return None
-        from monitor.assess.detect.onnx import OnnxDetector
+        from monitor.app.wiring.models import detector
 
-        return OnnxDetector(
-            detector.path,
-            device=detector.device,
-            threads=detector.threads,
-            max_tokens=detector.max_tokens,
-            max_inputs=detector.max_inputs,
-            max_input_chars=detector.max_input_chars,
-            prompt=detector.prompt,
-        )
+        return detector(self.settings.detector)
 
     @cached_property
     def profile(self) -> Profile:

@@ -17,10 +17,17 @@ from monitor.assess.ports import Budget, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Work
 from monitor.core.settings.load import Settings
-from monitor.core.settings.sections import EmbeddingSettings, JudgeSettings, SampleSettings, SidecarSettings
+from monitor.core.settings.sections import (
+    DetectorSettings,
+    EmbeddingSettings,
+    JudgeSettings,
+    SampleSettings,
+    SidecarSettings,
+)
 from monitor.store.database import connect
 
 if TYPE_CHECKING:
+    from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.minilm import MiniLMEmbedder
     from monitor.assess.judge.judge import Judge
     from monitor.assess.llm.batches import BatchEndpoint
@@ -200,6 +207,23 @@ def limits(settings: Settings) -> Sequence[Limit]:
     given: Mapping[str, float | None] = settings.llm.budget.model_dump()
     named = ((name.split("_per_"), most) for name, most in given.items() if most is not None)
     return [Limit(what=what, per=per, most=most) for (what, per), most in named]
+
+
+def detector(settings: DetectorSettings) -> OnnxDetector | None:
+    """The configured detector, if any."""
+    if settings.path is None:
+        return None
+    from monitor.assess.detect.onnx import OnnxDetector
+
+    return OnnxDetector(
+        settings.path,
+        device=settings.device,
+        threads=settings.threads,
+        max_tokens=settings.max_tokens,
+        max_inputs=settings.max_inputs,
+        max_input_chars=settings.max_input_chars,
+        prompt=settings.prompt,
+    )
 
 
 def sampling(judge: JudgeSettings) -> SamplingPolicy:

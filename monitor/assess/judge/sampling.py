@@ -37,6 +37,11 @@ class SamplingPolicy:
     sample: Sample
     by_app: Mapping[str, Sample] = field(default_factory=dict)
 
+    def at_random(self, app: str) -> float:
+        """The share of the app's answers, in [0, 1], that are judged by `chance` alone, whatever their assessment."""
+        sample = self.by_app.get(app, self.sample)
+        return min(sample.negatives, sample.rest)
+
     def takes(self, assessment: Assessment) -> bool:
         return self.by_app.get(assessment.interaction.app, self.sample).takes(assessment)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import actor, moment_of, print_json
+from monitor.cli.terminal import actor, point_in_time, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -90,8 +90,8 @@ def export(
 
     with opened() as application:
         now, who, key = application.now(), actor(by), application.auditing.key.verifier_key
-        since = moment_of(start, "--from", default=_FIRST_TIME)
-        until = moment_of(end, "--to", default=now + timedelta(days=1))
+        since = _FIRST_TIME if start is None else point_in_time(start, "--from")
+        until = now + timedelta(days=1) if end is None else point_in_time(end, "--to")
         proofs = Proofs(application.engine)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
         kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)

@@ -13,7 +13,8 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, duration, print_json
+from monitor.cli.review.rates import review_import, review_plan
+from monitor.cli.terminal import AsJson, actor, duration, print_json, text_of
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.text.plain import readable
@@ -28,6 +29,8 @@ review_app = typer.Typer(
     no_args_is_help=True,
     help="Offer answers to label, store and export labels, compare verdicts with people.",
 )
+review_app.command("plan")(review_plan)
+review_app.command("import")(review_import)
 OFFERS_PER_SESSION = 20  # of an interactive run
 MOST = 200  # offers of one call; an answer drawn at random and never labelled weakens every figure
 _Row = Mapping[str, Any]  # of `AssessmentQueries.with_assessments`
@@ -56,7 +59,10 @@ def review_next(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Offer answers to label: alternately an informative one and a random one, and say which it is."""
+    """Offer answers to label: those of open plans, then alternately an informative one and a random one.
+
+    Each says which it is.
+    """
     from monitor.app.review import live_row, offers
     from monitor.review.presentation import label_command, offer_json
 
@@ -71,6 +77,7 @@ def review_next(
     with opened() as application:
         found = offers(
             application.reviews,
+            application.plans,
             now=application.now(),
             app=app_name,
             span=span,
@@ -250,14 +257,9 @@ def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
 
 
 def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
-    from monitor.app.review import listed
+    from monitor.app.label_file import from_json_lines
 
     if path is None or path == Path("-"):
-        return listed(sys.stdin, by=by, note=note)
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return listed(lines, by=by, note=note)
-    except OSError as error:
-        raise WrongSettings(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise WrongSettings(f"{path}: is not UTF-8") from None
+        return from_json_lines(sys.stdin, by=by, note=note)
+    with text_of(path) as lines:
+        return from_json_lines(lines, by=by, note=note)

@@ -13,10 +13,13 @@ from rich.text import Text
 from monitor.cli.explain.panel import title
 from monitor.cli.terminal import literal
 from monitor.core.model import Verdict
-from monitor.core.text.plain import readable
+from monitor.core.text.plain import percent, readable
 from monitor.review.agreement import Agreement, Pair, Week
 from monitor.review.draw import Offer
 from monitor.review.presentation import DRAWN_WORDS, SHOWN
+from monitor.review.rates.estimate import CLASSES
+from monitor.review.rates.period import PeriodRates
+from monitor.review.rates.presentation import interval
 
 
 def interaction_panel(row: Mapping[str, Any], offer: Offer) -> RenderableType:
@@ -63,6 +66,22 @@ def pairs_table(pairs: Sequence[Pair]) -> Table:
     for pair in pairs:
         agreed = pair.agreement
         table.add_row(literal(" and ".join(pair.people)), str(agreed.total), _share(agreed), _kappa(agreed))
+    return table
+
+
+def rates_table(known: PeriodRates) -> Table:
+    """One line for each class of verdict: the share that is flagged, and the true rate."""
+    table = Table("class", box=None, pad_edge=False)
+    for heading in ("flagged", "true rate (95 %)", "labels"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for class_ in CLASSES:
+        flagged, rate = known.flagged(class_), known.rates.get(class_)
+        table.add_row(
+            class_.replace("_", "-"),
+            "–" if flagged is None else percent(flagged),
+            interval(rate),
+            "0" if rate is None or known.plan is None else f"{rate.labels} of {len(known.plan.items)}",
+        )
     return table
 
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
+from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
-from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage
+from monitor.core.model import Document, Feedback, Interaction, Json, SupportingDocument, TokenUsage
 from monitor.ingest.dialects.dialect import (
     Context,
     Count,
@@ -30,6 +31,8 @@ from monitor.ingest.dialects.dialect import (
 from monitor.ingest.parse import JsonObject, kind, path_of
 
 MAX_TAGS = 64
+MAX_FEEDBACK = 100
+THUMBS = ("up", "down")
 MAX_TAG_NAME_CHARS = 128
 MAX_TAG_CHARS = 1024
 MAX_METADATA_DEPTH = 32
@@ -98,6 +101,7 @@ class _NativeEvent(Event):
     trace_id: LongName | None = None
     latency_ms: Annotated[_Number, Field(ge=0)] | None = None
     usage: _UsageEvent | None = None
+    feedback: Any = None  # what is not in our form belongs to somebody else
 
 
 def read(event: JsonObject, context: Context) -> Interaction:
@@ -138,6 +142,7 @@ def read(event: JsonObject, context: Context) -> Interaction:
         latency_ms=fields.latency_ms,
         usage=None if fields.usage is None else _usage(fields.usage),
         marks=marks,
+        feedback=_feedback(fields.feedback, key),
         position=context.position,
     )
 
@@ -198,6 +203,16 @@ def _tags(own: Mapping[str, Json] | None, given: Mapping[str, str]) -> dict[str,
             raise InvalidMessage(path_of(("tags", name)), f"is a name of over {MAX_TAG_NAME_CHARS} characters")
         tags[name] = bounded(text, MAX_TAG_CHARS, "tags", name)
     return tags
+
+
+def _feedback(value: object, own: str) -> tuple[Feedback, ...]:
+    """`up` or `down` on the event's own answer, or a list of `{id, thumb}` on answers of the same app."""
+    items: list[Any] = value if isinstance(value, list) else [{"id": own, "thumb": value}]
+    return tuple(
+        Feedback(id=storable(item["id"]), thumb=item["thumb"])
+        for item in items[:MAX_FEEDBACK]
+        if isinstance(item, dict) and item.get("thumb") in THUMBS and isinstance(item.get("id"), str)
+    )
 
 
 def _usage(usage: _UsageEvent) -> TokenUsage | None:

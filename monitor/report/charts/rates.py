@@ -28,6 +28,17 @@ class RatePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class TrueRate:
+    """The interval of the true rate of a verdict, per mille, in a period from `start` to `end`, in ISO 8601."""
+
+    start: str
+    end: str
+    verdict: str  # a key of `_SERIES`
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answers:
     """The number of answers in a bin; `at` is the middle of the bin, in ISO 8601."""
 
@@ -36,10 +47,19 @@ class Answers:
 
 
 @lru_cache(maxsize=_KEPT)
-def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description: str, *, days: bool) -> str:
+def rates_chart(
+    points: tuple[RatePoint, ...],
+    start: str,
+    end: str,
+    description: str,
+    *,
+    days: bool,
+    true_rates: tuple[TrueRate, ...] = (),
+) -> str:
     """Shares of refusals and of self-generated answers in [start, end) with their intervals, as an SVG element.
 
-    The lines differ in dash and in the shape of their points too. Drawings are cached.
+    The lines differ in dash and in the shape of their points too. `true_rates` are drawn as framed bands over their
+    periods, which must not reach beyond [start, end). Drawings are cached.
     """
     names = [*_SERIES]
     rows = [
@@ -59,7 +79,24 @@ def rates_chart(points: tuple[RatePoint, ...], start: str, end: str, description
     )
     lines = whole.mark_line(strokeWidth=2).encode(_time(start, end, days=days), share, colour, dash)
     dots = whole.mark_point(filled=True, opacity=1, size=34).encode(_time(start, end, days=days), share, colour, shape)
-    return svg(alt.layer(bars, lines, dots), description, width=WIDTH, height=HEIGHT)
+    known = [
+        {"at": t.start, "end": t.end, "verdict": t.verdict, "low": t.low / 1000, "high": t.high / 1000}
+        for t in true_rates
+    ]
+    bands = (
+        alt.Chart(data(known))
+        .mark_rect(opacity=0.16, strokeWidth=1.5, strokeOpacity=0.9)
+        .encode(
+            _time(start, end, days=days),
+            alt.X2("end:T"),
+            alt.Y("low:Q"),
+            alt.Y2("high:Q"),
+            colour,
+            alt.Stroke("verdict:N", scale=scale, **shared),
+        )
+    )
+    layers = [bands] * bool(known) + [bars, lines, dots]
+    return svg(alt.layer(*layers), description, width=WIDTH, height=HEIGHT)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -14,7 +14,7 @@ from monitor.core.proportions import Share
 from monitor.core.text.plain import shortened
 from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
-from monitor.report.weekly.compare import changed, share
+from monitor.report.weekly.compare import changed, rounded, share
 from monitor.report.weekly.facts import Example, Facts, Refusals, TwoWeeks
 from monitor.report.weekly.groups import documents_json, group_json, topics_json
 from monitor.report.weekly.operations import (
@@ -45,6 +45,7 @@ def content(facts: Facts) -> dict[str, Json]:
             "answers_before": counted.before.total,
             "rates": {side: _rate(counted, side) for side in _SIDES},
         },
+        "true_rates": _true_rates(facts),
         "refusals": _refusals(facts, counted.this.total),
         "days": [_day(day.isoformat(), facts.days.get(day, Verdicts())) for day in facts.week.trend_days()],
         "groups": {
@@ -107,6 +108,31 @@ def _rate(counted: TwoWeeks, side: str) -> Json:
             Share(matching=now, total=counted.this.total), Share(matching=before, total=counted.before.total)
         ),
     }
+
+
+def _true_rates(facts: Facts) -> dict[str, Json] | None:
+    """By class, from the labels of the week's plan; None without a plan or without any label."""
+    known = facts.rates
+    if known is None or known.plan is None or not known.rates["negative"].labels:
+        return None
+    plan = known.plan
+    about: dict[str, Json] = {
+        "plan": plan.number,
+        "method": plan.draw.value,
+        "seed": plan.seed,
+        "items": len(plan.items),
+    }
+    classes: dict[str, Json] = {
+        name: {
+            "estimate": rounded(rate.value),
+            "lower": rounded(rate.lower),
+            "upper": rounded(rate.upper),
+            "labels": rate.labels,
+            "divided": rate.divided,
+        }
+        for name, rate in known.rates.items()
+    }
+    return {**about, "answers": plan.answers, "judged": plan.judged, "classes": classes}
 
 
 def _refusals(facts: Facts, answers: int) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from monitor.core.model import Tally, Verdict
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
+from monitor.review.rates.period import PeriodRates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,3 +199,4 @@ class Facts:
     coverage: Coverage
     opinions: tuple[Opinion, ...]
     unlabelled: int
+    rates: PeriodRates | None = None  # from labels that were drawn for the week

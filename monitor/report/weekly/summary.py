@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from monitor.core.text.plain import percent, plain
@@ -25,7 +26,7 @@ def headline(content: Item) -> list[str]:
     """The few sentences for a reader with half a minute. Names in them come from outside."""
     if not content["verdicts"]["answers"]:
         return ["No answers were assessed in this week."]
-    return [*_rates(content), *_topics(content), *_documents(content), *_operations(content)]
+    return [*_true_rates(content), *_rates(content), *_topics(content), *_documents(content), *_operations(content)]
 
 
 def warnings(content: Item) -> list[str]:
@@ -35,7 +36,7 @@ def warnings(content: Item) -> list[str]:
     if uncalibrated:
         found.append(
             f"{plural(uncalibrated, 'answer')} were assessed under a profile that is not calibrated for this app: "
-            "compare weeks, and do not rely on a single rate."
+            "compare weeks, and rely on a rate only where it comes from labels."
         )
     if len(content["profiles"]) > 1:
         found.append(
@@ -49,10 +50,27 @@ def warnings(content: Item) -> list[str]:
     return found
 
 
+def _true_rates(content: Item) -> Iterator[str]:
+    """What people found; a report of an earlier release has none of it."""
+    known = content.get("true_rates")
+    if known is None:
+        start, end = (content["week"][name][:10] for name in ("start", "end"))
+        draw = f"monitor review plan --app {shlex.quote(plain(content['app']))} --from {start} --to {end}"
+        yield f"The true rates are not known: no answers drawn for this week are labelled ({draw})."
+        return
+    made_up = known["classes"]["self_generated"]
+    bounds = f"{percent(made_up['lower']).removesuffix(' %')} to {percent(made_up['upper']).removesuffix(' %')}"
+    labels = f"{made_up['labels']:,} of {plural(known['items'], 'label')} drawn for it"
+    if made_up["estimate"] is None:
+        yield f"Between {bounds} % of the answers are self-generated, as far as {labels} tell."
+    else:
+        yield f"{percent(made_up['estimate'])} of the answers are self-generated ({bounds}), by {labels}."
+
+
 def _rates(content: Item) -> Iterator[str]:
     verdicts = content["verdicts"]
     negative = verdicts["rates"]["negative"]
-    line = f"{plural(verdicts['answers'], 'answer')}, {share(negative['this'])} of them negative"
+    line = f"{plural(verdicts['answers'], 'answer')}, {share(negative['this'])} of them flagged as negative"
     changed = negative["change"]
     if changed is None:
         yield f"{line}; the week before has no answers to compare with."
@@ -61,7 +79,7 @@ def _rates(content: Item) -> Iterator[str]:
         yield f"{line}; {clear}: {change(changed)}."
     made_up, refused = (verdicts["rates"][name]["this"]["share"] for name in ("self_generated", "refusal"))
     over = content["refusals"]["over"]["this"]
-    line = f"{percent(made_up)} are self-generated, {percent(refused)} are refusals"
+    line = f"{percent(made_up)} are flagged as self-generated, {percent(refused)} as refusals"
     over_refusals = f"; {over['count']:,} of these although the documents hold the answer" if over["of"] else ""
     yield f"{line}{over_refusals}."
 

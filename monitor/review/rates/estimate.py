@@ -1,4 +1,4 @@
-"""The rate of each label in a period, from what people said of the answers that were drawn for it."""
+"""The rate of a verdict in a period, from what people said of the answers that were drawn for it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from monitor.core.proportions import clopper_pearson
 from monitor.review.rates import judged, stratified
 from monitor.review.rates.plan import Draw, Plan
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """The share of answers that people would give a label, in [0, 1], with the bounds of its interval at 95 %.
-
-    `value` is None until every part of the plan has a label; without any label the bounds are 0 and 1.
-    """
-
-    value: float | None
-    lower: float
-    upper: float
+# The classes whose rates are told, each with the labels that count for it.
+CLASSES = {
+    "self_generated": frozenset({Verdict.SELF_GENERATED}),
+    "refusal": frozenset({Verdict.REFUSAL}),
+    "negative": frozenset({Verdict.SELF_GENERATED, Verdict.REFUSAL}),
+}
+Labels = Mapping[tuple[str, str], Mapping[str, Verdict]]  # of each item (app and id), by person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +29,32 @@ class Tally:
     divided: int
 
 
-def tallies(plan: Plan, labels: Mapping[tuple[str, str], Sequence[Verdict]], positive: Verdict) -> list[Tally]:
-    """Counts the labels of the plan's items, part by part; `labels` has each person's, by app and id.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """The share of answers of a class, in [0, 1], with the bounds of its interval at 95 %.
+
+    `value` is None until every part of the plan has a label; without any label the bounds are 0 and 1. `labels` counts
+    the answers with a label, `divided` those of them that people are divided on.
+    """
+
+    value: float | None
+    lower: float
+    upper: float
+    labels: int
+    divided: int
+
+
+def tallies(plan: Plan, labels: Labels, class_: str) -> list[Tally]:
+    """Counts the labels of the plan's items for a class of `CLASSES`, part by part.
 
     The majority counts. People are divided on an answer that as many call positive as not.
     """
+    positive = CLASSES[class_]
     counts = [[0, 0, 0] for _ in plan.parts]
     for item in plan.items:
-        given = labels.get((item.app, item.id), ())
-        for_, against = given.count(positive), len(given) - given.count(positive)
+        given = labels.get((item.app, item.id), {}).values()
+        for_ = sum(label in positive for label in given)
+        against = len(given) - for_
         if given:
             counts[item.part][0] += 1
             counts[item.part][1] += for_ > against
@@ -49,33 +62,36 @@ def tallies(plan: Plan, labels: Mapping[tuple[str, str], Sequence[Verdict]], pos
     return [Tally(labels=n, positive=x, divided=d) for n, x, d in counts]
 
 
-def rate(plan: Plan, counted: Sequence[Tally]) -> Rate:
-    """The rate of a label, whose `tallies` of the plan are given.
+def rate(plan: Plan, labels: Labels, class_: str) -> Rate:
+    """The rate of a class of `CLASSES`.
 
-    Of answers that people are divided on, half count as positive in the estimate, none in the lower bound and all in
-    the upper one.
+    Of the answers that people are divided on, half count as positive in the estimate, none in the lower bound and all
+    in the upper one.
     """
-    half = [tally.positive + tally.divided / 2 for tally in counted]
-    least = [tally.positive for tally in counted]
-    most = [tally.positive + tally.divided for tally in counted]
+    counted = tallies(plan, labels, class_)
+    value, _ = _estimate(plan, counted, [tally.positive + tally.divided / 2 for tally in counted])
+    _, (lower, _) = _estimate(plan, counted, [tally.positive for tally in counted])
+    _, (_, upper) = _estimate(plan, counted, [tally.positive + tally.divided for tally in counted])
     return Rate(
-        value=_rate(plan, counted, half).value,
-        lower=_rate(plan, counted, least).lower,
-        upper=_rate(plan, counted, most).upper,
+        value=value,
+        lower=lower,
+        upper=upper,
+        labels=sum(tally.labels for tally in counted),
+        divided=sum(tally.divided for tally in counted),
     )
 
 
-def _rate(plan: Plan, counted: Sequence[Tally], positive: Sequence[float]) -> Rate:
-    """The rate if so many labels of each part were `positive`."""
+def _estimate(
+    plan: Plan, counted: Sequence[Tally], positive: Sequence[float]
+) -> tuple[float | None, tuple[float, float]]:
+    """The estimate and the interval if so many labels of each part were `positive`."""
     if plan.draw is Draw.RANDOM:
         labels = counted[0].labels
-        lower, upper = clopper_pearson(int(positive[0]), labels)
-        return Rate(value=positive[0] / labels if labels else None, lower=lower, upper=upper)
+        return (positive[0] / labels if labels else None), clopper_pearson(int(positive[0]), labels)
     parts = list(zip(plan.parts, counted, positive, strict=True))
     if plan.draw is Draw.STRATA:
         strata = [stratified.Stratum(answers=p.answers, labels=t.labels, positive=x) for p, t, x in parts]
-        lower, upper = stratified.interval(strata)
-        return Rate(value=stratified.estimate(strata), lower=lower, upper=upper)
+        return stratified.estimate(strata), stratified.interval(strata)
     sampled = []
     for _, group in groupby(parts, key=lambda part: part[0].stratum):
         cells = [
@@ -83,5 +99,7 @@ def _rate(plan: Plan, counted: Sequence[Tally], positive: Sequence[float]) -> Ra
             for p, t, x in group
         ]
         sampled.append(judged.JudgedStratum(answers=cells[0][0], cells=[cell for _, cell in cells]))
-    lower, upper = judged.interval(sampled)
-    return Rate(value=judged.estimate(sampled), lower=lower, upper=upper)
+    unread = plan.answers - sum(stratum.answers for stratum in sampled)
+    if unread:  # no answer of a stratum is in the judge's random sample
+        sampled.append(judged.JudgedStratum(answers=unread, cells=[]))
+    return judged.estimate(sampled), judged.interval(sampled)

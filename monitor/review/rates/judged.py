@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monitor.core.proportions import CONFIDENCE, wilson
+from monitor.core.proportions import CONFIDENCE
+from monitor.review.rates import stratified
+from monitor.review.rates.stratified import Stratum
 
 # Strata of scores and, within each, whether the judge contradicts the answer, finds it supported, or said nothing.
 BY_SCORE = (0.10, 0.40, 1.0)
+_ENDLESS = 10**15  # answers
 SAYS = ("unsupported", "supported", "nothing")
 # The share of bad answers that is expected in each cell, in the order of `SAYS`. Only the width depends on it.
 EXPECTED = ((0.70, 0.20, 0.35), (0.35, 0.03, 0.07), (0.15, 0.01, 0.015))
@@ -25,8 +28,8 @@ class Cell:
 
     @property
     def smooth(self) -> float:
-        """The rate with one label more, which counts as what is expected: never 0 or 1."""
-        return (self.positive + self.expected) / (self.labels + 1)
+        """The rate with two labels more, which count as what is expected: never 0 or 1."""
+        return (self.positive + 2 * self.expected) / (self.labels + 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ def estimate(strata: Sequence[JudgedStratum]) -> float | None:
 
 
 def interval(strata: Sequence[JudgedStratum], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's interval of θ̂ with the number of labels n_eff = θ(1 − θ)/V that its variance is worth.
+    """The interval of θ̂ as if from n_eff = θ(1 − θ)/V labels of one endless stratum, which its variance is worth.
 
         V = Σ W_h²·p̃_h(1 − p̃_h)/m_h + Σ w_hj²·p̃_hj(1 − p̃_hj)(1 − n_hj/m_hj)/n_hj
 
@@ -84,5 +87,6 @@ def interval(strata: Sequence[JudgedStratum], confidence: float = CONFIDENCE) ->
     if not variance:
         return known, min(known + unknown, 1.0)
     effective = theta * (1 - theta) / variance
-    lower, upper = wilson(known * effective, effective, confidence)
+    worth = Stratum(answers=_ENDLESS, labels=effective, positive=known * effective)
+    lower, upper = stratified.interval([worth], confidence)
     return lower, min(upper + unknown, 1.0)

@@ -11,7 +11,8 @@ from enum import StrEnum
 from monitor.review.rates import judged, strata
 
 FEWEST = 500  # answers; of fewer, labels are drawn at random
-SPEAKS = 2  # the judge is of use if it has spoken of so many answers for each label
+SPEAKS = 2  # the judge is of use if it has spoken of so many answers for each label,
+FEWEST_JUDGED = 200  # and of so many altogether
 
 
 class Draw(StrEnum):
@@ -80,6 +81,23 @@ class Plan:
     items: Sequence[Item]
     made_by: str
     made_at: datetime
+
+    @property
+    def judged(self) -> int:
+        """The answers of the judge's random sample of which it has spoken, where labels are drawn by what it says."""
+        return sum(part.judged or 0 for part in self.parts if part.says != "nothing")
+
+    @property
+    def judged_share(self) -> float:
+        """`judged` as a share of all answers, in [0, 1]."""
+        return self.judged / self.answers if self.answers else 0.0
+
+
+def way(answers: int, judged_answers: int, labels: int, *, guaranteed: bool) -> Draw:
+    """How to draw so many `labels`; `judged_answers` of the judge's random sample have its word."""
+    if guaranteed or answers < FEWEST:
+        return Draw.RANDOM
+    return Draw.JUDGE if judged_answers >= max(SPEAKS * labels, FEWEST_JUDGED) else Draw.STRATA
 
 
 def turns(draw: Draw, parts: Sequence[Part], labels: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from itertools import islice, pairwise
@@ -17,7 +17,7 @@ from monitor.audit.merkle import consistency_proof, inclusion_proof
 from monitor.audit.note import NotProved, opened
 from monitor.audit.record import disclosed, opens
 from monitor.core.model import Json
-from monitor.store.audit.acts import trail_acts
+from monitor.store.audit.acts import act_body, trail_acts
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
@@ -40,6 +40,10 @@ _ABOUT = """
 _UP_TO = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
+"""
+_PLANS = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE kind = 'plan' AND index < %s AND (%s::text IS NULL OR app = %s)
 """
 _DAYS_LAST = """
     SELECT DISTINCT ON (made_at::date) size, note FROM audit_checkpoint
@@ -135,13 +139,27 @@ class TrailSnapshot:
         return list(self._records(leaves, disclose=disclose))
 
     def between(self, app: str | None, start: datetime, end: datetime, *, disclose: bool) -> Iterator[ExportedRecord]:
-        """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index."""
+        """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index.
+
+        A plan of labels is in if it is about answers of that time, whenever it was made, with the labels of its items.
+        """
+        drawn = self._drawn(app, start, end)
         with self.raw.cursor("audit_leaves") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
-            leaves = (leaf for row in cursor if _within(leaf := Leaf(*row), start, end))
+            leaves = (leaf for row in cursor if drawn.has(leaf := Leaf(*row)) or _within(leaf, start, end))
             while page := list(islice(leaves, _PAGE)):
                 yield from self._records(page, disclose=disclose)
+
+    def _drawn(self, app: str | None, start: datetime, end: datetime) -> _Drawn:
+        drawn = _Drawn()
+        for row in self.raw.execute(_PLANS, (self.size, app, app)):
+            leaf = Leaf(*row)
+            body = act_body(leaf.body)
+            if body and datetime.fromisoformat(body["since"]) < end and datetime.fromisoformat(body["until"]) > start:
+                drawn.plans.add(leaf.number)
+                drawn.items.update((leaf.app, id_) for id_, _ in body["items"])
+        return drawn
 
     def checkpoints(self, first: int, key: str) -> list[tuple[int, str]]:
         """The last checkpoint of each day, of those that cover the leaf `first` and that the key signed."""
@@ -167,6 +185,17 @@ class TrailSnapshot:
                 stored=comparison.state if comparison else None,
                 differs=comparison.differs if comparison else (),
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The leaves of plans, and the app and id of each item."""
+
+    plans: set[int] = field(default_factory=set)
+    items: set[tuple[str, str]] = field(default_factory=set)
+
+    def has(self, leaf: Leaf) -> bool:
+        return leaf.number in self.plans or (leaf.kind == Kind.LABEL and (leaf.app, leaf.subject) in self.items)
 
 
 def _disclosed(comparison: RowComparison) -> dict[str, dict[str, Json]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,3 +50,14 @@ def keep_new(
     secrets = zip(*((one.interaction.app, one.interaction.id, one.secret) for one in kept), strict=True)
     connection.execute(_KEEP_SECRETS, [list(column) for column in secrets])
     return kept
+
+
+def others(interactions: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
+    """The interactions that are not among the settled ones; the same object may occur several times."""
+    left, found = Counter(map(id, settled)), []
+    for interaction in interactions:
+        if left[id(interaction)]:
+            left[id(interaction)] -= 1
+        else:
+            found.append(interaction)
+    return found

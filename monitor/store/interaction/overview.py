@@ -11,6 +11,7 @@ from threading import Lock
 from sqlalchemy import Engine, func, literal, select
 
 from monitor.core.model import Verdict
+from monitor.core.verdict_counts import Verdicts
 from monitor.store.database import limited_read
 from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
@@ -101,6 +102,24 @@ class OverviewStore:
                 )
                 for row in rows
             ]
+
+    def totals(self, start: datetime, end: datetime, *, app: str | None = None) -> dict[str, Verdicts]:
+        """The answers of [start, end) by app; both are whole minutes. Whole hours are read from their sums."""
+        first, last = start + (_EPOCH - start) % HOUR, end - (end - _EPOCH) % HOUR
+        hours = [(verdict_hour, verdict_hour.c.hour, first, last)] if first < last else []
+        edges = [(start, first), (last, end)] if first < last else [(start, end)]
+        spans = [*hours, *((verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges)]
+        counted: dict[str, Verdicts] = {}
+        with limited_read(self._engine, _NARROW) as connection:
+            for table, at, since, until in spans:
+                sums = [func.sum(table.c[verdict.value]).label(verdict.value) for verdict in Verdict]
+                query = select(table.c.app, *sums).where(at >= since, at < until).group_by(table.c.app)
+                if app is not None:
+                    query = query.where(table.c.app == app)
+                for row in connection.execute(query).mappings():
+                    some = Verdicts(**{verdict.value: int(row[verdict.value]) for verdict in Verdict})
+                    counted[row["app"]] = counted.get(row["app"], Verdicts()) + some
+        return {name: counts for name, counts in counted.items() if counts.total}
 
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
         """The first `MOST_LABELS` values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""

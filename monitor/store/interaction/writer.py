@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -21,7 +20,7 @@ from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.follow_ups import enqueue
-from monitor.store.interaction.new_interactions import keep_new
+from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
@@ -32,6 +31,7 @@ from monitor.store.interaction.rows import (
     key,
 )
 from monitor.store.ledger.offsets import advance, count, reached
+from monitor.store.review.feedback import keep_feedback
 
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
 # ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
@@ -172,7 +172,7 @@ class Writer(Store):
                 pending = self._keep_pending(connection, batch.pending)
                 buried = _bury(connection, self._group, batch.dead_letters)
             interactions = [*(a.interaction for a in batch.assessments), *batch.pending]
-            known = _others(interactions, [*(a.interaction for a in new), *pending])
+            known = others(interactions, [*(a.interaction for a in new), *pending])
             count(
                 connection,
                 self._group,
@@ -187,6 +187,7 @@ class Writer(Store):
                 ),
             )
             if not self._rescore:
+                keep_feedback(connection, interactions, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
                 write_ingest(connection, self._now(), read, dead, self._labels)
@@ -265,17 +266,6 @@ class Writer(Store):
 
 def _record(row: Row, secret: bytes) -> str:
     return queued_record(Kind.ASSESSMENT, row, secret)
-
-
-def _others(interactions: Sequence[Interaction], settled: Sequence[Interaction]) -> list[Interaction]:
-    """The interactions that are not among the settled ones; the same object may occur several times."""
-    left, others = Counter(map(id, settled)), []
-    for interaction in interactions:
-        if left[id(interaction)]:
-            left[id(interaction)] -= 1
-        else:
-            others.append(interaction)
-    return others
 
 
 def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:

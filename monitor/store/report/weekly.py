@@ -18,9 +18,12 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import Example, Facts, ProfileUse, Refusals, TwoWeeks
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
+from monitor.store.interaction.overview import OverviewStore
 from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage
 from monitor.store.report.rows import prompt_versions, read
 from monitor.store.review.labels import Reviews
+from monitor.store.review.plans import Plans
+from monitor.store.review.rates import planned_rates
 
 TIMEOUT_MS = 120_000  # per statement
 WORST, OVER_REFUSALS = 10, 5  # distinct questions in the report
@@ -76,6 +79,7 @@ class WeeklyFacts:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._reviews = Reviews(engine)
+        self._plans, self._overview = Plans(engine), OverviewStore(engine)
 
     def apps(self, week: Week) -> list[str]:
         """The apps with answers in the week or the one before, by name."""
@@ -95,6 +99,7 @@ class WeeklyFacts:
             opinion for opinion in self._reviews.opinions(app=app, since=week.start) if opinion.occurred_at < week.end
         ]
         unlabelled = sum(at < week.end for at in self._reviews.unlabelled(app=app, since=week.start))
+        plan = self._plans.newest(app, week.start, week.end)
         with self._snapshot() as connection:
             days = _days(connection, values)
             this = sum((n for day, n in days.items() if day >= week.monday), Verdicts())
@@ -124,6 +129,7 @@ class WeeklyFacts:
                 coverage=coverage(connection, self._engine, values),
                 opinions=tuple(opinions),
                 unlabelled=unlabelled,
+                rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
             )
 
     @contextmanager

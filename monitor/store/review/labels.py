@@ -104,7 +104,7 @@ class Reviews:
             values["app"] = app
         with bounded(self._engine) as connection:
             rows = connection.execute(text(_CANDIDATES.format(conditions=conditions)), values).mappings()
-            return [_candidate(row) for row in rows]
+            return [candidate_of(row) for row in rows]
 
     def labelled_by(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[str]]:
         """Who has labelled each interaction of `wanted` (apps with ids); without those that nobody has."""
@@ -229,7 +229,9 @@ def _row(label: Label, now: datetime) -> dict[str, object]:
     }
 
 
-def _candidate(row: RowMapping) -> Candidate:
+def candidate_of(row: RowMapping) -> Candidate:
+    """The candidate of a row with the columns of an assessment; who labelled it and why may be missing."""
+    people = frozenset(row.get("people") or ())
     return Candidate(
         app=row["app"],
         id=row["id"],
@@ -237,10 +239,10 @@ def _candidate(row: RowMapping) -> Candidate:
         verdict=Verdict(row["verdict"]),
         rule_verdict=Verdict(row["rule_verdict"]),
         probabilities=_probabilities(row),
-        rank=row["rank"],
-        faithfulness=row["faithfulness"],
-        people=frozenset(row["people"]),
-        drawn=Drawn(row["drawn"]) if row["people"] else None,
+        rank=row.get("rank"),
+        faithfulness=row.get("faithfulness"),
+        people=people,
+        drawn=Drawn(row["drawn"]) if people else None,
     )
 
 

@@ -70,3 +70,13 @@ review_plan_item = Table(
     Column("occurred_at", _time, nullable=False),
     Index("review_plan_item_by_interaction", "app", "interaction_id"),
 )
+
+feedback = Table(
+    "feedback",  # of end users: a sample of nobody's choosing, kept apart from labels
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("interaction_id", Text, primary_key=True),
+    Column("thumb", Text, nullable=False),  # `up` or `down`, as given last
+    Column("given_at", _time, nullable=False),
+    Index("feedback_by_time", "app", "given_at"),
+)

@@ -11,7 +11,9 @@ from math import log10, sqrt
 from monitor.core.model import Verdict
 from monitor.core.proportions import wilson
 from monitor.core.verdict_counts import Verdicts
-from monitor.report.charts.rates import Answers, RatePoint
+from monitor.report.charts.rates import Answers, RatePoint, TrueRate
+from monitor.review.rates.estimate import Rate
+from monitor.review.rates.plan import Plan
 from monitor.store.interaction.overview import Cell
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -118,6 +120,23 @@ def chart_points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoin
         for low, high in [wilson(getattr(counts, verdict), counts.total)]
     ]
     return tuple(rates), tuple(Answers(chart_time(at), _rough(counts.total)) for at, counts in sorted(by_bin.items()))
+
+
+def true_rates(
+    known: Iterable[tuple[Plan, Mapping[str, Rate]]], start: datetime, end: datetime
+) -> tuple[TrueRate, ...]:
+    """The intervals that labels give, by period, cut to [start, end); without those of plans that have no label."""
+    return tuple(
+        TrueRate(
+            chart_time(max(plan.since, start)),
+            chart_time(min(plan.until, end)),
+            NAMES[verdict],
+            *(round(1000 * value) for value in (rates[verdict].lower, rates[verdict].upper)),
+        )
+        for plan, rates in known
+        for verdict in NAMES
+        if rates[verdict].labels
+    )
 
 
 def chart_time(moment: datetime) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -11,7 +12,10 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from monitor.app.wiring.application import Application
-from monitor.report.charts.rates import answers_chart, rates_chart
+from monitor.report.charts.rates import TrueRate, answers_chart, rates_chart
+from monitor.review.rates.estimate import CLASSES, Rate, rate
+from monitor.review.rates.plan import Plan
+from monitor.review.rates.presentation import interval, period_words
 from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell
 from monitor.store.ledger.ledger import Ledger, source_of
@@ -28,6 +32,7 @@ from monitor.web.interaction.overview_figures import (
     chart_points,
     chart_time,
     group_cells,
+    true_rates,
 )
 
 router = APIRouter()
@@ -60,6 +65,7 @@ def overview(
     cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
     here = [cell for cell in cells if cell.at >= start]
     labels = store.labels("app")
+    known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
     whole = next(iter(group_cells(cells, start, lambda _: ())), None)
     return page(
         request,
@@ -73,7 +79,10 @@ def overview(
         whole=whole,
         by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
         by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
-        charts=_charts(here, chosen, start=chart_time(start), end=chart_time(end)) if here else (),
+        labelled=known[0] if known else None,
+        interval=interval,
+        period=period_words,
+        charts=_charts(here, chosen, start, end, true_rates(known, start, end)) if here else (),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
@@ -105,14 +114,27 @@ def _if_several(groups: Sequence[GroupCounts]) -> Sequence[GroupCounts]:
     return groups if len(groups) > 1 else ()
 
 
-def _charts(cells: Sequence[Cell], span: Span, *, start: str, end: str) -> Sequence[tuple[str, Markup]]:
+def _labelled(application: Application, app: str, start: datetime, end: datetime) -> list[tuple[Plan, dict[str, Rate]]]:
+    """The app's plans with labels for periods within [start, end), the latest first, with the rates of each class."""
+    if not app:
+        return []
+    plans = [(plan, application.plans.labels(plan)) for plan in application.plans.within(app, start, end)]
+    return [(plan, {name: rate(plan, labels, name) for name in CLASSES}) for plan, labels in plans if labels]
+
+
+def _charts(
+    cells: Sequence[Cell], span: Span, start: datetime, end: datetime, known: tuple[TrueRate, ...]
+) -> Sequence[tuple[str, Markup]]:
     """The charts as SVG, each with its caption."""
     shares, answers = chart_points(cells, span.bin)
-    about: dict[str, Any] = {"start": start, "end": end, "days": span.days}
+    about: dict[str, Any] = {"start": chart_time(start), "end": chart_time(end), "days": span.days}
+    framed = " Framed: the true rate of a period, as far as labels tell it." if known else ""
     return [
         (
-            "Shares of refusals and of self-generated answers; the bands are 95 % Wilson intervals.",
-            own_drawing(rates_chart(shares, description=f"Verdicts of the last {span.name}", **about)),
+            f"Shares flagged as refusals and as self-generated; the bars are 95 % Wilson intervals.{framed}",
+            own_drawing(
+                rates_chart(shares, description=f"Verdicts of the last {span.name}", true_rates=known, **about)
+            ),
         ),
         (
             "Number of assessed answers.",

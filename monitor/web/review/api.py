@@ -1,7 +1,8 @@
-"""The API route that stores a person's label of an answer."""
+"""The API routes that store a person's label of an answer, and what an end user says of it."""
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -12,6 +13,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
 from monitor.review.label import Label
+from monitor.store.review.feedback import add_feedback
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
@@ -57,3 +59,25 @@ def add_label(request: Request, who: Labeller, new: NewLabel) -> LabelResult:
     note = storable(new.note) if new.note else None
     label = Label(standing=standing, label=Verdict(new.label), by=who.name, note=note)
     return LabelResult(stored=application.reviews.keep([label], application.now()) == 1)
+
+
+class NewFeedback(ApiRequest):
+    """An end user's word on the answer of one interaction."""
+
+    app: Name
+    id: Name
+    thumb: Literal["up", "down"]
+
+
+@router.post(
+    "/feedback",
+    status_code=HTTPStatus.NO_CONTENT,
+    operation_id="addFeedback",
+    responses=problems(NOT_FOUND, TOO_LARGE),
+    summary="Store an end user's thumb",
+)
+def add_thumb(request: Request, _: Labeller, new: NewFeedback) -> None:
+    """Stores the newest thumb of an answer. It is shown and counted; no label, verdict or rate depends on it."""
+    application: Application = request.app.state.application
+    if not add_feedback(application.engine, new.app, new.id, new.thumb, application.now()):
+        raise HTTPException(NOT_FOUND, "no such interaction is stored")

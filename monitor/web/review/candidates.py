@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from monitor.review.draw import Candidate, Offer, draw, second_opinions
 from monitor.store.review.labels import Reviews
+from monitor.store.review.plans import Plans
 
 MAX_AGE = timedelta(minutes=10)  # of cached candidates; answers stored since then have to wait
 _MAX_QUERIES = 20
@@ -30,24 +31,26 @@ class CandidateQuery:
 class CandidateCache:
     """Candidates by query. Safe to use from several threads."""
 
-    def __init__(self, reviews: Reviews) -> None:
+    def __init__(self, reviews: Reviews, plans: Plans) -> None:
         self._reviews = reviews
+        self._plans = plans
         self._lock = Lock()
         self._cache: LRUCache[CandidateQuery, tuple[datetime, list[Candidate]]] = LRUCache(_MAX_QUERIES)
 
     def next_offer(self, query: CandidateQuery, *, by: str, skipped: Sequence[str], now: datetime) -> Offer | None:
         """The first offer to `by` whose `skip_key` is not in `skipped`; None when nothing is left.
 
+        Answers of open plans come first.
+
         Raises:
             Retriable: the database is out of reach, or the draw takes too long.
         """
-        candidates = self._candidates(query, now)
         count = len(skipped) + 1
-        offers = second_opinions(candidates, count, by=by) if query.second else draw(candidates, count)
-        for offer in offers:
-            if skip_key(offer.candidate.app, offer.candidate.id) not in skipped:
-                return offer
-        return None
+        planned = [] if query.second else self._plans.offers(query.app, by=by, count=count, now=now)
+        if (offer := _first(planned, skipped)) is not None:
+            return offer
+        candidates = self._candidates(query, now)
+        return _first(second_opinions(candidates, count, by=by) if query.second else draw(candidates, count), skipped)
 
     def _candidates(self, query: CandidateQuery, now: datetime) -> list[Candidate]:
         """The candidates, cached or read, each with the people who have labelled it by now."""
@@ -59,6 +62,11 @@ class CandidateCache:
                 return candidates
         people = self._reviews.labelled_by([(c.app, c.id) for c in candidates])
         return [replace(c, people=people.get((c.app, c.id), frozenset())) for c in candidates]
+
+
+def _first(offers: Sequence[Offer], skipped: Sequence[str]) -> Offer | None:
+    keyed = ((offer, skip_key(offer.candidate.app, offer.candidate.id)) for offer in offers)
+    return next((offer for offer, key in keyed if key not in skipped), None)
 
 
 def skip_key(app: str, interaction_id: str) -> str:

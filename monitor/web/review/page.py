@@ -17,6 +17,8 @@ from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
 from monitor.review.draw import Offer
 from monitor.review.presentation import DRAWN_WORDS, remarks
+from monitor.review.rates.estimate import rate
+from monitor.review.rates.presentation import period_words, progress
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
@@ -195,6 +197,10 @@ def _page(
         meanings=MEANINGS,
         clear=clear,
         max_note=MAX_NOTE_CHARS,
+        plans=[
+            (plan, period_words(plan), progress(plan, rate(plan, labels, "self_generated")))
+            for plan, labels in application.plans.open(queue.app, application.now())
+        ],
         report=report,
         remarks=list(remarks(report.together, report.left_out)),
         enough=ENOUGH,

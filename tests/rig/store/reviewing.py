@@ -30,4 +30,4 @@ def said(application, name, verdict, by="ann", **over):
 
 def offered(application, count, **over):
     known = {"app": None, "span": WEEK, "by": "ann", "random_only": False, "second_opinion": False}
-    return offers(application.reviews, count=count, **{**known, **over}, now=application.now())
+    return offers(application.reviews, application.plans, count=count, **{**known, **over}, now=application.now())

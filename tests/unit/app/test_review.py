@@ -1,12 +1,10 @@
-"""How people name what they label, by words and by lines of a file."""
+"""How people name what they label."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from monitor.app.review import MAX_PERSON_CHARS, MOST_NAMED, listed, named, person
+from monitor.app.review import MAX_PERSON_CHARS, named, person
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 
@@ -31,36 +29,7 @@ def test_a_name_without_app_or_id_is_none(name):
         spelt(name)
 
 
-def test_lines_of_a_file_may_name_the_person_and_the_note_themselves():
-    lines = [
-        '{"app": "a", "id": "1", "label": "refusal", "by": "bob", "note": "no", "question": "?"}\n',
-        "\n",
-        '{"app": "a/b", "id": "2", "label": "grounded"}\n',
-    ]
-    first, second = listed(lines, by="ann", note="all")
-    assert (first.spellings, first.label, first.by, first.note) == ((("a", "1"),), Verdict.REFUSAL, "bob", "no")
-    assert (second.spellings, second.by, second.note) == ((("a/b", "2"),), "ann", "all")
-
-
-def test_lines_that_are_no_labels_are_named_and_their_values_are_not_repeated():
-    lines = ['{"app": "a", "id": "1", "label": "SECRET"}', "no JSON", '{"app": "a", "label": "grounded"}']
-    with pytest.raises(WrongSettings) as error:
-        listed(lines, by="ann", note=None)
-    message = str(error.value)
-    assert [part in message for part in ("line 1: label", "line 2: $", "line 3: id")] == [True] * 3
-    assert "SECRET" not in message
-
-
-def test_of_many_faults_the_first_are_named():
-    with pytest.raises(WrongSettings, match="and 5 more"):
-        listed(["{}"] * (MOST_NAMED + 5), by="ann", note=None)
-
-
 def test_what_postgres_cannot_store_is_replaced():
-    line = json.dumps({"app": "a\0", "id": "\ud800", "label": "grounded", "by": "b\0"})
-    (wish,) = listed([line.replace("\\ud800", "x")], by="ann", note=None)
-    assert wish.spellings == (("a\ufffd", "x"),)
-    assert wish.by == "b\ufffd"
     assert spelt("a/\udcff") == (("a", "\ufffd"),)
 
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
 
+from monitor.core.model import Verdict
+from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import content
 from monitor.report.weekly.document import sections
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import escape, markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.summary import headline, warnings
+from monitor.review.rates.estimate import CLASSES, rate
+from monitor.review.rates.period import Period, PeriodRates
 from tests.factories.report.weekly_facts import facts_named, no_facts
+from tests.factories.review.plans import at_random, said
 from tests.servers.slack.blocks import MAX_TOTAL, PING, mrkdwn, problems, texts, units
 
+G, S = Verdict.GROUNDED, Verdict.SELF_GENERATED
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -152,8 +159,9 @@ def test_the_head_says_what_matters():
     found = content(facts_named("refunds"))
     said = " ".join([*headline(found), *warnings(found)])
     for piece in (
-        "60 answers, 83.3 % (72.0 to 90.7) of them negative; a clear change: +66.7 points",
-        "66.7 % are self-generated, 16.7 % are refusals; 3 of these although the documents hold the answer",
+        "60 answers, 83.3 % (72.0 to 90.7) of them flagged as negative; a clear change: +66.7 points",
+        "66.7 % are flagged as self-generated, 16.7 % as refusals; 3 of these although the documents hold the answer",
+        "The true rates are not known: no answers drawn for this week are labelled (monitor review plan --app refunds",
         "Worse: refunds +66.7 points",
         "1 document behind self-generated answers: refunds",
         "1 alert fired; 1 of 1 acknowledged after 4m (median)",
@@ -169,3 +177,26 @@ def test_an_answer_is_linked_only_where_the_installation_has_an_address():
     assert "Open this answer" in page(found, link)
     assert "Open this answer" not in page(found, no_link)
     assert "Open this answer" not in markdown(found, no_link)
+
+
+def with_labels(*given):
+    plan, labels = at_random(20), said(*given)
+    rates = {name: rate(plan, labels, name) for name in CLASSES}
+    period = Period(since=plan.since, until=plan.since + timedelta(days=7))
+    known = PeriodRates(app="refunds", period=period, counts=Verdicts(), plan=plan, rates=rates)
+    return content(facts_named("refunds", rates=known))
+
+
+def test_the_first_sentence_is_the_rate_that_labels_tell():
+    first = headline(with_labels(S, S, *[G] * 18))[0]
+    assert first == "10.0 % of the answers are self-generated (1.2 to 31.7), by 20 of 20 labels drawn for it."
+    assert headline(with_labels(S))[0].startswith(
+        "100.0 % of the answers are self-generated (2.5 to 100.0), by 1 of 20"
+    )
+    assert headline(with_labels())[0].startswith("The true rates are not known")
+
+
+def test_a_report_of_an_earlier_release_says_that_true_rates_are_not_known():
+    found = content(facts_named("refunds"))
+    del found["true_rates"]
+    assert headline(found)[0].startswith("The true rates are not known")

@@ -37,9 +37,16 @@ class Stored:
         return {key: frozenset(self.labels[key]) for key in wanted if key in self.labels}
 
 
+class NoPlans:
+    """A fake of `Plans` with no answers to label."""
+
+    def offers(self, _app, *, by, count, now):
+        return []
+
+
 def test_candidates_are_cached_for_a_while_and_labelled_ones_are_not_offered():
     stored = Stored(3)
-    cache, seen = CandidateCache(stored), []
+    cache, seen = CandidateCache(stored, NoPlans()), []
     while (offer := cache.next_offer(QUERY, by="ada", skipped=[], now=NOON)) is not None:
         seen.append(offer.candidate.id)
         stored.labels[offer.candidate.app, offer.candidate.id] = {"ada"}
@@ -51,7 +58,7 @@ def test_candidates_are_cached_for_a_while_and_labelled_ones_are_not_offered():
 
 def test_teaching_and_random_offers_take_turns():
     stored, drawn = Stored(6), []
-    cache = CandidateCache(stored)
+    cache = CandidateCache(stored, NoPlans())
     for _ in range(4):
         offer = cache.next_offer(QUERY, by="ada", skipped=[], now=NOON)
         drawn.append(offer.drawn is Drawn.RANDOM)
@@ -60,7 +67,7 @@ def test_teaching_and_random_offers_take_turns():
 
 
 def test_skipped_answers_are_passed_over_until_nothing_is_left():
-    cache, skipped = CandidateCache(Stored(5)), []
+    cache, skipped = CandidateCache(Stored(5), NoPlans()), []
     while (offer := cache.next_offer(QUERY, by="ada", skipped=skipped, now=NOON)) is not None:
         name = skip_key(offer.candidate.app, offer.candidate.id)
         assert name not in skipped
@@ -70,7 +77,7 @@ def test_skipped_answers_are_passed_over_until_nothing_is_left():
 
 def test_second_opinions_are_about_answers_that_others_have_labelled():
     stored = Stored(2)
-    cache, second = CandidateCache(stored), CandidateQuery(None, timedelta(days=7), second=True)
+    cache, second = CandidateCache(stored, NoPlans()), CandidateQuery(None, timedelta(days=7), second=True)
     stored.rows = [
         Candidate(
             **{n: getattr(c, n) for n in Candidate.__slots__} | {"people": frozenset({"grace"}), "drawn": Drawn.MARGIN}

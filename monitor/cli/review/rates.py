@@ -1,0 +1,147 @@
+"""`monitor rates`, and the commands of `monitor review` that draw labels for rates."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, actor, point_in_time, print_json, text_of
+from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
+
+if TYPE_CHECKING:
+    from monitor.review.rates.period import Period
+
+LABELS, MOST_LABELS = 100, 5_000
+_Start = Annotated[
+    str | None,
+    typer.Option("--from", metavar="TIME", help="Only answers from this time on, ISO 8601; UTC without an offset."),
+]
+_End = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only answers before this time.")]
+
+
+def rates(
+    *,
+    app_name: Annotated[str | None, typer.Option("--app", help="Only this app.")] = None,
+    start: _Start = None,
+    end: _End = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many answers are flagged, and beside it the true rate as far as labels tell it.
+
+    Without a period: that of each app's newest plan of labels, or the last seven days.
+    """
+    from monitor.cli.review.tables import rates_table
+    from monitor.review.rates.presentation import period_words, rates_json, remarks
+    from monitor.store.review.rates import known_rates
+
+    period = None if start is None and end is None else _period(start, end)
+    with opened() as application:
+        found = known_rates(application.engine, application.overview, app_name, period, application.now())
+    if as_json:
+        print_json([line for known in found for line in rates_json(known)])
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if not found:
+        console.print("no answers are stored in this period")
+    for known in found:
+        answers = f"{known.counts.total:,} answers from {period_words(known.period)}"
+        console.print(f"{readable(known.app)}: {answers}", markup=False)
+        console.print(rates_table(known))
+        for line in remarks(known):
+            console.print(readable(line), style="dim", markup=False)
+
+
+def review_plan(
+    *,
+    app_name: Annotated[str, typer.Option("--app", help="The app.")],
+    start: _Start = None,
+    end: _End = None,
+    labels: Annotated[int, typer.Option(min=1, max=MOST_LABELS, help="How many answers to draw.")] = LABELS,
+    guaranteed: Annotated[
+        bool,
+        typer.Option("--guaranteed", help="Draw at random from all answers: wider, but right whatever the scores are."),
+    ] = False,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who draws; default: your login.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw answers to label, from which the true rates of the period follow; seed and draw go into the audit trail.
+
+    Without a period: the last seven days, up to now.
+    """
+    from monitor.app.rates import make_plan
+    from monitor.app.wiring.models import sampling
+    from monitor.review.rates.period import Period
+    from monitor.review.rates.plan import FEWEST, Draw
+    from monitor.review.rates.presentation import METHODS, next_steps, period_words, plan_json
+    from monitor.store.review.rates import SPAN
+
+    who = actor(by)
+    with opened() as application:
+        now = application.now()
+        plan = make_plan(
+            application.plans,
+            app_name,
+            Period.last(SPAN, now) if start is None and end is None else _period(start, end),
+            labels=labels,
+            guaranteed=guaranteed,
+            judge_share=sampling(application.settings.judge).at_random(app_name),
+            by=who,
+            now=now,
+        )
+    if as_json:
+        print_json(plan_json(plan))
+        return
+    period = Period(since=plan.since, until=plan.until)
+    typer.echo(
+        f"plan {plan.number}: {len(plan.items)} of {plan.answers:,} answers of {readable(plan.app)}, "
+        f"{period_words(period)}"
+    )
+    typer.echo(f"{METHODS[plan.draw]}; seed {plan.seed}")
+    if plan.draw is Draw.RANDOM and not guaranteed:
+        typer.echo(f"at random from all, since there are fewer than {FEWEST} answers")
+    for line in next_steps(plan.app, period):
+        typer.echo(readable(line))
+
+
+def review_import(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or JSON lines; - is standard input, JSON lines.")],
+    *,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who labelled, where a line names nobody.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store labels that were given elsewhere, from lines with `app`, `id`, `label` and `by`; all or none."""
+    from monitor.app.label_file import from_csv, from_json_lines
+    from monitor.app.review import label
+
+    who = actor(by)
+    with nullcontext(sys.stdin) if path == Path("-") else text_of(path) as lines:
+        read = from_csv if path.suffix.lower() == ".csv" else from_json_lines
+        wishes = read(lines, by=who)
+    with opened() as application:
+        done = label(application.reviews, wishes, now=application.now())
+    if as_json:
+        print_json(asdict(done))
+        return
+    unchanged = f"; {done.unchanged} had this label already" if done.unchanged else ""
+    typer.echo(f"{done.stored} labelled{unchanged}")
+
+
+def _period(start: str | None, end: str | None) -> Period:
+    """The period of `--from` and `--to`, of which both are needed.
+
+    Raises:
+        WrongSettings: one is missing or no time, or the period is empty or no whole minutes.
+    """
+    from monitor.review.rates.period import Period
+
+    if start is None or end is None:
+        raise WrongSettings("give both --from and --to, or neither")
+    return Period.of(point_in_time(start, "--from"), point_in_time(end, "--to"))

@@ -1,0 +1,81 @@
+"""The API route of true rates."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from pydantic import Field
+
+from monitor.app.wiring.application import Application
+from monitor.core.errors import WrongSettings
+from monitor.review.rates.period import Period
+from monitor.review.rates.presentation import rates_json
+from monitor.store.review.rates import known_rates
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.api_model import ApiResponse
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import Moment, Text
+from monitor.web.base.problem import problems
+
+router = APIRouter(tags=["labels"])
+
+
+class Thumbs(ApiResponse):
+    """What end users said of answers of the period: no sample, and no part of any rate."""
+
+    up: int
+    down: int
+
+
+class TrueRate(ApiResponse):
+    """The flagged share and the true rate of one class of answers of an app in a period; null where it is not known."""
+
+    app: str
+    from_: datetime = Field(alias="from")
+    to: datetime
+    class_: Literal["self_generated", "refusal", "negative"] = Field(alias="class")
+    answers: int
+    flagged: float | None
+    estimate: float | None
+    lower: float | None = Field(description="of the interval at 95 %")
+    upper: float | None
+    labels: int = Field(description="answers of the plan with a label")
+    divided: int = Field(description="labelled answers on which people are divided")
+    judged: int = Field(description="answers of which the judge has spoken, where the plan uses it")
+    method: Literal["strata", "judge", "random"] | None
+    seed: str | None
+    plan: int | None
+    items: int = Field(description="answers that were drawn")
+    feedback: Thumbs
+
+
+@router.get(
+    "/rates",
+    response_model=list[TrueRate],
+    operation_id="getRates",
+    responses=problems(),
+    summary="Get the true rates",
+)
+def rates(
+    request: Request,
+    _: Annotated[Identity, Depends(Needs(Permission.VIEW))],
+    app: Annotated[Text | None, Query()] = None,
+    start: Annotated[Moment | None, Query(alias="from")] = None,
+    end: Annotated[Moment | None, Query(alias="to")] = None,
+) -> list[dict[str, Any]]:
+    """Returns three lines for each app, from labels of answers that were drawn for exactly that period.
+
+    Without a period: that of the app's newest plan, or the last seven days.
+    """
+    application: Application = request.app.state.application
+    try:
+        period = None if start is None or end is None else Period.of(start, end)
+    except WrongSettings as error:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, str(error).replace("--", "")) from None
+    if (start is None) != (end is None):
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "give both from and to, or neither")
+    found = known_rates(application.engine, application.overview, app, period, application.now())
+    return [line for known in found for line in rates_json(known)]
