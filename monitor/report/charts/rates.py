@@ -58,7 +58,7 @@ def rates_chart(
 ) -> str:
     """Shares of refusals and of self-generated answers in [start, end) with their intervals, as an SVG element.
 
-    The lines differ in dash and in the shape of their points too. `true_rates` are drawn as framed bands over their
+    The lines differ in dash and in the shape of their points too. `true_rates` are drawn as areas over their
     periods, which must not reach beyond [start, end). Drawings are cached.
     """
     names = [*_SERIES]
@@ -85,14 +85,13 @@ def rates_chart(
     ]
     bands = (
         alt.Chart(data(known))
-        .mark_rect(opacity=0.16, strokeWidth=1.5, strokeOpacity=0.9)
+        .mark_rect(opacity=0.16)
         .encode(
             _time(start, end, days=days),
             alt.X2("end:T"),
             alt.Y("low:Q"),
             alt.Y2("high:Q"),
             colour,
-            alt.Stroke("verdict:N", scale=scale, **shared),
         )
     )
     layers = [bands] * bool(known) + [bars, lines, dots]

@@ -128,10 +128,10 @@ def _charts(
     """The charts as SVG, each with its caption."""
     shares, answers = chart_points(cells, span.bin)
     about: dict[str, Any] = {"start": chart_time(start), "end": chart_time(end), "days": span.days}
-    framed = " Framed: the true rate of a period, as far as labels tell it." if known else ""
+    shaded = " Shaded: the true rate of a period, as far as labels tell it." if known else ""
     return [
         (
-            f"Shares flagged as refusals and as self-generated; the bars are 95 % Wilson intervals.{framed}",
+            f"Shares flagged as refusals and as self-generated; the bars are 95 % Wilson intervals.{shaded}",
             own_drawing(
                 rates_chart(shares, description=f"Verdicts of the last {span.name}", true_rates=known, **about)
             ),

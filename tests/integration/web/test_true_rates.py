@@ -52,17 +52,17 @@ def test_the_review_queue_shows_progress_and_the_interval_so_far(site, planned):
 def test_the_overview_shows_true_rates_beside_flagged_ones_and_in_the_trend(site):
     client = site.by_token("viewer")
     text = client.get("/?app=shop").text
-    assert "truly 16.7 % (0.4 to 64.1 %)" in words(text)
-    assert "Framed: the true rate of a period" in words(text)
+    assert "true rate 16.7 % (0.4 to 64.1 %)" in words(text)
+    assert "Shaded: the true rate of a period" in words(text)
     before = client.get("/?app=nobody").text
-    assert "truly" not in before
+    assert "true rate 1" not in before
 
 
 def test_an_app_without_labels_has_no_true_rate(site, writer):
     writer.write(a_batch(an_assessment(id="q", app="shop")))
     text = words(site.by_token("viewer").get("/?app=shop").text)
     assert "true rate not known yet" in text
-    assert "Framed" not in text
+    assert "Shaded" not in text
 
 
 def test_the_api_gives_what_the_command_prints(site, planned):
