@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unicodedata import category
 
 import numpy as np
 import pytest
@@ -115,8 +116,8 @@ def test_sentences_are_few_short_and_of_one_line(findings, texts):
     sentences = an_explanation(findings=tuple(findings), clusters=about).sentences()
     assert 1 <= len(sentences) <= 5
     assert all(len(sentence) < 200 for sentence in sentences)
-    assert all(sentence.isprintable() or "\u3000" in sentence for sentence in sentences)
-    assert not any(mark in sentence for sentence in sentences for mark in "\n\r\u202e\u2028")
+    unseen = {c for c in "".join(sentences) if category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert unseen <= {"\u200c", "\u200d"}  # joiners, which many scripts and emoji need
 
 
 def test_addresses_in_values_are_not_shown():
