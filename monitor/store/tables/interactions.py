@@ -103,7 +103,7 @@ assessment = Table(
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
-    Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
+    Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
@@ -227,6 +227,8 @@ judgement = Table(
     Column("output_tokens", BigInteger, nullable=False),
     Column("cost", Double),
     Column("judged_at", _time, nullable=False),
+    # with which probability the sample took the interaction; null: unknown, as in what releases before 0018 stored
+    Column("inclusion", Double),
     Index("judgement_by_metric", "app", "metric", "occurred_at"),
 )
 
