@@ -99,9 +99,14 @@ def finish_revised(
         there = [claim for claim in ours if before[claim.id] is not None]
         after = [made[claim.id] for claim in there]
         _revise(writer, connection, after, now)
-        writer.recount(connection, before=[old for old in before.values() if old is not None], after=after)
         live = live_rows(connection, {claim.id: claim.interaction for claim in there})
-        hear(writer, connection, stored_words(connection, live.values()), hearing, now)
+        heard = hear(writer, connection, stored_words(connection, live.values()), hearing, now)
+        moved = {(new.interaction.app, new.interaction.id): new for _, new in heard}
+        writer.recount(  # once: the counts of a transaction are written by one statement
+            connection,
+            before=[old for old in before.values() if old is not None],
+            after=[moved.get(key(a), a) for a in after],
+        )
         forget(connection, there)
         writer.follow_up(connection, after)
     return [claim for claim in ours if before[claim.id] is None]
@@ -157,7 +162,8 @@ def finish_judged(
             for claim in ours
             if claim.id in live and (word := word_of(made[claim.id])) is not None
         ]
-        hear(writer, connection, words, hearing, now)
+        if heard := hear(writer, connection, words, hearing, now):
+            writer.recount(connection, before=[old for old, _ in heard], after=[new for _, new in heard])
         forget(connection, ours)
 
 

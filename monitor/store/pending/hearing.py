@@ -110,10 +110,13 @@ def hear(
     words: Sequence[tuple[Live, Word]],
     hearing: Hearing,
     now: datetime,
-) -> None:
-    """Revises the assessments by the words; those of erased interactions, and of unknown profiles, stay."""
+) -> list[tuple[CountedAssessment, CountedAssessment]]:
+    """Revises the assessments by the words; those of erased interactions, and of unknown profiles, stay.
+
+    Returns what to recount: of each revised assessment, what was counted and what counts now.
+    """
     profiles = _profiles(connection, {live.row["profile_hash"] for live, _ in words})
-    before, after, rows, updates, revises = [], [], [], [], {}
+    counted, rows, updates, revises = [], [], [], {}
     for (it, row), word in sorted(words, key=lambda heard: (heard[0].interaction.app, heard[0].interaction.id)):
         profile = profiles.get(row["profile_hash"])
         if profile is None or row[SECRET] is None:
@@ -129,14 +132,12 @@ def hear(
         stored = {**row, **changed, "evidence": as_jsonb(evidence), "revised_at": now, "earlier": as_jsonb(earlier)}
         rows.append({column.name: stored[column.name] for column in assessment.columns})
         revises[part] = record_digest(row_record(Kind.ASSESSMENT, row, bytes(row[SECRET])))
-        before.append(_counted(it, row))
-        after.append(_counted(it, stored))
-    if not rows:
-        return
-    with connection.cursor() as cursor:
-        cursor.executemany(_REVISE, updates)
-    writer.recount(connection, before=before, after=after)
-    writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
+        counted.append((_counted(it, row), _counted(it, stored)))
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_REVISE, updates)
+        writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
+    return counted
 
 
 def _word(model: str, score: float | None) -> Word | None:
