@@ -6,7 +6,7 @@ The blend (its features and their proportions) is in monitor/assess/score/featur
 weight. Its proportions were chosen by the worst family, not by the mean: each development file is one, and so are its
 answers and its documents of a length (benchmarks/verdicts/order.py). Long answers over long documents, of which these
 files have few, rank better without a worst sentence. So the mean support has the largest share at which no family loses
-more than .008 of AUC, and the F1 of none more than chance explains. This script fits:
+more than .01 of AUC, and the F1 of none more than chance explains. This script fits:
 - threshold: the lowest at which no file flags more than MOST_FLAGGED of its grounded answers, as the profile before
   did in its worst file. `short_answers` is left out, since the length of its answers reveals the class.
 - weight: by likelihood, when one answer in eight is made up, which is nearer to a chatbot in production than the half
