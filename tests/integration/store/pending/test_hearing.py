@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -14,11 +14,13 @@ from monitor.assess.judge.sampling import Sample, SamplingPolicy
 from monitor.assess.judge.word import PRIOR, WordWeights
 from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities, Verdict, Work
+from monitor.report.weekly.week import Week
 from monitor.review.label import Label
 from monitor.store.audit.verify import verify
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.pending.finish import finish_judged, finish_revised
 from monitor.store.pending.hearing import Hearing
+from monitor.store.report.operations import judged as judged_in_week
 from monitor.store.review.judged_labels import JudgedLabels
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import (
@@ -165,6 +167,10 @@ def test_a_judgement_keeps_the_probability_with_which_its_answer_was_taken(write
     rows("UPDATE judgement SET inclusion = 0.1 WHERE id = 'clear'")
     ((_, _, number, mean),) = AssessmentQueries(engine).judged_means()
     assert (number, mean) == (3, pytest.approx((0.7 + 10 * 0.6) / 11))
+    with engine.connect() as connection:
+        (told,) = judged_in_week(connection, APP, Week(monday=date(2025, 11, 17)))
+    assert (told.judged, told.scored, told.worth) == (3, 2, 1)  # (1 + 10)² / (1² + 10²) = 1.2
+    assert told.sum / told.worth == pytest.approx(mean)
 
 
 def test_the_weights_are_learnt_from_labels_of_judged_answers_by_app(writer, store, queue, engine):
