@@ -64,7 +64,8 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(PYTEST) -n 4 tests/e2e
 
 # Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
-BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/refusals verdicts/facts verdicts/robustness \
+BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/order verdicts/refusals verdicts/facts \
+	verdicts/robustness \
 	study/squad study/cloud_faq consume/run faults/run faults/takeover judge/run alert/rules alert/run web/run audit/run \
 	audit/attacks rates/run rates/cost reference/run
 

@@ -2,12 +2,15 @@
 
     python tools/fit_blend.py
 
-The blend (its features and their proportions) is in monitor/assess/score/features.py and here. It was chosen by the
-mean AUC over the files, each counting the same, and has no fitted weight. This script fits:
-- threshold: the highest mean F1 over the files when one answer in eight is made up, which is nearer to a chatbot in
-  production than the half of these files. Each file counts the same. `short_answers` is left out, since the length of
-  its answers reveals the class.
-- weight: by likelihood, at the same rate, so that the probability is one half at the threshold.
+The blend (its features and their proportions) is in monitor/assess/score/features.py and here; it has no fitted
+weight. Its proportions were chosen by the worst family, not by the mean: each development file is one, and so are its
+answers and its documents of a length (benchmarks/verdicts/order.py). Long answers over long documents, of which these
+files have few, rank better without a worst sentence. So the mean support has the largest share at which no family loses
+more than .01 of AUC, and the F1 of none more than chance explains. This script fits:
+- threshold: the lowest at which no file flags more than MOST_FLAGGED of its grounded answers, as the profile before
+  did in its worst file. `short_answers` is left out, since the length of its answers reveals the class.
+- weight: by likelihood, when one answer in eight is made up, which is nearer to a chatbot in production than the half
+  of these files, so that the probability is one half at the threshold. Each file counts the same.
 - question_held, question_not_held: on people's questions with documents that answer them and with documents that do not
   (Natural Questions), both counting the same: the value from which four in five are answerable, and the value below
   which nine in ten are not. SQuAD 2.0, whose unanswerable questions were written to look answerable, is printed too.
@@ -32,8 +35,22 @@ from monitor.core.model import Assessment, RefusalKind, Verdict
 from monitor.review.evaluate.statistics import auc
 
 FITTED = ("dev/attribution", "dev/longform", "dev/dialogue", "dev/expert")
-NEW_CONTENT = 0.05  # share of words that are neither in the question nor in the documents, beside grounding
-TYPICAL_GROUNDING, TYPICAL_NEW = -0.25, 0.85  # of an answer, from which contributions are counted
+# What counts beside grounding, in its unit (a cosine distance), and the value from which its contribution counts.
+MEAN = 0.25  # share of grounding that goes to the mean support; at its typical value both move alike
+NEW_CONTENT = 0.08
+MISSING_FACT = 0.02
+CONTRADICTION = 0.12  # its fault in `grounding` once more, since there it counts less now and has to decide alone
+MORE_SENTENCES = 0.04  # makes up for the level: a lighter worst sentence would pass more of the long answers
+TYPICAL = {"grounding": -0.25, "aligned": -0.06, "new_content_overlap": 0.85}  # the others: 0
+PROPORTIONS = {
+    "grounding": -(1 - MEAN),
+    "aligned": -2 * MEAN,
+    "new_content_overlap": -NEW_CONTENT,
+    "contradictions": CONTRADICTION,
+    "missing_facts": MISSING_FACT,
+    "more_sentences": MORE_SENTENCES,
+}
+MOST_FLAGGED = 0.285
 RATE = 1 / 8
 HELD_SURE, NOT_HELD_SURE = 0.8, 0.9
 WORDING = ("wording/manual_dev", "wording/assistants_dev")
@@ -44,11 +61,17 @@ Bools = NDArray[np.bool_]
 
 def blended(assessments: Sequence[Assessment]) -> Floats:
     """The blend: the higher, the more likely made up."""
-    found = []
-    for a in assessments:
-        new = a.evidence.features["new_content_overlap"]
-        found.append((a.evidence.features["grounding"] or 0.0) + NEW_CONTENT * (TYPICAL_NEW if new is None else new))
-    return -np.array(found)
+    rows = [a.evidence.features for a in assessments]
+    return np.array(
+        [
+            sum(
+                part * (value - TYPICAL.get(name, 0.0))
+                for name, part in PROPORTIONS.items()
+                if (value := row[name]) is not None
+            )
+            for row in rows
+        ]
+    )
 
 
 def weights(made_up: Bools) -> Floats:
@@ -111,7 +134,7 @@ def main() -> None:
             [(row["question"], [row["context"]]) for row in lines("questions/natural_questions_unanswerable")],
         )
     grid = np.arange(0.0, 0.8, 0.0025)
-    threshold = float(max(grid, key=lambda t: np.mean([f1(s, y, t) for s, y in sets.values()])))
+    threshold = float(next(t for t in grid if max((s[~y] >= t).mean() for s, y in sets.values()) <= MOST_FLAGGED))
     slope = float(
         max(
             np.arange(2.0, 40.0, 0.5),
@@ -145,9 +168,9 @@ def main() -> None:
     print(f"refusal_missed = {said[~said[:, 0], 1].mean():.4f}")
     print(f"question_held = {held:.3f}")
     print(f"question_not_held = {not_held:.3f}")
-    print(f"bias = {-slope * (threshold + TYPICAL_GROUNDING + NEW_CONTENT * TYPICAL_NEW):.4f}")
-    print(f"grounding = {{ weight = {-slope * 0.1:.4f}, center = {TYPICAL_GROUNDING}, scale = 0.1 }}")
-    print(f"new_content_overlap = {{ weight = {-slope * NEW_CONTENT:.4f}, center = {TYPICAL_NEW}, scale = 1.0 }}")
+    print(f"bias = {-slope * threshold:.4f}")
+    for name, part in PROPORTIONS.items():
+        print(f"{name} = {{ weight = {slope * part:.4f}, center = {TYPICAL.get(name, 0.0)}, scale = 1.0 }}")
     print(f"threshold {threshold:.4f}, slope {slope}")
 
 

@@ -216,6 +216,26 @@ def refusal_words(row: Mapping[str, Any]) -> str | None:
     return _CORRECT_WORDS[row["refusal_correct"]]
 
 
+def judge_words(row: Mapping[str, Any]) -> str | None:
+    """What the judge's word did to the probability; None where the assessment has no word in it."""
+    heard = row["evidence"].get("judge")
+    if heard is None:
+        return None
+    now = row["p_self_generated"] / (1 - row["p_refusal"])
+    return (
+        f"{heard['model']} finds it {heard['says']} (faithfulness {heard['score']:.2f}): self-generated "
+        f"{heard['before']:.0%} without its word, {now:.0%} with it"
+    )
+
+
+def revised_by(row: Mapping[str, Any]) -> str:
+    """Whose answer revised the assessment last."""
+    told = row["evidence"].get("judge")
+    return (
+        "the judge" if told is not None and told != row["earlier"].get("evidence", {}).get("judge") else "the sidecar"
+    )
+
+
 def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
     """The features that moved the probability of *self-generated* most, the largest first.
 

@@ -87,8 +87,13 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record
 
 
 def judgement_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
-    """The record of a row of `judgement`; `secret` is that of the interaction."""
+    """The record of a row of `judgement`; `secret` is that of the interaction.
+
+    It has an `inclusion` where the row has one. Releases that stored none have sealed records without it.
+    """
     record = _record(JUDGEMENT, row, JUDGEMENT_PUBLIC, version)
+    if row.get("inclusion") is not None:
+        record["inclusion"] = portable(row["inclusion"])
     return record | _committed(row, secret, JUDGEMENT_PERSONAL, version)
 
 

@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from monitor.assess.judge.word import SUPPORTED, UNSUPPORTED
 from monitor.core.model import Probabilities, Verdict
 from monitor.review.label import Drawn
-
-UNSUPPORTED = 0.5  # below this faithfulness the judge contradicts `grounded`
-SUPPORTED = 0.8  # from this faithfulness on the judge contradicts `self_generated`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

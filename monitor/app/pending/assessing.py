@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -14,6 +14,7 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed, finish_revised
+from monitor.store.pending.hearing import Hearing
 from monitor.store.pending.queue import Claim
 
 _AT_A_TIME = 32
@@ -30,6 +31,7 @@ class AssessingWorker(Worker):
     writer: Writer
     assess: Assess
     kinds: Sequence[Work]
+    hearing: Callable[[], Hearing] = Hearing
     _claims: Sequence[Claim] = field(init=False, default=())
     _closed: Event = field(init=False, default_factory=Event)
 
@@ -72,6 +74,6 @@ class AssessingWorker(Worker):
             alike = [claim for claim, _ in done if claim.id in still and still[claim.id].because == because]
             self.queue.put_back(alike, still[alike[0].id].error or because)
         complete = [(claim, a) for claim, a in done if claim.id not in still]
-        for claim in finish_revised(self.writer, complete, self.queue.now()):
+        for claim in finish_revised(self.writer, complete, self.queue.now(), self.hearing()):
             problem = "its verdict is from another profile than the current one, and is not revised"
             self.queue.pending.failed([claim], problem, None)

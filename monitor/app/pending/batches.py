@@ -157,7 +157,8 @@ class BatchJudgingWorker(Worker):
         try:
             most = most or self.model.most(self.model.body(request), discount=DISCOUNT)
             reply = self._reply(request, answers.completions[name], most)
-            finish_judged(self.writer, [(claim, self.judge.from_reply(case, reply))], self.queue.now())
+            judgements = self.judge.from_reply(case, reply)
+            finish_judged(self.writer, [(claim, judgements)], self.queue.now(), self.direct.hearing())
             self.model.settle(reserved, reply.spend)
         except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
             self.queue.put_back([claim], error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from monitor.core.model import Work
 from monitor.core.pool import Pool
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged
+from monitor.store.pending.hearing import Hearing
 from monitor.store.pending.queue import Claim
 
 Tasks: TypeAlias = Sequence[Future[list[Judgement]]]
@@ -34,6 +35,7 @@ class JudgingWorker(Worker):
     writer: Writer
     judge: Judge
     concurrency: int
+    hearing: Callable[[], Hearing] = Hearing
     _pool: Pool = field(init=False)
     _in_progress: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
     _closed: Event = field(init=False, default_factory=Event)
@@ -96,7 +98,7 @@ class JudgingWorker(Worker):
             if isinstance(problem, BudgetSpent):
                 self._spent_until = self.queue.now() + timedelta(seconds=problem.retry_after or 0.0)
         try:
-            finish_judged(self.writer, judged, self.queue.now())
+            finish_judged(self.writer, judged, self.queue.now(), self.hearing())
         except Retriable:  # they stay in progress: their calls are paid for
             raise
         except Exception as error:  # noqa: BLE001  as above

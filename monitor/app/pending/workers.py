@@ -9,15 +9,17 @@ from datetime import timedelta
 from threading import Event, Thread
 
 from monitor.app.pending.assessing import AssessingWorker
+from monitor.app.pending.hearings import Hearings
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.wiring.application import Application
-from monitor.app.wiring.models import batch_endpoint
+from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import Work
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import PendingQueue
+from monitor.store.review.judged_labels import JudgedLabels
 
 log = logging.getLogger(__name__)
 
@@ -33,22 +35,26 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
     queue = Queue(
         pending=PendingQueue(application.engine), now=application.now, max_attempts=settings.pending.max_attempts
     )
+    hearing = Hearings(labels=JudgedLabels(application.engine), sampling=sampling(settings.judge), now=application.now)
     crew: list[Worker] = [
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
             assess=application.assessing(PATIENCE),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
+            hearing=hearing,
         )
     ]
     if judge is not None:
-        crew.append(_judging(application, queue, judge, wait))
+        crew.append(_judging(application, queue, judge, hearing, wait))
     return crew
 
 
-def _judging(application: Application, queue: Queue, judge: Judge, wait: timedelta) -> Worker:
+def _judging(application: Application, queue: Queue, judge: Judge, hearing: Hearings, wait: timedelta) -> Worker:
     writer, settings = application.writer(), application.settings
-    direct = JudgingWorker(queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency)
+    direct = JudgingWorker(
+        queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency, hearing=hearing
+    )
     if not settings.judge.batch:
         return direct
     from monitor.app.pending.batches import BatchJudgingWorker  # noqa: PLC0415  openai takes a second to import

@@ -227,14 +227,15 @@ def detector(settings: DetectorSettings) -> OnnxDetector | None:
 
 
 def sampling(judge: JudgeSettings) -> SamplingPolicy:
+    doubt = judge.sampling == "doubt"
     return SamplingPolicy(
-        sample=_sample(judge.sample),
+        sample=_sample(judge.sample, doubt=doubt),
         by_app={
-            app: _sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)))
+            app: _sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)), doubt=doubt)
             for app, own in judge.by_app.items()
         },
     )
 
 
-def _sample(sample: SampleSettings) -> Sample:
-    return Sample(negatives=sample.negatives, low_margin=sample.low_margin, rest=sample.rest)
+def _sample(sample: SampleSettings, *, doubt: bool) -> Sample:
+    return Sample(negatives=sample.negatives, low_margin=sample.low_margin, rest=sample.rest, doubt=doubt)

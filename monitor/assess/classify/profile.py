@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,7 @@ from monitor.core.model import Metrics, Scores
 
 LONGEST_NAME = 100
 SHIPPED = resources.files("monitor.assess.classify") / "profiles"
+EARLIER = SHIPPED / "earlier"
 
 
 class MetricRule(BaseModel):
@@ -184,8 +186,17 @@ def compared(rules: MetricRules, scores: Scores) -> Metrics:
 
 
 def shipped_profiles() -> list[str]:
-    """The names of the profiles that come with the program."""
-    return sorted(path.name.removesuffix(".toml") for path in SHIPPED.iterdir() if path.name.endswith(".toml"))
+    """The names of the profiles that come with the program, one for each pair of models."""
+    return _names(SHIPPED)
+
+
+def earlier_profiles() -> list[str]:
+    """The names of those that earlier releases shipped. They are used only where they are asked for by name."""
+    return _names(EARLIER)
+
+
+def _names(folder: Traversable) -> list[str]:
+    return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
 
 
 def load_profile(
@@ -210,12 +221,13 @@ def read_profile(chosen: str) -> Profile:
     Raises:
         WrongSettings: there is no such profile, or it does not parse.
     """
-    if chosen in shipped_profiles():
-        return _parse((SHIPPED / f"{chosen}.toml").read_text(encoding="utf-8"), chosen)
+    for folder in (SHIPPED, EARLIER):
+        if chosen in _names(folder):
+            return _parse((folder / f"{chosen}.toml").read_text(encoding="utf-8"), chosen)
     try:
         text = Path(chosen).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        known = ", ".join(shipped_profiles())
+        known = ", ".join([*shipped_profiles(), *earlier_profiles()])
         raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a readable file: {error}") from None
     return _parse(text, chosen)
 

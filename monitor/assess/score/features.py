@@ -1,6 +1,6 @@
 """Computes the features that a profile weighs. Each is a pure function of the interaction, its scores and its tokens.
 
-A new feature takes a line in FEATURES, a value in `gather_evidence`, and a higher FEATURES_VERSION.
+A new feature takes a line in FEATURES and a value in `gather_evidence`. Profiles made before it do not weigh it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ FEATURES: Final = {
     "grounding": "alignment, missing numbers and the worst sentence in one score",
     "aligned": "mean support of the answer's words by the documents",
     "weakest_sentence": "how far the worst sentence is below that mean",
+    "more_sentences": "how many sentences n there are: 1 - 1/n",
     "missing_numbers": "numbers and dates that no document holds",
     "missing_names": "names that no document holds",
+    "missing_facts": "numbers, dates and names that no document holds, three at most",
     "contradictions": "sentences whose best passage says the opposite, or another figure",
     "content_overlap": "share of content words that the documents hold",
     "new_content_overlap": "share of content words beyond the question's that the documents hold",
@@ -54,6 +56,7 @@ FEATURES: Final = {
 
 LIKE: Final = 0.6  # the score from which on a sentence and its passage are about the same thing
 MOST_PAIRS = 500  # sentences of an answer whose alignment is stored
+MOST_FACTS = 3  # missing facts that count together: a long answer with a table should not be judged by it alone
 # These limits keep the work from growing faster than the texts. No event whose texts people wrote reaches them.
 MOST_LOOKED_UP = 64  # texts in which facts are looked up one after the other
 MOST_CONFLICTS = 16  # facts of a sentence that are compared with its passage
@@ -168,8 +171,10 @@ def _carried(
         "grounding": found.score,
         "aligned": found.mean,
         "weakest_sentence": found.weakest,
+        "more_sentences": 1 - 1 / len(aligned),
         "missing_numbers": float(len(lacking) - names),
         "missing_names": float(names),
+        "missing_facts": float(min(len(lacking), MOST_FACTS)),
         "contradictions": float(sum(pair.contradicts for pair in pairs)),
     }
 

@@ -1,4 +1,6 @@
-"""Scores how well the documents carry an answer, mostly by its worst sentence. The shipped profile relies on it.
+"""Scores how well the documents carry an answer, mostly by its worst sentence.
+
+The shipped profile weighs it together with the mean alone, since its constants suit short answers best.
 
 Let x̄ be the mean support of the answer's words (`alignment`). Each sentence s has a mean m_s of its own, drawn towards
 x̄ by SHRINKAGE so that few words decide little, a number of rare words r_s and a greatest fault f_s:

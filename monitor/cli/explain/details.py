@@ -90,7 +90,8 @@ def _log_odds(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Rende
     if profile is None or not everything:
         return
     bias, threshold = profile.groundedness.bias, profile.groundedness.threshold
-    total = bias + fsum(m.log_odds for m in everything)
+    judge = row["evidence"].get("judge")
+    total = bias + fsum(m.log_odds for m in everything) + (judge["weight"] if judge else 0.0)
     others = fsum(m.log_odds for m in everything) - fsum(m.log_odds for m in largest)
     table = _table("+ self-generated, − grounded", "value", "log-odds")
     table.add_row("start of the profile", f"{start_probability(profile):.1%}", _signed(bias))
@@ -100,6 +101,8 @@ def _log_odds(row: Mapping[str, Any], profile: Profile | None) -> Iterator[Rende
         )
     if abs(others) >= _SHOWN_LOG_ODDS:
         table.add_row("all other features", "", _signed(others))
+    if judge:
+        table.add_row("the judge's word", _figure(judge["score"]), _signed(judge["weight"]))
     table.add_row("sum", f"{sigmoid(total):.1%}", _signed(total), style="bold")
     table.add_row("threshold of self-generated", f"{threshold:.1%}", _signed(log(threshold / (1 - threshold))))
     yield _heading("Probability of self-generated, for an answer that does not refuse")

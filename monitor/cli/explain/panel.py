@@ -20,7 +20,9 @@ from monitor.assess.explain import (
     carrying_summary,
     certainty,
     compared,
+    judge_words,
     refusal_words,
+    revised_by,
     sentences,
 )
 from monitor.assess.judge.judgement_text import judgement_text
@@ -107,10 +109,12 @@ def _conclusion(row: Mapping[str, Any]) -> Table:
     for number, line in enumerate(carrying_summary(sentences(row))):
         table.add_row("" if number else "evidence", Text(readable(line)))
     table.add_row("rank", Text(readable(ranked_in(row))))
+    if words := judge_words(row):
+        table.add_row("judge", Text(readable(words)))
     table.add_row("next", Text(advice(row), style="bold"))
     if row.get("earlier"):
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]
-        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when the sidecar answered"))
+        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)} answered"))
     if row.get("marks"):
         table.add_row("marks", Text("; ".join(_MARKS.get(mark, mark) for mark in row["marks"])))
     return table

@@ -89,8 +89,8 @@ def profiles(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the shipped profiles and the configured one, or show one of them."""
-    from monitor.assess.classify.profile import read_profile, shipped_profiles
+    """List the shipped profiles, those of earlier releases and the configured one, or show one of them."""
+    from monitor.assess.classify.profile import earlier_profiles, read_profile, shipped_profiles
 
     if name is not None:
         found = read_profile(name)
@@ -100,7 +100,8 @@ def profiles(
             _show(found)
         return
     configured = load_settings().profile
-    names = shipped_profiles()
+    earlier = earlier_profiles()
+    names = [*shipped_profiles(), *earlier]
     if configured is not None and configured not in names:
         names.append(configured)
     rows = {known: read_profile(known) for known in names}
@@ -114,6 +115,7 @@ def profiles(
                     "token_model": p.token_model,
                     "calibrated": p.calibrated,
                     "configured": key == configured,
+                    "earlier": key in earlier,
                 }
                 for key, p in rows.items()
             ]
@@ -124,8 +126,9 @@ def profiles(
         table.add_column(heading, no_wrap=heading != "profile", overflow="fold")
     for key, p in rows.items():
         state = f"on {p.calibration.rows:,} labels" if p.calibration else "not for your app"
-        chosen = " (MONITOR_PROFILE)" if key == configured else ""
-        table.add_row(literal(key) + chosen, p.hash[:8], literal(p.embedding_model), state)
+        told = " (earlier)" if key in earlier else ""
+        told += " (MONITOR_PROFILE)" if key == configured else ""
+        table.add_row(literal(key) + told, p.hash[:8], literal(p.embedding_model), state)
     Console(highlight=False).print(table)
 
 

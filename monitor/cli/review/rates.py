@@ -92,7 +92,7 @@ def review_plan(
             Period.last(SPAN, now) if start is None and end is None else _period(start, end),
             labels=labels,
             guaranteed=guaranteed,
-            judge_share=sampling(application.settings.judge).at_random(app_name),
+            judge_share=sampling(application.settings.judge).of(app_name).random_share,
             by=who,
             now=now,
         )

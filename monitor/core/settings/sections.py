@@ -160,6 +160,9 @@ class JudgeSettings(Section):
         "context_relevance",
     )
     sample: SampleSettings = SampleSettings()
+    sampling: Literal["random", "doubt"] = Field(
+        "random", description="doubt: half of each share goes to answers whose verdict a judgement may turn"
+    )
     by_app: dict[str, SampleSettings] = Field({}, description="another sample for single apps")
     concurrency: int = Field(8, gt=0, le=256, description="concurrent calls")
     budget_share: Share = Field(0.5, description="the judge stops once this share of the budget is used, by anyone")

@@ -113,12 +113,16 @@ class WeekSilence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedMetric:
-    """One metric as judged by one model: `judged` answers, `scored` of them with a score, Σ and Σ² of the scores."""
+    """One metric as judged by one model: `judged` answers, `scored` of them with a score, Σ and Σ² of the scores.
+
+    Both sums are of the weighted answers, as of `worth` unweighted ones: fewer than `scored` where weights differ.
+    """
 
     metric: str
     model: str
     judged: int = 0
     scored: int = 0
+    worth: int = 0
     sum: float = 0.0
     squares: float = 0.0
     calls: int = 0

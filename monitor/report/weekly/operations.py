@@ -158,8 +158,8 @@ def judge_json(facts: Facts, answers: int) -> Json:
 
 def _mean(metric: JudgedMetric) -> Json:
     """`{judged, scored, mean, lower, upper}`: the interval is normal at 95 %, cut to [0, 1]; it needs two scores."""
-    count = Count(total=metric.scored, sum=metric.sum, squares=metric.squares)
-    lower, upper = interval(count, share=False) if metric.scored > 1 else (None, None)
+    count = Count(total=metric.worth, sum=metric.sum, squares=metric.squares)
+    lower, upper = interval(count, share=False) if metric.worth > 1 else (None, None)
     return {
         "judged": metric.judged,
         "scored": metric.scored,

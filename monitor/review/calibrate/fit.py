@@ -22,8 +22,10 @@ from monitor.review.calibrate.logistic import Bools, Floats, Logistic, fit_logis
 FOLDS = 5
 STRENGTHS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0, 1e6)  # of the penalty; the last one leaves the blend unchanged
 SLOPE_PENALTY = 1.0  # on the change of the blend's slope
-_MORE_MADE_UP = frozenset({"missing_numbers", "missing_names", "contradictions", "support_elsewhere", "detector"})
-_DEPENDS_ON_APP = frozenset({"sdq", "qrd", "qa", "question_held"})
+_MORE_MADE_UP = frozenset(
+    {"missing_numbers", "missing_names", "missing_facts", "contradictions", "support_elsewhere", "detector"}
+)
+_DEPENDS_ON_APP = frozenset({"sdq", "qrd", "qa", "question_held", "more_sentences"})
 # 1: a higher value means that more of the answer is made up; -1: less; 0: either, depending on the app.
 SIGNS: Final = {name: 1 if name in _MORE_MADE_UP else 0 if name in _DEPENDS_ON_APP else -1 for name in FEATURES}
 

@@ -67,11 +67,13 @@ class AssessmentQueries:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def judged_means(self) -> list[tuple[str, str, int, float | None]]:
-        """Metric, live verdict, number of judgements, and the mean of those that have a score."""
+        """Metric, live verdict, number of judgements, and the mean score, each weighted by how rarely it is taken."""
         j, a = judgement.c, assessment.c
+        weight = 1 / func.coalesce(j.inclusion, 1)
+        mean = func.sum(j.score * weight) / func.sum(weight).filter(j.score.is_not(None))
         same = and_(j.app == a.app, j.id == a.id, j.occurred_at == a.occurred_at, a.live)
         query = (
-            select(j.metric, a.verdict, func.count(), func.avg(j.score))
+            select(j.metric, a.verdict, func.count(), mean)
             .join_from(judgement, assessment, same)
             .group_by(j.metric, a.verdict)
             .order_by(j.metric, a.verdict)

@@ -145,19 +145,19 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         _array(a.reasons),
         a.refusal.kind,
         a.refusal.correct,
-        _real(p.grounded),
-        _real(p.refusal),
-        _real(p.self_generated),
+        real(p.grounded),
+        real(p.refusal),
+        real(p.self_generated),
         a.uncalibrated,
-        _real(m.sdq),
-        _real(m.sdrd),
-        _real(m.sda),
-        _real(m.qrd),
-        _real(m.qa),
+        real(m.sdq),
+        real(m.sdrd),
+        real(m.sda),
+        real(m.qrd),
+        real(m.qa),
         encode(_features(a.scores)),
         encode(support_json(a.support)),
         encode(evidence_json(a.evidence)),
-        _real(a.rank),
+        real(a.rank),
         a.reference,
     )
 
@@ -181,7 +181,7 @@ def _values(m: Metrics) -> dict[str, float | None]:
     return {"sdq": m.sdq, "sdrd": m.sdrd, "sda": m.sda, "qrd": m.qrd, "qa": m.qa}
 
 
-def _real(value: float | None) -> float | None:
+def real(value: float | None) -> float | None:
     """The nearest value that a REAL column holds, so that the server has nothing left to round."""
     if value is None:
         return None

@@ -250,7 +250,10 @@ class Writer(Store):
         enqueue(connection, self._group, self._now(), work)
 
     def recount(
-        self, connection: psycopg.Connection, before: Sequence[CountedAssessment], after: Sequence[Assessment]
+        self,
+        connection: psycopg.Connection,
+        before: Sequence[CountedAssessment],
+        after: Sequence[Assessment | CountedAssessment],
     ) -> None:
         """Puts `after` into the rollup in place of `before`."""
         write_rollup(connection, after, self._labels, instead_of=before)

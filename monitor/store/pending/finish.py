@@ -24,6 +24,7 @@ from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
+from monitor.store.pending.hearing import BY_PRIOR, EARLIER, Hearing, hear, live_rows, stored_words, word_of
 from monitor.store.pending.queue import Claim, forget, still_ours
 from monitor.store.tables.interactions import METRICS
 
@@ -46,11 +47,9 @@ _REVISE_TEMPLATE = """
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
 """
 _REVISE = _REVISE_TEMPLATE.format(values=", ".join(f"{name} = %s" for name in ASSESSMENT_COLUMNS))
-# what a revised row keeps of the one before it
-_EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 _JUDGEMENT_COLUMNS = (
     *("app", "id", "occurred_at", "metric", "model", "prompt_hash", "mode", "score", "reason", "parts"),
-    *("calls", "input_tokens", "output_tokens", "cost", "judged_at"),
+    *("calls", "input_tokens", "output_tokens", "cost", "judged_at", "inclusion"),
 )
 _JUDGED_TEMPLATE = "INSERT INTO judgement ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING RETURNING true"
 _JUDGED = _JUDGED_TEMPLATE.format(
@@ -81,8 +80,12 @@ def finish_assessed(writer: Writer, done: Sequence[tuple[Claim, Assessment]]) ->
     return len(ours)
 
 
-def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now: datetime) -> list[Claim]:
+def finish_revised(
+    writer: Writer, done: Sequence[tuple[Claim, Assessment]], now: datetime, hearing: Hearing = BY_PRIOR
+) -> list[Claim]:
     """Replaces assessments whose support was a stand-in, and keeps the old ones in `earlier`.
+
+    If the judge has spoken by then, its word is given to the new ones too.
 
     Returns the claims without a live assessment under the same profile to revise; these are still claimed.
 
@@ -96,7 +99,14 @@ def finish_revised(writer: Writer, done: Sequence[tuple[Claim, Assessment]], now
         there = [claim for claim in ours if before[claim.id] is not None]
         after = [made[claim.id] for claim in there]
         _revise(writer, connection, after, now)
-        writer.recount(connection, before=[old for old in before.values() if old is not None], after=after)
+        live = live_rows(connection, {claim.id: claim.interaction for claim in there})
+        heard = hear(writer, connection, stored_words(connection, live.values()), hearing, now)
+        moved = {(new.interaction.app, new.interaction.id): new for _, new in heard}
+        writer.recount(  # once: the counts of a transaction are written by one statement
+            connection,
+            before=[old for old in before.values() if old is not None],
+            after=[moved.get(key(a), a) for a in after],
+        )
         forget(connection, there)
         writer.follow_up(connection, after)
     return [claim for claim in ours if before[claim.id] is None]
@@ -109,7 +119,7 @@ def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Asse
     for a in after:
         part, values = (*key(a), a.profile_hash), assessment_row(a)
         before = stood[part]
-        earlier = encode({name: before[name] for name in _EARLIER})
+        earlier = encode({name: before[name] for name in EARLIER})
         updates.append((*values, now, earlier, *_place(a)))
         row = stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, values)
         rows.append({**row, "revised_at": now, "earlier": as_jsonb(earlier)})
@@ -120,8 +130,10 @@ def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Asse
     writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
 
 
-def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgement]]], now: datetime) -> None:
-    """Stores judgements.
+def finish_judged(
+    writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgement]]], now: datetime, hearing: Hearing = BY_PRIOR
+) -> None:
+    """Stores judgements, and gives the live assessments the judge's word.
 
     Raises:
         Retriable: the database is out of reach for now; a second call stores nothing twice.
@@ -133,13 +145,25 @@ def finish_judged(writer: Writer, claims: Sequence[tuple[Claim, Sequence[Judgeme
             return
         Partitions().ensure(connection, (claim.interaction for claim in ours))
         save_prompts(connection, (j.prompts for claim in ours for j in made[claim.id]), now)
-        values = [_judgement_row(claim.interaction, j, now) for claim in ours for j in made[claim.id]]
+        live = live_rows(connection, {claim.id: claim.interaction for claim in ours})
+        values = [
+            _judgement_row(claim.interaction, j, now, hearing.inclusion(live.get(claim.id)))
+            for claim in ours
+            for j in made[claim.id]
+        ]
         with connection.cursor() as cursor:
             cursor.executemany(_JUDGED, values, returning=True)
             new = [result.fetchone() is not None for result in cursor.results()]
         rows = [stored_row(Kind.JUDGEMENT, _JUDGEMENT_COLUMNS, row) for row in values]
         _check_stored(connection, rows)
         writer.queue_to_seal(connection, Kind.JUDGEMENT, list(compress(rows, new)))
+        words = [
+            (live[claim.id], word)
+            for claim in ours
+            if claim.id in live and (word := word_of(made[claim.id])) is not None
+        ]
+        if heard := hear(writer, connection, words, hearing, now):
+            writer.recount(connection, before=[old for old, _ in heard], after=[new for _, new in heard])
         forget(connection, ours)
 
 
@@ -180,7 +204,7 @@ def _before(connection: psycopg.Connection, made: Assessment) -> CountedAssessme
     )
 
 
-def _judgement_row(it: Interaction, judgement: Judgement, now: datetime) -> tuple[object, ...]:
+def _judgement_row(it: Interaction, judgement: Judgement, now: datetime, inclusion: float | None) -> tuple[object, ...]:
     outcome, spend = judgement.outcome, judgement.spend
     return (
         it.app,
@@ -198,4 +222,5 @@ def _judgement_row(it: Interaction, judgement: Judgement, now: datetime) -> tupl
         spend.output_tokens,
         spend.cost,
         now,
+        inclusion,
     )

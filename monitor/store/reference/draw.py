@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.core.model import Mark, Verdict
 from monitor.store.database import retriable
+from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 
 MOST_READ = 40_000
 MOST_SCORES = 5_000  # of a reference
@@ -34,7 +35,7 @@ _DRAW = """
         SELECT * FROM period ORDER BY place, id LIMIT :most
     )
     SELECT p.id, coalesce(i.model, '') AS model, coalesce(i.tags ->> 'topic', '') AS topic, p.occurred_at,
-        a.profile_hash, a.embedding_model, a.p_self_generated AS score,
+        a.profile_hash, a.embedding_model, {score} AS score,
         md5(CASE WHEN :erased = ANY (i.marks) THEN i.id ELSE concat(i.question, E'\\x01', i.answer) END) AS wording,
         EXISTS (
             SELECT FROM review r
@@ -126,7 +127,7 @@ def _drawn(connection: Connection, period: Period) -> Draw:
     if period.model is not None:
         values["model"] = period.model
     conditions = {"join": _JOIN, "condition": _OF_MODEL} if period.model is not None else {"join": "", "condition": ""}
-    rows = connection.execute(text(_DRAW.format(**conditions)), values).all()
+    rows = connection.execute(text(_DRAW.format(**conditions, score=SCORE_BEFORE_JUDGE)), values).all()
     return Draw(rows[0].answers if rows else 0, [DrawnAnswer(*row[:-1]) for row in rows])
 
 

@@ -44,12 +44,18 @@ _SILENCES = text("""
     SELECT matchers, starts_at, ends_at, created_by, comment FROM silence
     WHERE starts_at < :end AND ends_at > :start AND ends_at > starts_at ORDER BY starts_at, id
 """)
-# Sums of numerics are exact in any order.
+# Sums of numerics are exact in any order. An answer that the sample takes with probability 1/w stands for w answers.
 _JUDGED = text("""
-    SELECT metric, model, count(*) AS judged, count(score) AS scored, coalesce(sum(score::numeric), 0) AS sum,
-        coalesce(sum(score::numeric * score::numeric), 0) AS squares, sum(calls) AS calls,
-        sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, coalesce(sum(cost::numeric), 0) AS cost
-    FROM judgement WHERE app = :app AND occurred_at >= :start AND occurred_at < :end
+    SELECT metric, model, count(*) AS judged, count(score) AS scored,
+        coalesce(sum(weight), 0) AS weights, coalesce(sum(weight * weight), 0) AS squared_weights,
+        coalesce(sum(weight * score), 0) AS sum, coalesce(sum(weight * score * score), 0) AS squares,
+        sum(calls) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+        coalesce(sum(cost::numeric), 0) AS cost
+    FROM (
+        SELECT metric, model, calls, input_tokens, output_tokens, cost, score::numeric AS score,
+            CASE WHEN score IS NOT NULL THEN 1 / coalesce(inclusion, 1)::numeric END AS weight
+        FROM judgement WHERE app = :app AND occurred_at >= :start AND occurred_at < :end
+    ) j
     GROUP BY metric, model ORDER BY metric, model
 """)
 _JUDGED_ANSWERS = text("""
@@ -100,9 +106,24 @@ def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[WeekSil
 def judged(connection: Connection, app: str, week: Week) -> tuple[JudgedMetric, ...]:
     """Judgements by metric and model."""
     rows = connection.execute(_JUDGED, {"app": app, "start": week.start, "end": week.end}).mappings()
-    return tuple(
-        JudgedMetric(**{**row, **{name: float(row[name]) for name in ("sum", "squares", "cost")}, **_whole(row)})
-        for row in rows
+    return tuple(_judged_metric(row) for row in rows)
+
+
+def _judged_metric(row: RowMapping) -> JudgedMetric:
+    """The weighted sums, scaled to the number of unweighted answers that they are worth (Kish): (Σw)² / Σw²."""
+    weights, squared = row["weights"], row["squared_weights"]
+    worth = round(weights * weights / squared) if squared else 0
+    scale = worth / weights if worth else 0
+    return JudgedMetric(
+        metric=row["metric"],
+        model=row["model"],
+        judged=row["judged"],
+        scored=row["scored"],
+        worth=worth,
+        sum=float(row["sum"] * scale),
+        squares=float(row["squares"] * scale),
+        cost=float(row["cost"]),
+        **_whole(row),
     )
 
 

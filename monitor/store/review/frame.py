@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, text
 
-from monitor.review.draw import UNSUPPORTED
+from monitor.assess.judge.word import UNSUPPORTED
 from monitor.review.rates import judged, strata
 from monitor.review.rates.plan import Draw, Item, Part, turns, way
+from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 
 # An answer's place is a hash of seed, app and id: nobody who made the answers could foresee it, and anyone who has the
 # frame can draw again. The judge's random sample is that of `monitor.assess.judge.sampling.chance`.
-_FRAME = text(r"""
+_FRAME = text(rf"""
     CREATE TEMP TABLE frame ON COMMIT DROP AS
-    SELECT a.id, a.occurred_at, a.p_self_generated AS score,
+    SELECT a.id, a.occurred_at, {SCORE_BEFORE_JUDGE} AS score,
         sha256(convert_to(:seed || chr(10) || a.app || chr(10) || a.id, 'UTF8')) AS place,
         CASE WHEN sha256(convert_to(a.app, 'UTF8') || '\x00'::bytea || convert_to(a.id, 'UTF8')) >= :below THEN 'unread'
             ELSE coalesce((

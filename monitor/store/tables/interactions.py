@@ -39,6 +39,12 @@ LEDGER = (
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
 # What to look at first: flagged by the rank (`ALPHA`, as a REAL holds it) or, without one, by the verdict.
 SUSPICIOUS = "(rank < 0.100001 OR (rank IS NULL AND verdict = 'self_generated'))"
+# The score of an assessment `a` before a judge's word was added to it: only some answers are judged, so only this one
+# can be compared with other answers of the app. Evidence, which may be long, is read of revised rows only.
+SCORE_BEFORE_JUDGE = """
+    CASE WHEN a.revised_at IS NULL THEN a.p_self_generated
+        ELSE coalesce(((a.evidence -> 'judge' ->> 'before')::real * (1 - a.p_refusal))::real, a.p_self_generated) END
+"""
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
 metadata = MetaData()
@@ -105,7 +111,7 @@ assessment = Table(
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
-    Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
+    Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Column("rank", REAL),  # in the reference; null: there is none for it
@@ -236,6 +242,8 @@ judgement = Table(
     Column("output_tokens", BigInteger, nullable=False),
     Column("cost", Double),
     Column("judged_at", _time, nullable=False),
+    # with which probability the sample took the interaction; null: unknown, as in what releases before 0018 stored
+    Column("inclusion", Double),
     Index("judgement_by_metric", "app", "metric", "occurred_at"),
 )
 

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app.review import MAX_NOTE_CHARS, Wish, label
 from monitor.app.wiring.application import Application
-from monitor.assess.explain import start_probability
+from monitor.assess.explain import judge_words, revised_by, start_probability
 from monitor.assess.judge.judgement_text import judgement_text
 from monitor.assess.reference import ranked_in
 from monitor.core.assessment_json import storable
@@ -115,6 +115,8 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         start=None if profile is None else start_probability(profile),
         threshold=None if profile is None else profile.groundedness.threshold,
         judgements=_latest(application, app, id_),
+        judge_words=judge_words(row),
+        revised_by=revised_by(row) if row["earlier"] else None,
         judgement_text=judgement_text,
         turns=context.conversation(app, conversation) if conversation else (),
         leaves=context.leaves(app, id_),

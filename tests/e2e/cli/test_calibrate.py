@@ -113,6 +113,8 @@ def test_profiles_are_listed_and_shown(offline, tmp_path):
     assert offline.run("calibrate", "labels.jsonl", "--out", "mine.toml").returncode == 0
     listed = {p["name"]: p for p in offline.json("profiles")}
     assert {"hash", "minilm", "text-embedding-3-small"} <= set(listed)
+    earlier = {name for name, p in listed.items() if p["earlier"]}
+    assert earlier == {"minilm-1", "minilm-int8-1", "text-embedding-3-small-1"}
     assert not any(p["calibrated"] or p["configured"] for p in listed.values())
     shown = offline.run("profiles", "mine.toml")
     assert "80 labelled answers from 40 sources" in shown.stdout

@@ -92,6 +92,7 @@ def a_judgement_row(**over):
         "output_tokens": 10,
         "cost": 0.25,
         "judged_at": at(5),
+        "inclusion": 0.125,
     }
     return known | over
 

@@ -78,7 +78,9 @@ def facts_named(name: str, **over: Any) -> Facts:
         answer=name,
     )
     silence = WeekSilence(matchers=(name,), starts_at=at, ends_at=WEEK.end + timedelta(1), by=name, comment=name)
-    judged = JudgedMetric(metric="faithfulness", model=name, judged=4, scored=3, sum=1.5, squares=1.0, cost=1.5)
+    judged = JudgedMetric(
+        metric="faithfulness", model=name, judged=4, scored=3, worth=3, sum=1.5, squares=1.0, cost=1.5
+    )
     known: dict[str, Any] = {
         "app": name,
         "days": {WEEK.monday: both.this, WEEK.before.monday: both.before},

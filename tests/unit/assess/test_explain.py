@@ -20,8 +20,10 @@ from monitor.assess.explain import (
     certainty,
     compared,
     findings_json,
+    judge_words,
     moved,
     refusal_words,
+    revised_by,
     sentences,
 )
 from monitor.assess.score.features import FEATURES
@@ -317,3 +319,23 @@ def test_the_json_does_without_profile_and_evidence():
 def test_there_are_words_for_every_reason():
     assert set(REASON_WORDS) == set(Reason)
     assert len(set(REASON_WORDS.values())) == len(Reason)
+
+
+# --- the judge's word ------------------------------------------------------------------------------------------------
+
+HEARD = {"model": "judge-1", "score": 0.25, "says": "unsupported", "weight": 1.1, "labels": 0, "before": 0.02}
+
+
+def test_the_judges_word_is_told_with_the_probability_without_it():
+    row = {**ROW, "evidence": {**EVIDENCE, "judge": HEARD}, "p_self_generated": 0.06, "p_refusal": 0.04}
+    assert judge_words(row) == (
+        "judge-1 finds it unsupported (faithfulness 0.25): self-generated 2% without its word, 6% with it"
+    )
+    assert judge_words(ROW) is None
+
+
+def test_whose_answer_revised_it_last_is_told():
+    row = {**ROW, "evidence": {**EVIDENCE, "judge": HEARD}}
+    assert revised_by({**row, "earlier": {"evidence": EVIDENCE}}) == "the judge"
+    assert revised_by({**row, "earlier": {"evidence": {"judge": HEARD}}}) == "the sidecar"
+    assert revised_by({**ROW, "earlier": {"verdict": "grounded"}}) == "the sidecar"  # its texts were erased

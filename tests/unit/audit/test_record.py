@@ -70,6 +70,14 @@ def test_every_column_of_the_table_is_said_or_committed(make, row, personal):
     assert (made["v"], made["app"], made["id"]) == (2, "support-bot", "q-1")
 
 
+def test_a_judgement_whose_chance_of_being_taken_is_unknown_has_the_record_of_earlier_releases():
+    of_now, of_then = (
+        judgement_record(a_judgement_row(), SECRET),
+        judgement_record(a_judgement_row(inclusion=None), SECRET),
+    )
+    assert of_now == {**of_then, "inclusion": 0.125}
+
+
 @EACH
 def test_no_personal_text_is_in_the_leaf(make, row, personal):
     text = canonical(make(row(), SECRET)).decode()

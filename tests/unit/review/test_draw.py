@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.assess.judge.word import SUPPORTED, UNSUPPORTED
 from monitor.core.model import Probabilities
-from monitor.review.draw import SUPPORTED, UNSUPPORTED, draw, second_opinions
+from monitor.review.draw import draw, second_opinions
 from monitor.review.label import Drawn
 from tests.factories.review.labels import G, R, S, a_candidate, labelled
 

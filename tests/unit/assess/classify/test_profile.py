@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assess.classify.profile import SHIPPED, FeatureWeight, Profile, load_profile, shipped_profiles, sigmoid
+from monitor.assess.classify.profile import (
+    EARLIER,
+    SHIPPED,
+    FeatureWeight,
+    Profile,
+    earlier_profiles,
+    load_profile,
+    read_profile,
+    shipped_profiles,
+    sigmoid,
+)
 from monitor.assess.score.features import FEATURES_VERSION
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Scores
@@ -93,6 +103,27 @@ def test_no_two_shipped_profiles_are_for_the_same_models():
 @each_shipped
 def test_without_a_choice_the_models_decide(name):
     assert load_profile(None, *models_of(name)).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "own_name", "hash_"),
+    [
+        ("minilm-1", "minilm", "bbaabf42e1442dc8"),
+        ("minilm-int8-1", "minilm-int8", "719816e7dc7a14c0"),
+        ("text-embedding-3-small-1", "text-embedding-3-small", "02b0bdd91561a51b"),
+    ],
+)
+def test_a_profile_of_an_earlier_release_is_read_by_name_and_keeps_the_hash_in_stored_rows(name, own_name, hash_):
+    found = read_profile(name)
+    assert (found.name, found.hash) == (own_name, hash_)
+    assert load_profile(name, found.embedding_model, found.token_model) == found
+    assert found.hash != read_profile(own_name).hash
+
+
+def test_each_earlier_profile_is_one_of_those_and_none_is_chosen_by_itself():
+    assert earlier_profiles() == ["minilm-1", "minilm-int8-1", "text-embedding-3-small-1"]
+    assert not set(earlier_profiles()) & set(shipped_profiles())
+    assert EARLIER.is_dir()
 
 
 def test_an_embedding_model_without_a_shipped_profile_is_told_what_to_do():

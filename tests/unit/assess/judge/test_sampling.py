@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,48 @@ def test_the_settings_make_the_policy():
     policy = sampling(settings)
     assert policy.sample == Sample(negatives=1.0, low_margin=0.2, rest=0.25)
     assert policy.by_app == {"quiet": a_sample()}
+
+
+# --- doubt -----------------------------------------------------------------------------------------------------------
+
+DOUBTFUL = Probabilities(grounded=0.6, refusal=0.1, self_generated=0.3)
+
+
+def test_under_doubt_half_a_share_is_random_and_the_other_half_favours_what_is_in_doubt():
+    sample = a_sample(negatives=0.2, rest=0.2, doubt=True)
+    of_clear, of_doubtful = taken(sample), taken(sample, probabilities=DOUBTFUL)
+    random = {f"q-{n}" for n in range(4000) if chance("support-bot", f"q-{n}") < sample.random_share}
+    assert sample.random_share == 0.1
+    assert of_clear == random  # all of them are drawn whatever they are, and nothing else of what is clear
+    assert random < of_doubtful
+    assert len(of_doubtful) / 4000 == pytest.approx(1 - 0.9 * 0.6, abs=0.03)  # .1 at random, .4 for doubt
+
+
+@given(samples, assessments, st.booleans())
+def test_what_is_taken_has_the_probability_with_which_it_is_and_what_is_not_has_none(sample, assessment, doubt):
+    sample = replace(sample, doubt=doubt)
+    it = assessment.interaction
+    found = sample.inclusion(it.app, it.id, assessment.verdict, assessment.probabilities)
+    assert (found is not None) == sample.takes(assessment)
+    assert found is None or 0 < found <= 1
+
+
+@pytest.mark.parametrize("doubt", [False, True])
+def test_means_weighted_by_the_inclusion_are_those_of_all_answers(doubt):
+    """One in five answers is in doubt, and one in five of these is bad; of the others none is."""
+    sample, wrong, weights = a_sample(rest=0.2, negatives=0.5, doubt=doubt), 0.0, 0.0
+    for n in range(20_000):
+        p, bad = (DOUBTFUL, n % 25 == 0) if n % 5 == 0 else (CLEAR, False)
+        one = an_assessment(id=f"q-{n}", probabilities=p, verdict=Verdict.REFUSAL if n % 7 == 0 else Verdict.GROUNDED)
+        inclusion = sample.inclusion(one.interaction.app, one.interaction.id, one.verdict, p)
+        if inclusion is not None:
+            wrong, weights = wrong + bad / inclusion, weights + 1 / inclusion
+    assert weights == pytest.approx(20_000, rel=0.05)
+    assert wrong / weights == pytest.approx(0.04, abs=0.008)
+
+
+def test_the_random_share_is_what_is_taken_whatever_the_verdict():
+    assert a_sample(negatives=0.3, rest=0.02).random_share == 0.02
+    assert a_sample(negatives=0.1, rest=0.5).random_share == 0.1
+    policy = sampling(JudgeSettings(sampling="doubt", by_app={"wiki": {"rest": 0.4}}))
+    assert (policy.of("shop").random_share, policy.of("wiki").random_share) == (0.01, 0.2)

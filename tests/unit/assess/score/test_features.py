@@ -114,10 +114,21 @@ def test_an_answer_that_stands_in_its_documents_is_wholly_carried():
     (got,) = values(KEPT)
     for name in ("grounding", "aligned", "weakest_sentence"):
         assert got[name] == pytest.approx(0, abs=1e-3)
-    for name in ("missing_numbers", "missing_names", "contradictions"):
+    for name in ("missing_numbers", "missing_names", "missing_facts", "contradictions", "more_sentences"):
         assert got[name] == 0
     for name in ("content_overlap", "bigram_overlap", "quoted", "longest_copy"):
         assert got[name] == 1
+
+
+def test_sentences_beyond_the_first_count_less_and_less():
+    rows = values(KEPT, f"{KEPT} {KEPT}", " ".join([KEPT] * 4))
+    assert [row["more_sentences"] for row in rows] == [0, 0.5, 0.75]
+
+
+def test_missing_facts_are_numbers_and_names_together_and_count_up_to_three():
+    one, many = values(f"{KEPT} It costs $250.", f"{KEPT} It costs $250, $350, $450 and $550.")
+    assert (one["missing_numbers"], one["missing_facts"]) == (1, 1)
+    assert (many["missing_numbers"], many["missing_facts"]) == (4, 3)
 
 
 def test_the_row_is_the_alignments_and_the_overlaps():

@@ -264,6 +264,13 @@ def test_a_revised_verdict_says_what_it_was_before():
     )
 
 
+def test_a_verdict_with_the_judges_word_in_it_says_so():
+    heard = {"model": "judge-1", "score": 0.25, "says": "unsupported", "weight": 1.1, "labels": 0, "before": 0.02}
+    text = shown(evidence={**EVIDENCE, "judge": heard}, earlier={"verdict": "grounded"}, revised_at=NOON)
+    assert "judge-1 finds it unsupported" in text
+    assert "grounded until 2026-03-02 12:00 UTC, when the judge answered" in text
+
+
 def judgement(metric, score=None, reason=None, **parts):
     return {"metric": metric, "score": score, "reason": reason, "parts": parts, "model": "judge-1"}
 

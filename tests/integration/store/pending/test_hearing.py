@@ -1,0 +1,210 @@
+"""The judge's word revises the live assessment, moves the counts with it, and is sealed as what it is."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, timedelta
+
+import pytest
+
+from monitor.app.pending.hearings import Hearings
+from monitor.assess.classify.profile import load_profile
+from monitor.assess.judge.metric import Outcome
+from monitor.assess.judge.sampling import Sample, SamplingPolicy
+from monitor.assess.judge.word import PRIOR, WordWeights
+from monitor.core.errors import Retriable
+from monitor.core.model import Probabilities, Verdict, Work
+from monitor.report.weekly.week import Week
+from monitor.review.label import Label
+from monitor.store.audit.verify import verify
+from monitor.store.interaction.assessments import AssessmentQueries
+from monitor.store.pending.finish import finish_judged, finish_revised
+from monitor.store.pending.hearing import Hearing
+from monitor.store.report.operations import judged as judged_in_week
+from monitor.store.review.judged_labels import JudgedLabels
+from monitor.store.review.labels import Reviews
+from tests.factories.answers import (
+    A_STAND_IN,
+    FROM_THE_SIDECAR,
+    NOON,
+    a_batch,
+    a_judgement,
+    an_assessment,
+)
+from tests.rig.store.audit_trail import Trail
+from tests.rig.store.keys import KEY, QUEUE_KEY
+from tests.rig.store.pending_work import LATER, assessed, claim
+from tests.rig.store.writing import ROLLUP
+
+PROFILE = load_profile("hash", "hash/64", "hash/64")
+CLOSE = Probabilities(grounded=0.54, refusal=0.1, self_generated=0.36)  # .4 without a refusal
+UNSUPPORTED = Outcome(score=0.25, parts={"statements": []})
+APP = "support-bot"
+
+
+def close_one(**over):
+    return an_assessment(**{"profile_hash": PROFILE.hash, "probabilities": CLOSE, **over})
+
+
+@pytest.fixture
+def store(engine, writer):
+    """Stores answers under a stored profile."""
+    AssessmentQueries(engine).save_profile(PROFILE, NOON)
+
+    def stored(*assessments):
+        writer.write(a_batch(*assessments))
+
+    return stored
+
+
+def judged(claims, outcome=UNSUPPORTED, **over):
+    return [(c, [a_judgement(outcome=outcome, **over)]) for c in claims]
+
+
+def counted(rows):
+    return rows("SELECT total, grounded, self_generated, not_in_documents, sda_count FROM verdict_minute")
+
+
+def test_a_word_turns_the_verdict_and_keeps_the_row_before(writer, store, queue, rows):
+    store(close_one())
+    assert counted(rows) == [(1, 1, 0, 0, 1)]
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    ((verdict, reasons, p, rest, revised_at, earlier, heard),) = rows(
+        "SELECT verdict, reasons, p_self_generated::float8, p_grounded + p_refusal + p_self_generated, revised_at,"
+        " earlier, evidence -> 'judge' FROM assessment"
+    )
+    after = 1 / (1 + math.exp(-(math.log(0.4 / 0.6) + PRIOR)))
+    assert (verdict, reasons[-1], revised_at) == ("self_generated", "not_in_documents", LATER)
+    assert (p, rest) == (pytest.approx(0.9 * after, abs=1e-6), pytest.approx(1))
+    assert (earlier["verdict"], earlier["reasons"], "judge" in earlier["evidence"]) == ("grounded", [], False)
+    assert heard == {
+        "model": "gpt-test",
+        "score": 0.25,
+        "says": "unsupported",
+        "labels": 0,
+        "before": pytest.approx(0.4, abs=1e-6),
+        "weight": pytest.approx(PRIOR, abs=1e-6),
+    }
+    assert counted(rows) == [(1, 0, 1, 1, 1)]
+    assert rows("SELECT count(*) FROM assessment") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "over"),
+    [
+        (Outcome(score=None, reason="incomplete"), {}),  # a judge that failed, or refused
+        (Outcome(score=0.65), {}),  # it neither supports nor contradicts
+        (Outcome(score=0.0), {"metric": "context_relevance"}),
+    ],
+)
+def test_a_judge_that_says_nothing_changes_nothing(writer, store, queue, rows, outcome, over):
+    store(close_one())
+    before = rows("SELECT * FROM assessment"), rows(ROLLUP)
+    finish_judged(writer, judged(claim(queue, Work.JUDGE), outcome, **over), LATER)
+    assert (rows("SELECT * FROM assessment"), rows(ROLLUP)) == before
+    assert rows("SELECT count(*) FROM judgement") == [(1,)]
+
+
+def test_an_answer_under_a_profile_that_is_not_stored_is_judged_and_not_revised(writer, store, queue, rows):
+    store(close_one(profile_hash="0123456789abcdef"))
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    assert rows("SELECT verdict, revised_at FROM assessment") == [("grounded", None)]
+
+
+def test_a_word_that_came_before_the_sidecar_is_heard_again(writer, store, queue, rows):
+    store(close_one(support=A_STAND_IN))
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    revised = assessed(
+        claim(queue, Work.SIDECAR), support=FROM_THE_SIDECAR, profile_hash=PROFILE.hash, probabilities=CLOSE
+    )
+    assert finish_revised(writer, revised, LATER) == []
+    assert rows("SELECT verdict, evidence -> 'judge' ->> 'says', support ->> 'origin' FROM assessment") == [
+        ("self_generated", "unsupported", "sidecar")
+    ]
+    assert counted(rows) == [(1, 0, 1, 1, 1)]
+
+
+def test_a_rescore_stays_as_it_is(writer, store, queue, rows):
+    store(close_one())
+    rows(
+        'INSERT INTO assessment SELECT (jsonb_populate_record(a, \'{"profile_hash": "other", "live": false}\')).*'
+        " FROM assessment a"
+    )
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    assert rows("SELECT live, verdict FROM assessment ORDER BY live") == [
+        (False, "grounded"),
+        (True, "self_generated"),
+    ]
+
+
+def test_the_trail_knows_the_revision_and_what_it_follows_from(engine, database):
+    AssessmentQueries(engine).save_profile(PROFILE, NOON)
+    trail = Trail(engine, database)
+    trail.write(close_one(support=A_STAND_IN), follow_ups=(Work.JUDGE, Work.SIDECAR))
+    trail.turn()
+    with trail._worker(Work.JUDGE) as (writer, claims):
+        finish_judged(writer, judged(claims), LATER)
+    trail.turn()
+    with trail._worker(Work.SIDECAR) as (writer, claims):
+        given = {"support": FROM_THE_SIDECAR, "profile_hash": PROFILE.hash, "probabilities": CLOSE}
+        finish_revised(writer, assessed(claims, **given), LATER)
+    trail.turn()
+    assert verify(engine, [KEY], QUEUE_KEY, notes=trail.witness.notes).findings == ()
+
+
+def test_a_judgement_keeps_the_probability_with_which_its_answer_was_taken(writer, store, queue, engine, rows):
+    """A mean over one always taken and one that stands for ten is nearly that of the latter."""
+    clear = Probabilities(grounded=0.9, refusal=0.05, self_generated=0.05)
+    always = Sample(negatives=1.0, low_margin=0.3, rest=1.0)
+    store(close_one(id="close"), close_one(id="clear", probabilities=clear), close_one(id="other"))
+    hearing = Hearing(sampling=SamplingPolicy(sample=always))
+    by_id = {c.interaction.id: c for c in claim(queue, Work.JUDGE)}
+    finish_judged(writer, judged([by_id["close"]], Outcome(score=0.7)), LATER, hearing)
+    finish_judged(writer, judged([by_id["clear"]], Outcome(score=0.6)), LATER)
+    never = Hearing(sampling=SamplingPolicy(sample=Sample(negatives=0.0, low_margin=0.0, rest=0.0)))
+    finish_judged(writer, judged([by_id["other"]], Outcome(score=None, reason="incomplete")), LATER, never)
+    assert dict(rows("SELECT id, inclusion FROM judgement")) == {"close": 1.0, "clear": None, "other": None}
+    rows("UPDATE judgement SET inclusion = 0.1 WHERE id = 'clear'")
+    ((_, _, number, mean),) = AssessmentQueries(engine).judged_means()
+    assert (number, mean) == (3, pytest.approx((0.7 + 10 * 0.6) / 11))
+    with engine.connect() as connection:
+        (told,) = judged_in_week(connection, APP, Week(monday=date(2025, 11, 17)))
+    assert (told.judged, told.scored, told.worth) == (3, 2, 1)  # (1 + 10)² / (1² + 10²) = 1.2
+    assert told.sum / told.worth == pytest.approx(mean)
+
+
+def test_the_weights_are_learnt_from_labels_of_judged_answers_by_app(writer, store, queue, engine):
+    ids = [f"q-{n}" for n in range(12)]
+    store(*(close_one(id=id_) for id_ in ids))
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    reviews = Reviews(engine)
+    stood = reviews.standing([(APP, id_) for id_ in ids])
+    refused, *others = stood.values()
+    reviews.keep([Label(standing=refused, label=Verdict.REFUSAL, by="ann")], NOON)
+    reviews.keep([Label(standing=one, label=Verdict.SELF_GENERATED, by="ann") for one in others], NOON)
+    reviews.keep([Label(standing=one, label=Verdict.GROUNDED, by="bob") for one in others], NOON)  # the newest counts
+    now = [NOON]
+    hearings = Hearings(
+        labels=JudgedLabels(engine),
+        sampling=SamplingPolicy(sample=Sample(negatives=1.0, low_margin=0.2, rest=0.02)),
+        now=lambda: now[0],
+    )
+    weights = hearings().weights[APP]
+    assert weights.labels == 11
+    assert weights.unsupported < PRIOR / 2
+    assert weights.supported == pytest.approx(WordWeights().supported)
+    reviews.keep([Label(standing=refused, label=Verdict.SELF_GENERATED, by="bob")], NOON)
+    assert hearings().weights[APP].labels == 11  # within the hour
+    now[0] += timedelta(hours=1)
+    assert hearings().weights[APP].labels == 12
+
+
+def test_weights_that_cannot_be_learnt_stay_as_they_were():
+    class Gone:
+        def by_app(self):
+            raise Retriable("the database is gone")
+
+    hearings = Hearings(
+        labels=Gone(), sampling=SamplingPolicy(sample=Sample(negatives=1, low_margin=0, rest=0)), now=lambda: NOON
+    )
+    assert hearings().weights == {}
