@@ -17,9 +17,9 @@ from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 
 # An answer's place is a hash of seed, app and id: nobody who made the answers could foresee it, and anyone who has the
 # frame can draw again. The judge's random sample is that of `monitor.assess.judge.sampling.chance`.
-_FRAME = text(rf"""
+_FRAME = r"""
     CREATE TEMP TABLE frame ON COMMIT DROP AS
-    SELECT a.id, a.occurred_at, {SCORE_BEFORE_JUDGE} AS score,
+    SELECT a.id, a.occurred_at, {score} AS score,
         sha256(convert_to(:seed || chr(10) || a.app || chr(10) || a.id, 'UTF8')) AS place,
         CASE WHEN sha256(convert_to(a.app, 'UTF8') || '\x00'::bytea || convert_to(a.id, 'UTF8')) >= :below THEN 'unread'
             ELSE coalesce((
@@ -30,7 +30,7 @@ _FRAME = text(rf"""
             ), 'nothing') END AS says
     FROM assessment a
     WHERE a.app = :app AND a.live AND a.occurred_at >= :since AND a.occurred_at < :until
-""")
+"""
 _SIZE = text("""
     SELECT count(*) AS answers, encode(sha256(coalesce(string_agg(place, '' ORDER BY place), '')), 'hex') AS digest,
         count(*) FILTER (WHERE says IN ('supported', 'unsupported')) AS judged
@@ -80,7 +80,10 @@ def draw_labels(
     """
     below = _WHOLE if judge_share >= 1 else int(judge_share * 2**64).to_bytes(8, "big")
     period = {"app": app, "since": since, "until": until}
-    connection.execute(_FRAME, {**period, "seed": seed, "below": below, "unsupported": UNSUPPORTED})
+    connection.execute(
+        text(_FRAME.format(score=SCORE_BEFORE_JUDGE)),
+        {**period, "seed": seed, "below": below, "unsupported": UNSUPPORTED},
+    )
     size = connection.execute(_SIZE).one()
     draw = way(size.answers, size.judged, labels, guaranteed=guaranteed)
     cuts = {Draw.STRATA: strata.BY_SCORE, Draw.JUDGE: judged.BY_SCORE, Draw.RANDOM: (1.0,)}[draw]
