@@ -39,7 +39,7 @@ class AssessmentQueries:
 
     def with_assessments(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
         """The interaction with each of its assessments as a flat mapping; apps may share an id."""
-        hidden = {assessment.c.app, assessment.c.id, assessment.c.occurred_at}
+        hidden = {assessment.c[name] for name in ("app", "id", "occurred_at", "transaction_id")}
         columns = [*interaction.c, *(column for column in assessment.c if column not in hidden)]
         query = select(*columns).join_from(interaction, assessment, _JOINED).where(interaction.c.id == interaction_id)
         if app is not None:
