@@ -7,8 +7,7 @@ independent of all earlier p as long as the order of the answers tells nothing, 
 no target and no baseline is needed. Ties cost nothing of that, since u breaks them at random. Source: V. Vovk,
 A. Gammerman and G. Shafer, Algorithmic Learning in a Random World, 2nd edition, 2022, §2.2 (smoothed conformal).
 
-**Bets.** b(p) is a step function that falls from about 17 for the worst hundredth to .21 for the better six tenths, with
-∫b = 1. Bettor δ stakes the share δ of its wealth: e = 1 + δ·(b̄ − 1), b̄ the weighted mean of b over the unit, so that
+**Bets.** b(p) is a step function that falls from 17 for the worst hundredth to .21 for the better six tenths; ∫b = 1. Bettor δ stakes the share δ of its wealth: e = 1 + δ·(b̄ − 1), b̄ the weighted mean of b over the unit, so that
 E[e] = 1. With w the minutes since the unit before, the wealth goes from M to (M + w)·e, and the statistic is the mean
 over bettors (Shiryaev and Roberts). The wealth minus the elapsed minutes is a martingale, so the mean time to a false
 alarm at A is A minutes or longer, whatever the traffic and however often one looks: see `wealth.py` for the argument.
@@ -72,14 +71,18 @@ def ranked(p: Floats, units: Ints, weights: Floats) -> Ranked:
     """Adds up the payoffs of ranks by unit. All have the shape (n,); `units` are 0, …, m - 1 in order."""
     cells = np.minimum(np.searchsorted(LIMITS, p), len(LIMITS) - 1)
     return Ranked(
-        payoffs=np.bincount(units, weights=weights * PAYOFFS[cells]),
-        worst=np.bincount(units, weights=weights * (p <= WORST)),
+        payoffs=_by_unit(units, weights * PAYOFFS[cells]),
+        worst=_by_unit(units, weights * (p <= WORST)),
         last=np.searchsorted(units, np.arange(units[-1] + 1), side="right") - 1,
     )
 
 
+def _by_unit(units: Ints, values: Floats) -> Floats:
+    return np.bincount(units, weights=values).astype(np.float64)
+
+
 def log_factors(payoffs: Floats) -> Floats:
-    """log e of each unit and bettor: shape (m,) to (m, bettors)."""
+    """The log of e of each unit and bettor: shape (m,) to (m, bettors)."""
     return np.log1p(STAKES * (payoffs[:, np.newaxis] - 1.0))
 
 

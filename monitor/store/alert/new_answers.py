@@ -23,16 +23,16 @@ MOST_TURNS = 20  # answers of one conversation; further ones count for nothing
 COLLECTED = timedelta(minutes=30)  # how long the answers of a conversation are collected, from the first on
 AHEAD = timedelta(minutes=5)  # a time further ahead is of a clock that was set back: that conversation waits no longer
 KEPT, MOST_KEPT = timedelta(days=7), 500_000  # of the list; a question answered alike within it is listed once
-_SEPARATOR = "chr(31)"
+_LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_TOPIC}
 _PROGRESS = """
     SELECT transaction_id, app, id, since FROM new_answer_progress FOR UPDATE
 """
 _BEGIN = """
-    INSERT INTO new_answer_progress (transaction_id, app, id, since) VALUES (0, '', '', '-infinity')
+    INSERT INTO new_answer_progress (transaction_id, app, id, since) VALUES (0, '', '', '1970-01-01T00:00Z')
     ON CONFLICT DO NOTHING
 """
 # LIMIT and OFFSET 0 keep the planner from joining whole months instead.
-_LIST = f"""
+_LIST = """
     WITH fresh AS MATERIALIZED (
         SELECT transaction_id, app, id, occurred_at, verdict, p_self_generated, sdq, qrd
         FROM assessment
@@ -42,13 +42,13 @@ _LIST = f"""
     ), worded AS (
         SELECT f.*, i.*, row_number() OVER (PARTITION BY i.conversation ORDER BY f.transaction_id, f.id) AS turn
         FROM fresh f CROSS JOIN LATERAL (
-            SELECT left(i.environment, {LONGEST_TOPIC}) AS environment,
-                left(coalesce(i.model, ''), {LONGEST_TOPIC}) AS model,
-                left(coalesce(i.tags ->> 'topic', ''), {LONGEST_TOPIC}) AS topic,
-                hashtextextended(i.app || {_SEPARATOR} || nullif(i.conversation_id, ''), 0) AS conversation,
+            SELECT left(i.environment, :longest) AS environment,
+                left(coalesce(i.model, ''), :longest) AS model,
+                left(coalesce(i.tags ->> 'topic', ''), :longest) AS topic,
+                hashtextextended(i.app || chr(31) || nullif(i.conversation_id, ''), 0) AS conversation,
                 hashtextextended(
-                    i.app || {_SEPARATOR} || i.environment || {_SEPARATOR} || coalesce(i.model, '') || {_SEPARATOR}
-                    || i.question || {_SEPARATOR} || i.answer, 0
+                    i.app || chr(31) || i.environment || chr(31) || coalesce(i.model, '') || chr(31)
+                    || i.question || chr(31) || i.answer, 0
                 ) AS same
             FROM interaction i
             WHERE i.app = f.app AND i.id = f.id AND i.occurred_at = f.occurred_at AND i.stored_at >= :since OFFSET 0
@@ -64,7 +64,7 @@ _LIST = f"""
                 SELECT count(*) AS listed, count(o.place) AS placed FROM new_answer o
                 WHERE o.conversation = w.conversation
             ) o ON true
-            WHERE w.conversation IS NULL OR (o.placed = 0 AND w.turn + o.listed <= {MOST_TURNS})
+            WHERE w.conversation IS NULL OR (o.placed = 0 AND w.turn + o.listed <= :turns)
             ORDER BY w.transaction_id, w.app, w.id OFFSET 0
         ) ordered
         ON CONFLICT (same) DO NOTHING
@@ -121,9 +121,7 @@ class NewAnswerList:
                 # passed over: their numbers will come again.
                 stand |= {"transaction_id": ended, "app": "", "id": "", "since": now}
             last = (
-                connection.execute(text(_LIST), {**stand, "horizon": ended, "now": now, "most": MOST_LISTED})
-                .mappings()
-                .first()
+                connection.execute(text(_LIST), {**stand, "horizon": ended, "now": now, **_LIMITS}).mappings().first()
             )
             if last is None or last["read"] < MOST_LISTED:
                 stand |= {"transaction_id": ended, "app": "", "id": ""}
