@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from math import exp, log
+from itertools import pairwise
+from math import log
 from typing import TypeAlias
 
 import numpy as np
@@ -64,6 +65,17 @@ class AnswerBatch:
     def __len__(self) -> int:
         return len(self.bins)
 
+    def part(self, start: int, end: int) -> AnswerBatch:
+        """The rows from `start` to before `end`, which cut no unit in two."""
+        return AnswerBatch(
+            bins=self.bins[start:end],
+            units=self.units[start:end] - self.units[start],
+            weights=self.weights[start:end],
+            chances=self.chances[start:end],
+            topics=self.topics[start:end],
+            at=self.at[start:end],
+        )
+
 
 def chance_of(app: str, interaction_id: str) -> float:
     """A number in [0, 1) that follows from the identity of an answer."""
@@ -82,11 +94,6 @@ def bin_of(name: str, value: float) -> int:
         case _:
             place = (1 - value) / 2
     return min(max(int(place * BINS), 0), BINS - 1)
-
-
-def score_at(place: float) -> float:
-    """The inverse of `bin_of` for the score: the probability at `place`, from 0 to `BINS`."""
-    return 1 / (1 + exp(_LOGIT_LIMIT - place / BINS * 2 * _LOGIT_LIMIT))
 
 
 def by_source(
@@ -110,7 +117,7 @@ def by_source(
 
 def _batch(rows: Sequence[ListedAnswer], name: str) -> AnswerBatch:
     sizes = Counter(row.place for row in rows)
-    units = np.cumsum([0, *(int(after.place != row.place) for row, after in zip(rows, rows[1:], strict=False))])
+    units = np.cumsum([0, *(int(after.place != row.place) for row, after in pairwise(rows))])
     return AnswerBatch(
         bins=np.array([bin_of(name, row.value) for row in rows], dtype=np.int64),
         units=units.astype(np.int64),

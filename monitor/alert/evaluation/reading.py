@@ -50,7 +50,7 @@ def _labelled(rule: Rule, signals: SignalReader) -> list[Counts]:
     if not rule.by:
         found = sorted(found, key=lambda rate: rate.lower)[-1:]
     return [
-        Counts(labels={label: rate.app for label in rule.by}, counts=(Count(total=rate.labels),), labelled=rate)
+        Counts(labels=dict.fromkeys(rule.by, rate.app), counts=(Count(total=rate.labels),), labelled=rate)
         for rate in found
     ]
 

@@ -1,16 +1,18 @@
 """Evidence that answers rank worse among the earlier ones than chance allows: an e-detector on ranks, without a target.
 
 **Ranks.** A unit is an answer, or a conversation of several answers, each of weight 1/n. A new unit joins the history
-of its source; then each of its answers gets p = (W> + u·W=)/W: the weight of all worse answers, plus a share u ~ U(0, 1)
-of the weight of equally bad ones (its own among them), over the weight of all. With one answer a unit, p is uniform and
-independent of all earlier p as long as the order of the answers tells nothing, however the values are distributed: then
-no target and no baseline is needed. Ties cost nothing of that, since u breaks them at random. Source: V. Vovk,
-A. Gammerman and G. Shafer, Algorithmic Learning in a Random World, 2nd edition, 2022, §2.2 (smoothed conformal).
+of its source; then each of its answers gets p = (W> + u·W=)/W: the weight of all worse answers, plus a share
+u ~ U(0, 1) of the weight of equally bad ones (its own among them), over the weight of all. With one answer a unit, p is
+uniform and independent of all earlier p as long as the order of the answers tells nothing, however the values are
+distributed: then no target and no baseline is needed. Ties cost nothing of that, since u breaks them at random. Source:
+V. Vovk, A. Gammerman and G. Shafer, Algorithmic Learning in a Random World, 2nd edition, 2022, §2.2 (smoothed
+conformal).
 
-**Bets.** b(p) is a step function that falls from 17 for the worst hundredth to .21 for the better six tenths; ∫b = 1. Bettor δ stakes the share δ of its wealth: e = 1 + δ·(b̄ − 1), b̄ the weighted mean of b over the unit, so that
-E[e] = 1. With w the minutes since the unit before, the wealth goes from M to (M + w)·e, and the statistic is the mean
-over bettors (Shiryaev and Roberts). The wealth minus the elapsed minutes is a martingale, so the mean time to a false
-alarm at A is A minutes or longer, whatever the traffic and however often one looks: see `wealth.py` for the argument.
+**Bets.** b(p) is a step function that falls from 17 for the worst hundredth to .21 for the better six tenths; ∫b = 1.
+Bettor δ stakes the share δ of its wealth: e = 1 + δ·(b̄ − 1), b̄ the weighted mean of b over the unit, so that E[e] = 1.
+With w the minutes since the unit before, the wealth goes from M to (M + w)·e, and the statistic is the mean over
+bettors (Shiryaev and Roberts). The wealth minus the elapsed minutes is a martingale, so the mean time to a false alarm
+at A is A minutes or longer, whatever the traffic and however often one looks: see `wealth.py` for the argument.
 
 Answers of one conversation depend on each other; they share one e, whose mean over exchangeable conversations is 1 too.
 A change in the mix of topics is none of the answers of a topic: each topic is ranked in a history of its own.

@@ -111,13 +111,13 @@ def silences_table(rows: Sequence[Row]) -> Table:
 
 
 def rules_table(rules: Sequence[Rule]) -> Table:
-    table = Table("rule and signal", "method", "severity", "receivers", box=None)
+    table = Table("rule and signal", "method, and what its pages rest on", "severity", "receivers", box=None)
     for rule in rules:
         wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
         over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
         table.add_row(
             literal(f"{rule.name}\n{rule.signal}"),
-            f"{rule.method.name}, {rule.method.target}{over}{wait}",
+            f"{rule.method.name}, {rule.method.target}{over}{wait}\n{rule.method.promise}",
             rule.severity,
             literal("all" if rule.receivers is None else ", ".join(rule.receivers)),
         )

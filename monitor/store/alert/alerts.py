@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
@@ -41,11 +41,13 @@ _PLAIN = (
 class PostgresAlertStore(AlertStore):
     """Safe to use from several threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, labelled: Callable[[str], list[LabelledRate]] = lambda _: []) -> None:
+        """`labelled` gives the newest true rate of a verdict of each app that has one."""
         self._engine = engine
         self._counts = SpanCounts(engine)
         self._reading = ReadingStore(engine)
         self._new_answers = NewAnswerList(engine)
+        self._labelled = labelled
 
     @override
     def evaluating(self) -> AbstractContextManager[bool]:
@@ -79,7 +81,7 @@ class PostgresAlertStore(AlertStore):
 
     @override
     def labelled(self, signal: Signal) -> list[LabelledRate]:
-        return []
+        return self._labelled(signal.name)
 
     @override
     def watermark(self, now: datetime) -> datetime | None:

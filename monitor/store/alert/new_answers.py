@@ -16,14 +16,14 @@ from sqlalchemy import Engine, RowMapping, text
 from monitor.alert.answers import ListedAnswer, NewAnswers, chance_of
 from monitor.alert.signal import Signal
 from monitor.store.database import bounded
-from monitor.store.interaction.rollup import LONGEST_TOPIC
 
 MOST_LISTED = 5_000  # assessments read in one round
+LONGEST_LABEL = 128  # characters
 MOST_TURNS = 20  # answers of one conversation; further ones count for nothing
 COLLECTED = timedelta(minutes=30)  # how long the answers of a conversation are collected, from the first on
 AHEAD = timedelta(minutes=5)  # a time further ahead is of a clock that was set back: that conversation waits no longer
 KEPT, MOST_KEPT = timedelta(days=7), 500_000  # of the list; a question answered alike within it is listed once
-_LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_TOPIC}
+_LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_LABEL}
 _PROGRESS = """
     SELECT transaction_id, app, id, since FROM new_answer_progress FOR UPDATE
 """

@@ -84,7 +84,7 @@ def test_a_rule_reads_a_bounded_number_and_goes_on_from_there(engine, writer, li
     assert len(set(found)) == 100
 
 
-def test_a_question_answered_alike_counts_once_and_the_same_refusal_to_others_counts(engine, writer, listing):
+def test_a_question_answered_alike_counts_once_and_the_same_refusal_to_others_counts(writer, listing):
     flood = [answered(i, question="hi", answer="Hello!") for i in range(50)]
     refusals = [answered(100 + i, answer="I do not know.", verdict=Verdict.REFUSAL) for i in range(3)]
     writer.write(a_batch(*flood))
@@ -157,7 +157,7 @@ def test_a_database_restored_elsewhere_lists_nothing_again(engine, writer, listi
     assert ids(listing, engine)[0] == []
 
 
-def test_a_selector_and_a_missing_value_leave_answers_out(engine, writer, listing):
+def test_a_selector_and_a_missing_value_leave_answers_out(writer, listing):
     one = answered(1)
     without = replace(one.metrics, qrd=None)
     writer.write(a_batch(one, replace(answered(2), metrics=without), answered(3, app="bank")))
