@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.alerts import paths
 from benchmarks.alerts.scored import ScoredApp, scored
-from benchmarks.alerts.streams import HOUR, WEEK, baseline_of, changed, flag_pages, pages, quiet
+from benchmarks.alerts.streams import HOUR, WEEK, Floats, Stream, baseline_of, changed, flag_pages, pages, quiet
 from benchmarks.figures import finish, options
 from benchmarks.labelled import DEV, TEST
 from monitor.alert.methods.sequential import Sequential
@@ -78,20 +78,22 @@ def quiet_weeks(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator)
         figures[str(volume)] = found
         print(f"  at {volume:>6,}/h{'':21}" + "".join(f"{of['a_week']:>16.3f}" for of in found.values()), flush=True)
     learnt = {}
-    for answers in (500, 2_000, LEARNT):
-        number, weeks = 0, 0
-        for run in range(max(size.quiet.values())):
-            stream = changed(apps[run % len(apps)], answers, PER_HOUR, (BASE, BASE), 0.0, size.weeks, rng)
-            number += len(flag_pages(BETS, stream, _at_least_a_day(stream.at, answers)))
-            weeks += size.weeks
-        learnt[str(answers)] = number / weeks
+    for answers in (2_500, LEARNT):
+        streams = [
+            changed(apps[run % len(apps)], max(answers, 26 * PER_HOUR), PER_HOUR, (BASE, BASE), 0.0, size.weeks, rng)
+            for run in range(max(size.quiet.values()))
+        ]
+        known = [max(answers, _day(stream.at)) for stream in streams]
+        number = sum(map(len, flag_pages(BETS, streams, known)))
+        learnt[str(answers)] = number / (len(streams) * size.weeks)
     figures["flags"] = learnt
     print("  flags, baseline of: " + ", ".join(f"{int(n):,} answers {of:.3f}" for n, of in learnt.items()), flush=True)
     return figures
 
 
-def _at_least_a_day(at: np.ndarray, answers: int) -> int:
-    return max(answers, int(np.searchsorted(at, 25 * HOUR)))
+def _day(at: Floats) -> int:
+    """How many answers come in the hours that a baseline needs at least."""
+    return int(np.searchsorted(at, 25 * HOUR))
 
 
 def delays(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -> dict[str, Any]:
@@ -99,14 +101,12 @@ def delays(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -> d
     figures: dict[str, Any] = {}
     print(f"\nmedian hours to see {BASE:.0%} become {RISEN:.0%} at {PER_HOUR}/h, after {LEARNT:,} answers")
     for app in (app for app in apps if app.bad.any()):
-        found: dict[str, list[float]] = {"ranks": [], "flags": [], "flags, baseline + 2pp": []}
-        for _ in range(size.changes):
-            stream = changed(app, LEARNT, PER_HOUR, (BASE, RISEN), 0.0, LONGEST, rng)
-            begun = float(stream.at[LEARNT])
-            first = pages(PROMISED, stream.batch("score", rng), step=HOUR / 4, until=begun)
-            found["ranks"].append(_after(first, begun))
-            found["flags"].append(_after(flag_pages(BETS, stream, LEARNT), begun))
-            found["flags, baseline + 2pp"].append(_after(flag_pages(BETS, stream, LEARNT, 0.02), begun))
+        streams = [changed(app, LEARNT, PER_HOUR, (BASE, RISEN), 0.0, LONGEST, rng) for _ in range(size.changes)]
+        found = {
+            "ranks": [_ranked(stream, "score", rng) for stream in streams],
+            "flags": _flagged(streams),
+            "flags, baseline + 2pp": _flagged(streams, 0.02),
+        }
         of_app: dict[str, float] = {way: median(hours) for way, hours in found.items()}
         figures[app.name] = of_app | {"sooner": of_app["flags"] / of_app["ranks"]}
         line = ", ".join(f"{way} {_hours(hours)}" for way, hours in of_app.items())
@@ -122,15 +122,10 @@ def retrieval(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -
     figures: dict[str, Any] = {}
     print(f"\nmedian hours to see that {OFF:.0%} of the retrievals are off the question, at {PER_HOUR}/h")
     for app in apps:
-        found: dict[str, list[float]] = {name: [] for name in (*RANKED, "flags", "first of all")}
-        for _ in range(size.changes):
-            stream = changed(app, LEARNT, PER_HOUR, (BASE, BASE), OFF, LONGEST, rng)
-            begun = float(stream.at[LEARNT])
-            for name in RANKED:
-                first = pages(PROMISED, stream.batch(name, rng), step=HOUR / 4, until=begun)
-                found[name].append(_after(first, begun))
-            found["first of all"].append(min(found[name][-1] for name in RANKED))
-            found["flags"].append(_after(flag_pages(BETS, stream, LEARNT), begun))
+        streams = [changed(app, LEARNT, PER_HOUR, (BASE, BASE), OFF, LONGEST, rng) for _ in range(size.changes)]
+        found = {name: [_ranked(stream, name, rng) for stream in streams] for name in RANKED}
+        found["first of these"] = [min(hours) for hours in zip(*found.values(), strict=True)]
+        found["flags"] = _flagged(streams)
         figures[app.name] = {name: median(hours) for name, hours in found.items()}
         line = ", ".join(f"{name} {_hours(hours)}" for name, hours in figures[app.name].items())
         print(f"  {app.name:24}{line}", flush=True)
@@ -158,9 +153,9 @@ def shipped(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -> 
     return figures
 
 
-def _crossings(method: Threshold, at: np.ndarray, flags: np.ndarray) -> int:
+def _crossings(method: Threshold, at: Floats, flags: Floats) -> int:
     """Pages of a threshold once its baseline is learnt; it is learnt from the first day, as soon as it may be."""
-    day = int(np.searchsorted(at, 25 * HOUR))
+    day = _day(at)
     bound = method.target.bound(baseline_of(at[:day], flags[:day]))
     minute = (at[day:] // 60).astype(np.int64)
     minute -= minute[0]
@@ -168,6 +163,18 @@ def _crossings(method: Threshold, at: np.ndarray, flags: np.ndarray) -> int:
     bad = np.bincount(minute, weights=flags[day:]).astype(np.int64)[np.newaxis]
     fires = paths.firing(paths.threshold(replace(method, above=Target(value=bound)), bad, total))[0]
     return int((fires & ~np.concatenate([[False], fires[:-1]])).sum())
+
+
+def _ranked(stream: Stream, name: str, rng: np.random.Generator) -> float:
+    """Hours from the change to the page of the rule on ranks."""
+    begun = float(stream.at[LEARNT])
+    return _after(pages(PROMISED, stream.batch(name, rng), step=HOUR / 4, until=begun), begun)
+
+
+def _flagged(streams: Sequence[Stream], margin: float = 0.0) -> list[float]:
+    """Hours from the change to the page of the rule on flags, for each stream."""
+    found = flag_pages(BETS, streams, [LEARNT] * len(streams), margin)
+    return [_after(of, float(stream.at[LEARNT])) for of, stream in zip(found, streams, strict=True)]
 
 
 def _after(pages_at: Sequence[float], begun: float) -> float:

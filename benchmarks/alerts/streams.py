@@ -90,16 +90,32 @@ def pages(method: Shift, answers: AnswerBatch, *, step: float = HOUR, until: flo
     return found
 
 
-def flag_pages(method: Sequential, stream: Stream, learnt: int, margin: float = 0.0) -> list[float]:
-    """When `sequential` on the rate of flags began to fire, its baseline learnt from the first `learnt` answers."""
-    flags = stream.values("flagged")
-    baseline = baseline_of(stream.at[:learnt], flags[:learnt])
-    minute = ((stream.at[learnt:] - stream.at[learnt]) // 60).astype(np.int64)
-    total = np.bincount(minute)[np.newaxis]
-    bad = np.bincount(minute, weights=flags[learnt:]).astype(np.int64)[np.newaxis]
-    fires = paths.sequential(method, bad, total, baseline.upper + margin)[0]
-    begins = np.flatnonzero(fires & ~np.concatenate([[False], fires[:-1]]))
-    return (stream.at[learnt] + 60.0 * (begins + 1)).tolist()
+def flag_pages(
+    method: Sequential, streams: Sequence[Stream], learnt: Sequence[int], margin: float = 0.0
+) -> list[list[float]]:
+    """When `sequential` on the rate of flags began to fire, each baseline learnt from the first `learnt` answers."""
+    flags = [stream.values("flagged") for stream in streams]
+    targets = [
+        baseline_of(stream.at[:n], values[:n]).upper + margin
+        for stream, values, n in zip(streams, flags, learnt, strict=True)
+    ]
+    minutes = [
+        ((stream.at[n:] - stream.at[n]) // 60).astype(np.int64) for stream, n in zip(streams, learnt, strict=True)
+    ]
+    longest = max(int(of.max()) for of in minutes) + 1
+    total = np.stack([np.bincount(of, minlength=longest) for of in minutes])
+    bad = np.stack(
+        [
+            np.bincount(of, weights=values[n:], minlength=longest)
+            for of, values, n in zip(minutes, flags, learnt, strict=True)
+        ]
+    ).astype(np.int64)
+    fires = paths.sequential(method, bad, total, np.array(targets))
+    begins = fires & ~np.concatenate([np.zeros_like(fires[:, :1]), fires[:, :-1]], axis=1)
+    return [
+        (stream.at[n] + 60.0 * (np.flatnonzero(of) + 1)).tolist()
+        for stream, n, of in zip(streams, learnt, begins, strict=True)
+    ]
 
 
 def baseline_of(at: Floats, flags: Floats) -> Baseline:
@@ -203,7 +219,13 @@ def joined(one: Stream, other: Stream) -> Stream:
 
 
 def changed(
-    app: ScoredApp, learnt: int, per_hour: float, rates: Sequence[float], off: float, weeks: int, rng: np.random.Generator
+    app: ScoredApp,
+    learnt: int,
+    per_hour: float,
+    rates: Sequence[float],
+    off: float,
+    weeks: int,
+    rng: np.random.Generator,
 ) -> Stream:
     """`learnt` answers at the first of `rates`, then `weeks` at the second, a share `off` of them off the question."""
     past = flat_stream(app, learnt / per_hour * HOUR, per_hour, rates[0], 0.0, rng)
