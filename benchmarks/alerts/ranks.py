@@ -72,7 +72,7 @@ def quiet_weeks(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator)
         for shape in SHAPES:
             number = 0
             for run in range(runs):
-                stream = quiet(apps[run % len(apps)], shape, volume, size.weeks, BASE, rng)
+                stream = quiet(apps[run % len(apps)], shape, volume, weeks=size.weeks, base=BASE, rng=rng)
                 number += len(pages(PROMISED, stream.batch("score", rng)))
             found[shape] = {"pages": number, "weeks": runs * size.weeks, "a_week": number / (runs * size.weeks)}
         figures[str(volume)] = found
@@ -80,7 +80,15 @@ def quiet_weeks(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator)
     learnt = {}
     for answers in (2_500, LEARNT):
         streams = [
-            changed(apps[run % len(apps)], max(answers, 26 * PER_HOUR), PER_HOUR, (BASE, BASE), 0.0, size.weeks, rng)
+            changed(
+                apps[run % len(apps)],
+                max(answers, 26 * PER_HOUR),
+                PER_HOUR,
+                rates=(BASE, BASE),
+                off=0.0,
+                weeks=size.weeks,
+                rng=rng,
+            )
             for run in range(max(size.quiet.values()))
         ]
         known = [max(answers, _day(stream.at)) for stream in streams]
@@ -101,7 +109,7 @@ def delays(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -> d
     figures: dict[str, Any] = {}
     print(f"\nmedian hours to see {BASE:.0%} become {RISEN:.0%} at {PER_HOUR}/h, after {LEARNT:,} answers")
     for app in (app for app in apps if app.bad.any()):
-        streams = [changed(app, LEARNT, PER_HOUR, (BASE, RISEN), 0.0, LONGEST, rng) for _ in range(size.changes)]
+        streams = _changes(app, size, rng, rates=(BASE, RISEN))
         found = {
             "ranks": [_ranked(stream, "score", rng) for stream in streams],
             "flags": _flagged(streams),
@@ -122,7 +130,7 @@ def retrieval(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -
     figures: dict[str, Any] = {}
     print(f"\nmedian hours to see that {OFF:.0%} of the retrievals are off the question, at {PER_HOUR}/h")
     for app in apps:
-        streams = [changed(app, LEARNT, PER_HOUR, (BASE, BASE), OFF, LONGEST, rng) for _ in range(size.changes)]
+        streams = _changes(app, size, rng, off=OFF)
         found = {name: [_ranked(stream, name, rng) for stream in streams] for name in RANKED}
         found["first of these"] = [min(hours) for hours in zip(*found.values(), strict=True)]
         found["flags"] = _flagged(streams)
@@ -139,7 +147,7 @@ def shipped(apps: Sequence[ScoredApp], size: Size, rng: np.random.Generator) -> 
     print(f"\npages of the shipped rules in {size.weeks} weeks without a change, {PER_HOUR}/h by day and night")
     for app in apps:
         of_app: dict[str, int] = {}
-        stream = quiet(app, "day and night", PER_HOUR, size.weeks, BASE, rng)
+        stream = quiet(app, "day and night", PER_HOUR, weeks=size.weeks, base=BASE, rng=rng)
         flags = {"self_generated": stream.values("flagged"), "refusal": stream.values("refusal")}
         flags["negative"] = flags["self_generated"] + flags["refusal"]
         for rule in rules:
@@ -163,6 +171,17 @@ def _crossings(method: Threshold, at: Floats, flags: Floats) -> int:
     bad = np.bincount(minute, weights=flags[day:]).astype(np.int64)[np.newaxis]
     fires = paths.firing(paths.threshold(replace(method, above=Target(value=bound)), bad, total))[0]
     return int((fires & ~np.concatenate([[False], fires[:-1]])).sum())
+
+
+def _changes(
+    app: ScoredApp,
+    size: Size,
+    rng: np.random.Generator,
+    *,
+    rates: tuple[float, float] = (BASE, BASE),
+    off: float = 0.0,
+) -> list[Stream]:
+    return [changed(app, LEARNT, PER_HOUR, rates=rates, off=off, weeks=LONGEST, rng=rng) for _ in range(size.changes)]
 
 
 def _ranked(stream: Stream, name: str, rng: np.random.Generator) -> float:

@@ -1,4 +1,4 @@
-"""The labelled files as apps: what the shipped profile says of each answer, kept on disk since scoring takes minutes."""
+"""The labelled files as apps: what the shipped profile says of each answer, kept on disk: scoring takes minutes."""
 
 from __future__ import annotations
 

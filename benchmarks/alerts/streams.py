@@ -81,8 +81,9 @@ def pages(method: Shift, answers: AnswerBatch, *, step: float = HOUR, until: flo
     """The seconds since `START` at which the rule began to fire; with `until`, only up to the first one after it."""
     watch, found = begun(START), []
     for start, end in pieces(answers.at, step):
+        now = datetime.fromtimestamp(answers.at[end - 1], UTC)
         before = watch.leader
-        watch = method.look(watch, answers.part(start, end), datetime.fromtimestamp(answers.at[end - 1], UTC))
+        watch = method.look(watch.as_of(now), answers.part(start, end), now)
         if before is None and watch.leader is not None:
             found.append(float(answers.at[end - 1]) - START.timestamp())
             if until is not None and found[-1] > until:
@@ -148,7 +149,7 @@ def chosen(app: ScoredApp, bad: NDArray[np.bool_], rng: np.random.Generator) -> 
     return np.where(bad, rng.choice(of_bad, len(bad)), rng.choice(of_good, len(bad)))
 
 
-def quiet(app: ScoredApp, shape: str, per_hour: float, weeks: int, base: float, rng: np.random.Generator) -> Stream:
+def quiet(app: ScoredApp, shape: str, per_hour: float, *, weeks: int, base: float, rng: np.random.Generator) -> Stream:
     """Weeks without a change.
 
     `topics`: four topics of very different answers, whose shares follow the hour; `repeats`: each answer comes five
@@ -222,18 +223,19 @@ def changed(
     app: ScoredApp,
     learnt: int,
     per_hour: float,
+    *,
     rates: Sequence[float],
     off: float,
     weeks: int,
     rng: np.random.Generator,
 ) -> Stream:
     """`learnt` answers at the first of `rates`, then `weeks` at the second, a share `off` of them off the question."""
-    past = flat_stream(app, learnt / per_hour * HOUR, per_hour, rates[0], 0.0, rng)
-    return joined(past, flat_stream(app, weeks * WEEK, per_hour, rates[1], off, rng))
+    past = flat_stream(app, learnt / per_hour * HOUR, per_hour, base=rates[0], off=0.0, rng=rng)
+    return joined(past, flat_stream(app, weeks * WEEK, per_hour, base=rates[1], off=off, rng=rng))
 
 
 def flat_stream(
-    app: ScoredApp, seconds: float, per_hour: float, base: float, off: float, rng: np.random.Generator
+    app: ScoredApp, seconds: float, per_hour: float, *, base: float, off: float, rng: np.random.Generator
 ) -> Stream:
     at = times("flat", per_hour, seconds, rng)
     rows = chosen(app, rng.random(len(at)) < base, rng)

@@ -29,7 +29,7 @@ from monitor.alert.methods.ranks import (
 )
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span, window_at
+from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span, gone_by, window_at
 from monitor.core.duration import spelled
 from monitor.core.model import Json
 from monitor.core.proportions import wilson
@@ -38,6 +38,7 @@ MOST_TOPICS = 32  # with a history of their own; the answers of further ones sha
 TELLING = 500  # answers from which on a quiet source counts as normal; before, the past says too little
 LONGEST_WAIT = HOUR  # a longer silence counts as this long, so that time alone raises no alarm
 OVER_AFTER = timedelta(days=1)  # a change without answers for this long is forgotten
+USUAL_AFTER = timedelta(days=7)  # an alert that fired for this long resolves: what it fired about is the past now
 ENDS_AT = -log(10_000)  # an alert resolves when the evidence has fallen to this part of its highest since the alarm
 # The bound is nearly sharp, and a promise that is just kept looks broken half of the time. Twice the line halves the
 # false alarms and delays true ones by about a twentieth.
@@ -85,7 +86,8 @@ class Watch:
     """The memory of one source: a history for each topic, the wealth of the bets, and the alarm.
 
     `leader` is the bettor who was right when the alert fired, None while it does not fire; `fell` is how far its
-    evidence is below its highest since then (log, ≤ 0), `alarm` the log of the statistic at the alarm.
+    evidence is below its highest since then (log, ≤ 0), `alarm` the log of the statistic at the alarm. While the alert
+    fires, new answers wait in `waiting` before they join the history: a past that absorbs the fault would hide it.
     """
 
     histories: Mapping[str, Floats]
@@ -95,11 +97,28 @@ class Watch:
     leader: int | None = None
     fell: float = 0.0
     alarm: float = 0.0
+    fired_at: datetime | None = None
+    waiting: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def units(self) -> float:
-        """How many answers are known; a conversation counts as one."""
+        """How many answers the history holds; a conversation counts as one."""
         return float(sum(history.sum() for history in self.histories.values()))
+
+    def as_of(self, now: datetime) -> Watch:
+        """The memory at `now`: a change that is over by the passing of time is forgotten."""
+        known = replace(self, looked_at=min(self.looked_at, now))  # a clock that ran ahead was set back
+        lasted = self.fired_at is not None and gone_by(self.fired_at, now) >= USUAL_AFTER
+        return known.anew() if lasted or now - known.looked_at >= OVER_AFTER else known
+
+    def anew(self) -> Watch:
+        """Without evidence or alarm, and with all answers in the history."""
+        return Watch(
+            histories=_added(self.histories, self.waiting),
+            log_wealth=NOTHING,
+            looked_at=self.looked_at,
+            change=Change(),
+        )
 
     def to_json(self) -> dict[str, Json]:
         """The stored form, which `from_json` reads."""
@@ -111,6 +130,8 @@ class Watch:
             "leader": self.leader,
             "fell": self.fell,
             "alarm": self.alarm,
+            "fired_at": None if self.fired_at is None else self.fired_at.isoformat(),
+            "waiting": {topic: _packed(history) for topic, history in self.waiting.items()},
         }
 
     @classmethod
@@ -125,6 +146,8 @@ class Watch:
             leader=known["leader"],
             fell=known["fell"],
             alarm=known["alarm"],
+            fired_at=None if known["fired_at"] is None else datetime.fromisoformat(known["fired_at"]),
+            waiting={topic: _unpacked(text) for topic, text in known["waiting"].items()},
         )
 
 
@@ -133,7 +156,7 @@ _CHANGE = ("evidence", "since", "units", "worst")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift(Method):
-    """Breaching from when the evidence for worse answers reaches its line, until it is gone or has become the past.
+    """Breaching from when the evidence for worse answers reaches its line, until it is gone, at most for a week.
 
     As long as answers do not change, a false alarm comes once in `false_alarm_every` on average, or more rarely, for
     each source. It needs no target. `window` is for display only.
@@ -179,33 +202,34 @@ class Shift(Method):
         self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
     ) -> tuple[Observation, Memory | None]:
         """Ranks the new answers. `value` is the share of the answers since the change among the worst tenth."""
-        watch = begun(now) if memory is None else Watch.from_json(memory)
-        watch = replace(watch, looked_at=min(watch.looked_at, now))  # a clock that ran ahead was set back
+        watch = (begun(now) if memory is None else Watch.from_json(memory)).as_of(now)
         silent = now - watch.looked_at
-        if silent >= OVER_AFTER:
-            watch = replace(watch, leader=None, log_wealth=NOTHING, change=Change())
         if counts.answers is not None and len(counts.answers):
             watch = self.look(watch, counts.answers, now)
         return self._observation(watch, counts, now, silent=silent), watch.to_json()
 
     def look(self, before: Watch, answers: AnswerBatch, now: datetime) -> Watch:
         """The memory after the new answers, of which there is at least one."""
-        histories = {topic: history.copy() for topic, history in before.histories.items()}
+        histories = _added(before.histories, {})
         units = _ranked(histories, answers)
         waited = min(max(now - before.looked_at, _INSTANT), LONGEST_WAIT) / MINUTE
         factors = log_factors(units.payoffs)
         # a time from far away says nothing about when the answers became worse
         at = np.clip(answers.at[units.last], (now - _DAY).timestamp(), now.timestamp())
-        seen = replace(before, histories=histories, looked_at=now)
         if before.leader is not None:
+            new = {topic: history - before.histories.get(topic, 0.0) for topic, history in histories.items()}
+            seen = replace(before, waiting=_added(before.waiting, new), looked_at=now)
             return _while_firing(seen, factors, units, before.leader)
+        seen = replace(before, histories=histories, looked_at=now)
         path = wealth_path(before.log_wealth, factors, waited / len(factors))
         statistic = log_statistic(path)
         change = before.change.after(factors, at, units.worst)
         if statistic.max() < log(self.line):
             return replace(seen, log_wealth=path[-1], change=change)
         leader = int(path[statistic.argmax()].argmax())
-        return replace(seen, log_wealth=NOTHING, change=change, leader=leader, fell=0.0, alarm=float(statistic.max()))
+        return replace(
+            seen, log_wealth=NOTHING, change=change, leader=leader, alarm=float(statistic.max()), fired_at=now
+        )
 
     def _observation(self, watch: Watch, counts: Counts, now: datetime, *, silent: timedelta) -> Observation:
         leader = int(watch.change.evidence.argmax()) if watch.leader is None else watch.leader
@@ -262,12 +286,19 @@ def _ranked(histories: dict[str, Floats], answers: AnswerBatch) -> Ranked:
 
 
 def _while_firing(seen: Watch, factors: Floats, units: Ranked, leader: int) -> Watch:
-    """How far the leader's evidence has fallen from its highest; once it is gone, all begins anew without wealth."""
+    """How far the leader's evidence has fallen from its highest; once it is gone, all begins anew."""
     path = seen.fell + np.cumsum(factors[:, leader])
     fell = path - np.maximum(np.maximum.accumulate(path), 0.0)
     if fell.min() <= ENDS_AT:
-        return replace(seen, log_wealth=NOTHING, change=Change(), leader=None, fell=0.0, alarm=0.0)
+        return seen.anew()
     return replace(seen, fell=float(fell[-1]), change=seen.change.going_on(units.worst))
+
+
+def _added(histories: Mapping[str, Floats], more: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The sums by topic, in arrays of their own."""
+    return {
+        topic: histories.get(topic, 0.0) + more.get(topic, 0.0) + empty_history() for topic in {**histories, **more}
+    }
 
 
 def _packed(history: Floats) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.alert.answers import BINS, AnswerBatch
 from monitor.alert.methods.method import WrongParameter
-from monitor.alert.methods.shift import MOST_TOPICS, OVER_AFTER, TELLING, Shift, Watch, begun
+from monitor.alert.methods.shift import MOST_TOPICS, OVER_AFTER, TELLING, USUAL_AFTER, Shift, Watch, begun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Count, Counts, Outcome
 from tests.factories.alert.counts import LABELS, START, through_json
@@ -102,10 +102,20 @@ def test_it_resolves_once_answers_are_usual_again_and_starts_anew(firing):
     assert watch.units == 2_000 + 100 + 80 + 30 + 2_000
 
 
-def test_a_level_that_stays_becomes_the_past_and_resolves(firing):
-    outcomes = [firing.look(200 + i, batch(worse(5_000, 10 + i))).outcome for i in range(20)]
-    assert outcomes[0] is Outcome.BREACHING
-    assert outcomes[-1] is Outcome.NORMAL
+def test_a_level_that_stays_fires_for_a_week_and_is_the_past_then(firing):
+    every = 12 * 60
+    week = USUAL_AFTER // timedelta(minutes=every)
+    outcomes = [firing.look(100 + i * every, batch(worse(2_000, 10 + i))).outcome for i in range(1, week + 3)]
+    assert outcomes == [Outcome.BREACHING] * (week - 1) + [Outcome.NORMAL] * 3
+    assert firing.watch.units == 2_180 + 2_000 * (week + 2)
+    assert not firing.watch.waiting
+
+
+def test_what_comes_while_it_fires_hides_nothing(firing):
+    for i in range(1, 8):
+        assert firing.look(100 + i * 60, batch(worse(2_000, i))).outcome is Outcome.BREACHING
+    watch = firing.watch
+    assert (watch.units, sum(history.sum() for history in watch.waiting.values())) == (2_180, 14_000)
 
 
 def test_a_day_without_answers_ends_the_change(firing):
