@@ -14,7 +14,8 @@ from benchmarks.alerts.scored import ScoredApp
 from monitor.alert.answers import AnswerBatch, bin_of, by_source
 from monitor.alert.evaluation.answer_backtest import pieces
 from monitor.alert.methods.sequential import Sequential
-from monitor.alert.methods.shift import Shift, begun
+from monitor.alert.methods.shift import Shift
+from monitor.alert.methods.watch import begun
 from monitor.alert.target import Baseline, HourSums, learn
 from monitor.alert.window import Count
 from monitor.store.alert.stored_answers import in_units

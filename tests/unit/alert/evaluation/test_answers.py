@@ -12,8 +12,9 @@ from monitor.alert.evaluation import reading
 from monitor.alert.evaluation.evaluate import evaluate, evaluate_rule
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.methods.rate import Rate
-from monitor.alert.methods.shift import Shift, Watch
+from monitor.alert.methods.shift import Shift
 from monitor.alert.methods.threshold import Threshold
+from monitor.alert.methods.watch import Watch
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import parse_target
 from monitor.core.errors import Retriable

@@ -8,7 +8,8 @@ import pytest
 
 from monitor.alert.answers import BINS, AnswerBatch
 from monitor.alert.methods.method import WrongParameter
-from monitor.alert.methods.shift import MOST_TOPICS, OVER_AFTER, TELLING, USUAL_AFTER, Shift, Watch, begun
+from monitor.alert.methods.shift import MOST_TOPICS, TELLING, Shift
+from monitor.alert.methods.watch import OVER_AFTER, USUAL_AFTER, Watch, begun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Count, Counts, Outcome
 from tests.factories.alert.counts import LABELS, START, through_json
