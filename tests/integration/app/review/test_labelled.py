@@ -6,12 +6,14 @@ from datetime import timedelta
 
 from monitor.alert.evaluation.evaluate import evaluate
 from monitor.alert.methods.rate import Rate
+from monitor.alert.methods.shift import Shift
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Span
 from monitor.app.backtest import on_history
+from monitor.core.model import Probabilities
 from monitor.store.review.plans import OPEN_FOR
 from tests.factories.alert.alerts import a_rule
-from tests.factories.answers import NOON
+from tests.factories.answers import NOON, an_assessment
 from tests.integration.app.review.test_rates import a_plan, answers
 from tests.rig.store.reviewing import G, S, said, write
 
@@ -58,3 +60,25 @@ def test_a_back_test_knows_labelled_periods(application, writer):
     span = Span(start=NOON - timedelta(days=30), end=NOON)
     tried = on_history(RULE, application.alerting.past, span)
     assert (tried.answers, [episode.fired_at for episode in tried.episodes]) == (40, [NOON])
+
+
+def test_a_back_test_ranks_stored_answers_among_the_earlier_ones(application, writer):
+    """Two days of usual answers, then an hour of ones that look made up."""
+    rule = a_rule(
+        signal=Signal(kind=SignalKind.RANKS, name="score"), method=Shift(), by=("app", "environment"), for_=timedelta()
+    )
+
+    def answered(n, score, minute):
+        p = Probabilities(grounded=1 - score, refusal=0.0, self_generated=score)
+        return an_assessment(
+            id=f"q-{n}", question=f"{n}?", probabilities=p, occurred_at=NOON - timedelta(minutes=minute)
+        )
+
+    usual = [answered(n, 0.01 + (n * 37 % 100) / 200, 60 + 2 * n) for n in range(1_400)]
+    worse = [answered(2_000 + n, 0.95, 59 - n) for n in range(60)]
+    write(writer, *usual, *worse)
+    tried = on_history(rule, application.alerting.past, Span(start=NOON - timedelta(days=1), end=NOON))
+    (episode,) = tried.episodes
+    assert NOON - timedelta(minutes=59) < episode.fired_at <= NOON
+    assert (episode.labels["app"], episode.resolved_at) == ("support-bot", None)
+    assert tried.answers == 690 + 60
