@@ -99,7 +99,9 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
         lines.append(
             ("Detail" if failed else _DETAILS.get(alert.method, "Detail"), shortened(alert.detail, _MAX_DETAIL))
         )
-    if alert.window:
+    if alert.method == "shift":
+        lines.append(("Answers since the change", f"{alert.samples:,}"))
+    elif alert.window:
         counted = "Messages counted" if alert.signal == "dead_letters" else "Answers counted"
         lines += [("Window", format_duration(alert.window)), (counted, f"{alert.samples:,}")]
     lines.append(("Since", moment(alert.started_at)))

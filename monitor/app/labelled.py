@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from monitor.alert.labelled import LabelledRate
@@ -11,6 +11,7 @@ from monitor.review.rates.plan import Plan
 from monitor.store.review.plans import OPEN_FOR, Plans
 
 LOOKS_BACK = timedelta(days=366)  # an older period is too old for any rule
+NEWEST, MOST = 3, 60  # plans of an app that are read for its newest rate, and for all of them
 _AGAIN = timedelta(hours=1)  # erasures and time change what is complete, too
 
 
@@ -29,39 +30,36 @@ class LabelledPeriods:
 
     def newest(self, class_: str) -> list[LabelledRate]:
         """The rate of a class of `CLASSES` in the labelled period of each app that ended last, in order of the apps."""
-        found: dict[str, LabelledRate] = {}
-        for labelled in self.all(class_):
-            found[labelled.app] = labelled
+        now, version = self._now(), self._plans.version()
+        if self._version is None or self._version[0] != version or abs(now - self._version[1]) >= _AGAIN:
+            self._known = list(self._complete(now, NEWEST))
+            self._version = version, now
+        found = {rate.app: rate for rate in _rates(self._known, class_)}
         return [found[app] for app in sorted(found)]
 
     def all(self, class_: str) -> list[LabelledRate]:
         """The rates of all labelled periods of the last year, in the order in which the periods ended."""
-        return list(self._rates(class_))
+        return list(_rates(self._complete(self._now(), MOST), class_))
 
-    def _rates(self, class_: str) -> Iterator[LabelledRate]:
-        for plan, labels in self._complete():
-            estimated = rate(plan, labels, class_)
-            if estimated.value is not None:
-                yield LabelledRate(
-                    app=plan.app,
-                    plan=str(plan.number),
-                    since=plan.since,
-                    until=plan.until,
-                    labels=estimated.labels,
-                    estimate=estimated.value,
-                    lower=estimated.lower,
-                    upper=estimated.upper,
-                )
+    def _complete(self, now: datetime, most: int) -> Iterator[tuple[Plan, Labels]]:
+        for plan in self._plans.ended_after(now - LOOKS_BACK, most=most):
+            labels = self._plans.labels(plan)
+            closed = now - plan.made_at >= OPEN_FOR
+            if closed or len(labels) >= len(plan.items) or len(labels) + self._plans.gone(plan) >= len(plan.items):
+                yield plan, labels
 
-    def _complete(self) -> list[tuple[Plan, Labels]]:
-        now, version = self._now(), self._plans.version()
-        if self._version is None or self._version[0] != version or abs(now - self._version[1]) >= _AGAIN:
-            pairs = [(plan, self._plans.labels(plan)) for plan in self._plans.ended_after(now - LOOKS_BACK)]
-            self._known = [pair for pair in pairs if self._is_complete(*pair, now)]
-            self._version = version, now
-        return self._known
 
-    def _is_complete(self, plan: Plan, labels: Labels, now: datetime) -> bool:
-        if now - plan.made_at >= OPEN_FOR or len(labels) >= len(plan.items):
-            return True
-        return len(labels) + self._plans.gone(plan) >= len(plan.items)
+def _rates(known: Iterable[tuple[Plan, Labels]], class_: str) -> Iterator[LabelledRate]:
+    for plan, labels in known:
+        estimated = rate(plan, labels, class_)
+        if estimated.value is not None:
+            yield LabelledRate(
+                app=plan.app,
+                plan=str(plan.number),
+                since=plan.since,
+                until=plan.until,
+                labels=estimated.labels,
+                estimate=estimated.value,
+                lower=estimated.lower,
+                upper=estimated.upper,
+            )

@@ -49,6 +49,8 @@ def alert_lines(alert: Alert) -> Iterator[str]:
     value = "unknown" if alert.value is None else amount(alert.value, alert.unit)
     line = f"threshold: {'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
     counted = f", of {alert.samples:,} in {format_duration(alert.window)}" if alert.window else ""
+    if alert.method == "shift":
+        line, counted = f"usually {amount(alert.bound, alert.unit)}", f", of {alert.samples:,} since it changed"
     yield f"  {signal_words(alert.signal)}: {value}, {line}{counted}"
     if alert.acknowledged_by and alert.acknowledged_at:
         yield f"  acknowledged by {alert.acknowledged_by}, {moment(alert.acknowledged_at)}"

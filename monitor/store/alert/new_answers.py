@@ -27,8 +27,11 @@ _LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_LABEL}
 _PROGRESS = """
     SELECT transaction_id, app, id, since FROM new_answer_progress FOR UPDATE
 """
+# From about as far back as the list goes: a first rule on ranks has not to wait for all that was ever stored.
 _BEGIN = """
-    INSERT INTO new_answer_progress (transaction_id, app, id, since) VALUES (0, '', '', '1970-01-01T00:00Z')
+    INSERT INTO new_answer_progress (transaction_id, app, id, since)
+    SELECT coalesce(min(transaction_id), 0), '', '', '1970-01-01T00:00Z'
+    FROM (SELECT transaction_id FROM assessment WHERE live AND occurred_at >= :kept ORDER BY occurred_at LIMIT 1000) a
     ON CONFLICT DO NOTHING
 """
 # LIMIT and OFFSET 0 keep the planner from joining whole months instead.
@@ -110,8 +113,10 @@ class NewAnswerList:
         """Lists up to `MOST_LISTED` answers stored since the last call; removes as many that are no longer kept."""
         with bounded(self._engine) as connection:
             connection.execute(text("SET LOCAL jit = off; SET LOCAL enable_seqscan = off"))
-            connection.execute(text(_BEGIN))
-            known = connection.execute(text(_PROGRESS)).mappings().one()  # others wait here
+            known = connection.execute(text(_PROGRESS)).mappings().first()  # others wait here
+            if known is None:
+                connection.execute(text(_BEGIN), {"kept": now - KEPT})
+                known = connection.execute(text(_PROGRESS)).mappings().one()
             ended = connection.scalar(
                 text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
             )

@@ -119,9 +119,12 @@ class Plans:
         with retriable(), self._engine.connect() as connection:
             return list(dict.fromkeys((row.since, row.until) for row in connection.execute(query)))
 
-    def ended_after(self, moment: datetime) -> list[Plan]:
-        """The plans of periods that ended later, in the order in which they ended."""
-        query = select(review_plan).where(_plan.until > moment).order_by(_plan.until, _plan.number)
+    def ended_after(self, moment: datetime, *, most: int) -> list[Plan]:
+        """The plans of periods that ended later, the last `most` of each app, in the order in which they ended."""
+        place = func.row_number().over(partition_by=_plan.app, order_by=(_plan.until.desc(), _plan.number.desc()))
+        last = select(_plan.number, place.label("place")).where(_plan.until > moment).subquery()
+        wanted = select(last.c.number).where(last.c.place <= most)
+        query = select(review_plan).where(_plan.number.in_(wanted)).order_by(_plan.until, _plan.number)
         with retriable(), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
             return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
