@@ -105,7 +105,7 @@ assessment = Table(
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
     Column("earlier", JSONB),  # the row before that
-    Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0018
+    Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0019
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Index("assessment_by_transaction", "transaction_id", postgresql_where=text("live AND transaction_id IS NOT NULL")),
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
