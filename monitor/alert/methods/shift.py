@@ -91,7 +91,7 @@ class Shift(Method):
         """Ranks the new answers. `value` is the share of the answers since the change among the worst tenth."""
         watch = (begun(now) if memory is None else Watch.from_json(memory)).as_of(now)
         silent = now - watch.looked_at
-        if counts.answers is not None and len(counts.answers):
+        if counts.answers is not None:
             watch = self.look(watch, counts.answers, now)
         return self._observation(watch, counts, now, silent=silent), watch.to_json()
 
