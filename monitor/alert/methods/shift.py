@@ -144,8 +144,10 @@ class Shift(Method):
             return known if watch.units >= TELLING else f"only {known}; about {TELLING} are needed to see a change"
         minutes = min(exp(min(watch.alarm, log(100 * self.line))), 100 * self.line)
         since = min(datetime.fromtimestamp(watch.change.since[leader], UTC), now)
+        waiting = sum(history.sum() for history in watch.waiting.values())
+        earlier = max(watch.units + waiting - watch.change.units[leader], 0.0)
         return (
-            f"changed, worse than {watch.units - watch.change.units[leader]:,.0f} earlier answers, since about "
+            f"changed, worse than {earlier:,.0f} earlier answers, since about "
             f"{since:%Y-%m-%d %H:%M} UTC; chance alone produces as much evidence at most once in "
             f"{spelled(timedelta(minutes=minutes))}"
         )

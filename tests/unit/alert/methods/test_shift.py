@@ -116,6 +116,8 @@ def test_what_comes_while_it_fires_hides_nothing(firing):
     for i in range(1, 8):
         assert firing.look(100 + i * 60, batch(worse(2_000, i))).outcome is Outcome.BREACHING
     watch = firing.watch
+    since = watch.change.units[watch.leader]
+    assert f"worse than {16_180 - since:,.0f} earlier answers" in firing.look(600, None).detail
     assert (watch.units, sum(history.sum() for history in watch.waiting.values())) == (2_180, 14_000)
 
 
