@@ -64,13 +64,14 @@ def retry(
     application.prepare()
     store, letters = application.store, DeadLetters(application.engine)
     check_known(letters, wanted)
+    assess = application.assessing(application.settings.sidecar.patience)
     again, wanted, counts = Retry(stop=stop, patience=PATIENCE), replace(wanted, open=True), Counter[str]()
     last = again(lambda: letters.count(wanted)).last
 
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
         interactions, invalid = decode(letter.message for letter in tried)
-        assessments = again(lambda: application.pipeline.assess(interactions)) if interactions else []
+        assessments = again(lambda: assess(interactions)) if interactions else []
         alive, dead = _matched(tried, assessments, invalid)
         counts.update(again(lambda: settle(store, alive, dead, application.now())))
         counts["asked"] += len(ids)

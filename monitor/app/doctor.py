@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from typing_extensions import override
 
+from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
 from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
@@ -18,7 +19,9 @@ from monitor.core.settings.load import Settings, unknown_names
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.migrate import schema_state
+from monitor.store.reference.references import ReferenceStore
 
+_NAMED = 5  # apps of a finding
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
 PROBE = "Is the support line open on Sundays?"
 
@@ -92,6 +95,25 @@ def _profile(application: Application) -> str:
     profile = application.profile
     state = "calibrated" if profile.calibrated else "uncalibrated for your app"
     return f"{profile.name} ({profile.hash}), {state}"
+
+
+def _references(application: Application) -> str:
+    profile = application.profile
+    if not schema_state(application.engine).startswith("at "):
+        return "none is frozen yet"
+    found = listed(ReferenceStore(application.engine), profile=(profile.hash, profile.embedding_model))
+    if not found:
+        return "none is frozen: the threshold of the profile decides what is looked at first"
+    if stale := sorted({one.frozen.app for one in found if one.state is State.OTHER_PROFILE}):
+        raise Fatal(f"made with another profile than {profile.name} ({profile.hash}), so without ranks: {_few(stale)}")
+    if changed := [one.hash for one in found if one.state is State.CHANGED]:
+        raise Fatal(f"not what was frozen, and not used: {_few(changed)}")
+    ranked = [one for one in found if one.state is State.IN_FORCE]
+    return f"{len(ranked)} in force, of {len({one.frozen.app for one in ranked})} apps"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _kafka(application: Application) -> str:
@@ -186,6 +208,12 @@ _CHECKS = (
         run=_profile,
         mended_by="set MONITOR_PROFILE to a profile for this embedder",
         needs="embedder",
+    ),
+    _Check(
+        name="references",
+        run=_references,
+        mended_by="run `monitor reference freeze --app APP` for each; `monitor reference list` says which",
+        needs="migrations",
     ),
     _Check(
         name="kafka",

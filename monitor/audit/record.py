@@ -44,6 +44,7 @@ ASSESSMENT_PUBLIC = (
     *("refusal_kind", "refusal_correct", "uncalibrated", "live", "revised_at"),
     *ASSESSMENT_REAL,
 )
+ASSESSMENT_RANK = ("rank", "reference")  # in a record only where there is one, so that other records stay as they were
 ASSESSMENT_DIGESTS = ("features",)  # long but not personal: the record holds their SHA-256
 # The server's own number of the transaction, which no writer knows: it orders new answers, and says nothing about them.
 ASSESSMENT_LEFT_OUT = ("transaction_id",)
@@ -80,6 +81,8 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record
     record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC, version)
     for name in ASSESSMENT_REAL:
         record[name] = _float4(row[name])
+    if any(row.get(name) is not None for name in ASSESSMENT_RANK):  # an earlier row kept in a revision may have none
+        record |= {"rank": _float4(row.get("rank")), "reference": row.get("reference")}
     for name in ASSESSMENT_DIGESTS:
         record[name] = sha256(_canonical(row[name], version)).hexdigest()
     return record | _committed(row, secret, ASSESSMENT_PERSONAL, version)

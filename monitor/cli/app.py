@@ -19,6 +19,7 @@ from monitor.cli.explain.command import explain
 from monitor.cli.ledger import ledger
 from monitor.cli.pending import pending_app
 from monitor.cli.privacy import erase, retention
+from monitor.cli.reference import reference_app
 from monitor.cli.replay import replay
 from monitor.cli.report import report_app
 from monitor.cli.review.calibrate import calibrate, profiles
@@ -42,7 +43,7 @@ _COMMANDS = {
 }
 _GROUPS = {
     "Look at answers and alerts": (alerts_app, rules_app, report_app, pending_app, deadletters_app),
-    "Measure and improve verdicts": (review_app,),
+    "Measure and improve verdicts": (review_app, reference_app),
     "Operate": (audit_app, tokens_app),
 }
 for _panel, _commands in _COMMANDS.items():

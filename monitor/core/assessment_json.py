@@ -47,6 +47,8 @@ def assessment_json(a: Assessment) -> dict[str, object]:
         "profile": {"name": a.profile_name, "hash": a.profile_hash},
         "embedding_model": a.embedding_model,
         "rule_verdict": a.rule_verdict,
+        "rank": None if a.rank is None else round(a.rank, 6),
+        "reference": a.reference,
     }
 
 

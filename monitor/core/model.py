@@ -241,7 +241,11 @@ class Probabilities:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """The scores and verdict of one interaction under one profile."""
+    """The scores and verdict of one interaction under one profile.
+
+    `rank` is its conformal rank in (0, 1] among the usual answers of its app, `reference` the hash of the frozen
+    reference that it is taken in (`monitor.assess.reference`); None where there is no reference for it.
+    """
 
     interaction: Interaction
     support: Support
@@ -257,6 +261,8 @@ class Assessment:
     profile_name: str
     profile_hash: str
     embedding_model: str
+    rank: float | None = None
+    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

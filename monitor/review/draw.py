@@ -1,6 +1,7 @@
 """Chooses which interactions to offer to people next.
 
-Every other offer is informative: the profile is unsure about it, or is contradicted. The others are a simple random
+Every other offer is informative: the answer is rare for its app (without a reference period: the profile is unsure
+about it), or the verdict is contradicted. The others are a simple random
 sample; without it no figure about the verdicts would be unbiased. Candidates come in a random order, by a hash of app
 and id (`Reviews.candidates`), and the random sample is always a prefix of that order. Interactions in the prefix that
 were labelled for another reason belong to the sample too: without them it would lack just the doubtful ones.
@@ -32,6 +33,7 @@ class Candidate:
     verdict: Verdict
     rule_verdict: Verdict
     probabilities: Probabilities
+    rank: float | None = None  # among the usual answers of the app; None without a reference
     faithfulness: float | None = None
     people: frozenset[str] = frozenset()
     drawn: Drawn | None = None
@@ -42,6 +44,14 @@ class Candidate:
         p = self.probabilities
         second, first = sorted((p.grounded, p.refusal, p.self_generated))[1:]
         return first - second
+
+    @property
+    def doubt(self) -> float:
+        """In [0, 1], the lowest is offered first: the rank, so that rare answers come first, or without it the margin.
+
+        Of an app whose good answers look made up, the margin would offer those.
+        """
+        return self.margin if self.rank is None else self.rank
 
     @property
     def contradiction(self) -> float:
@@ -111,10 +121,10 @@ def _at_random(candidates: Iterable[Candidate], count: int) -> list[Offer]:
 
 def _informative(candidates: Sequence[Candidate], turn: int) -> Iterator[Offer]:
     """Yields offers for each reason in turn, the strongest of each first."""
-    by_margin = sorted(candidates, key=lambda c: c.margin)
+    by_doubt = sorted(candidates, key=lambda c: c.doubt)
     strongest_first = {
-        Drawn.MARGIN: by_margin,
-        Drawn.RULE: [c for c in by_margin if c.rule_verdict is not c.verdict],
+        Drawn.MARGIN: by_doubt,
+        Drawn.RULE: [c for c in by_doubt if c.rule_verdict is not c.verdict],
         Drawn.JUDGE: sorted((c for c in candidates if c.contradiction), key=lambda c: -c.contradiction),
     }
     queues = {reason: iter(found) for reason, found in strongest_first.items() if found}

@@ -14,7 +14,7 @@ from monitor.core.model import Probabilities, Verdict
 class Drawn(StrEnum):
     """Why an interaction was offered to people."""
 
-    MARGIN = "margin"  # the verdict was a close call
+    MARGIN = "margin"  # the answer was rare for its app or, without a reference, the verdict a close call
     RULE = "rule"  # the thesis's rule disagrees with the profile
     JUDGE = "judge"  # the judge disagrees with the profile
     PLAN = "plan"  # drawn for the true rate of a period

@@ -12,7 +12,7 @@ from monitor.review.label import Drawn
 
 SHOWN = 6_000  # characters of a text on a page or terminal
 DRAWN_WORDS = {
-    Drawn.MARGIN: "it is a close call",
+    Drawn.MARGIN: "it is rare for its app, or a close call",
     Drawn.RULE: "two methods disagree about it",
     Drawn.JUDGE: "the judge disagrees",
     Drawn.PLAN: "it was drawn for the true rate of a period",

@@ -44,6 +44,7 @@ class Kind(StrEnum):
     UNSILENCE = "unsilence"
     LABEL = "label"
     PLAN = "plan"  # answers were drawn to be labelled for a rate
+    REFERENCE = "reference"  # usual scores of an app were frozen
     ERASURE = "erasure"
     RETENTION = "retention"
     EXPORT = "export"

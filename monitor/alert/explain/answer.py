@@ -24,6 +24,7 @@ class AnswerRow:
     matches: bool
     verdict: str
     probabilities: Probabilities
+    rank: float | None = None  # among the usual answers of the app; None without a reference
     reasons: tuple[str, ...] = ()
     model: str | None = None
     prompt_version: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.finding import ExampleAnswer
+from monitor.core.model import Verdict
 from monitor.privacy.masking import redact_head
 
 MOST = 3
@@ -19,7 +20,8 @@ def telling(window: Sequence[AnswerRow], groups: Sequence[Iterable[int]]) -> lis
     """At most `MOST` matching answers of the window: the best of each group in turn, then the best of all.
 
     `groups` are indexes into `window`, the most important group first; groups may overlap. The best answer is readable
-    at a glance and has the most certain verdict. No wording is shown twice.
+    at a glance and is rare for its app; where there is no rank, or the verdict is a refusal, the most certain verdict
+    counts instead. No wording is shown twice.
     """
     ranked = sorted((place for place, row in enumerate(window) if row.matches), key=lambda at: _rank(window[at]))
     shown: list[ExampleAnswer] = []
@@ -48,7 +50,14 @@ def _in_turn(ranked: Sequence[int], groups: Sequence[Iterable[int]]) -> Iterator
 
 def _rank(row: AnswerRow) -> tuple[bool, float, str]:
     readable = len(row.answer or "") in _READABLE_ANSWER and len(row.question or "") in _READABLE_QUESTION
-    return not readable, -round(_certainty(row), 2), row.id
+    return not readable, -round(_suspicion(row), 2), row.id
+
+
+def _suspicion(row: AnswerRow) -> float:
+    """In [0, 1]: how rare a self-generated answer is for its app, or else how certain the verdict is."""
+    if row.rank is not None and row.verdict == Verdict.SELF_GENERATED:
+        return 1 - row.rank
+    return _certainty(row)
 
 
 def _certainty(row: AnswerRow) -> float:
@@ -65,6 +74,7 @@ def _shown(row: AnswerRow) -> ExampleAnswer:
         verdict=row.verdict,
         reasons=row.reasons,
         probability=_certainty(row),
+        rank=row.rank,
     )
 
 

@@ -83,7 +83,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleAnswer:
-    """A bad answer that represents others. Texts are redacted; `probability` is the one of its verdict."""
+    """A bad answer that represents others. Texts are redacted; `probability` is the one of its verdict.
+
+    `rank` is that among the usual answers of its app, None without a reference.
+    """
 
     id: str
     app: str
@@ -92,3 +95,4 @@ class ExampleAnswer:
     verdict: str
     reasons: tuple[str, ...]
     probability: float
+    rank: float | None = None

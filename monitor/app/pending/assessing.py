@@ -9,7 +9,7 @@ from threading import Event
 from typing_extensions import override
 
 from monitor.app.pending.queue import Queue, Worker
-from monitor.assess.pipeline import Pipeline
+from monitor.app.stages import Assess
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment, Work
 from monitor.store.interaction.writer import Writer
@@ -28,7 +28,7 @@ class AssessingWorker(Worker):
 
     queue: Queue
     writer: Writer
-    pipeline: Pipeline
+    assess: Assess
     kinds: Sequence[Work]
     _claims: Sequence[Claim] = field(init=False, default=())
     _closed: Event = field(init=False, default_factory=Event)
@@ -51,7 +51,7 @@ class AssessingWorker(Worker):
         if not claims:
             return
         try:
-            assessments = self.pipeline.assess([claim.interaction for claim in claims])
+            assessments = self.assess([claim.interaction for claim in claims])
             if not self._closed.is_set():
                 self._finish(list(zip(claims, assessments, strict=True)))
         except Retriable as error:

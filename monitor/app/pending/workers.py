@@ -37,7 +37,7 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
-            pipeline=application.pipeline_with(PATIENCE),
+            assess=application.assessing(PATIENCE),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
         )
     ]

@@ -22,10 +22,11 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.app.stages import Stages
+    from monitor.app.stages import Assess, Stages
     from monitor.app.wiring.alert import Alerting
     from monitor.app.wiring.kafka import KafkaWiring
     from monitor.app.wiring.models import LanguageModels
+    from monitor.app.wiring.reference import WatchedReferences
     from monitor.assess.classify.profile import Profile
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
@@ -206,6 +207,19 @@ class Application:
             profile=self.profile,
         )
 
+    def assessing(self, patience: float | None) -> Assess:
+        """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`."""
+        pipeline, references = self.pipeline_with(patience), self.references
+        return lambda interactions: references.rank(pipeline.assess(interactions))
+
+    @cached_property
+    def references(self) -> WatchedReferences:
+        """The frozen references in which new answers get their ranks; the database is asked with the first answer."""
+        from monitor.app.wiring.reference import WatchedReferences
+        from monitor.store.reference.references import ReferenceStore
+
+        return WatchedReferences(lambda: ReferenceStore(self.engine))
+
     def _completer(self, patience: float | None) -> Completer:
         from monitor.assess.complete.extractive import ExtractiveCompleter
 
@@ -273,7 +287,7 @@ class Application:
         return Stages(
             source=source,
             decode=self.decoder(app=app, dialect=dialect).decode_batch,
-            assess=(self.pipeline if set_aside else self.pipeline_with(None)).assess,
+            assess=self.assessing(self.settings.sidecar.patience if set_aside else None),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,

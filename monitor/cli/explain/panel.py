@@ -24,6 +24,7 @@ from monitor.assess.explain import (
     sentences,
 )
 from monitor.assess.judge.judgement_text import judgement_text
+from monitor.assess.reference import ranked_in
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Mark, Match, Origin, Reason, Verdict
 from monitor.core.text.plain import readable
@@ -105,6 +106,7 @@ def _conclusion(row: Mapping[str, Any]) -> Table:
         table.add_row("refusal", Text(words))
     for number, line in enumerate(carrying_summary(sentences(row))):
         table.add_row("" if number else "evidence", Text(readable(line)))
+    table.add_row("rank", Text(readable(ranked_in(row))))
     table.add_row("next", Text(advice(row), style="bold"))
     if row.get("earlier"):
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]

@@ -65,7 +65,8 @@ def interval(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> tuple
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     others = [Stratum(answers=s.answers, labels=s.labels, positive=s.labels - s.positive) for s in strata]
-    return _lower(strata, z), 1 - _lower(others, z)
+    lower = _lower(strata, z)
+    return lower, max(1 - _lower(others, z), lower)  # rounding may part them where all is labelled
 
 
 def _lower(strata: Sequence[Stratum], z: float) -> float:

@@ -45,10 +45,10 @@ _ROLLUP_COLUMNS = {"environment": "r.environment", "model": "r.model", "topic": 
 # Reads the assessments of each slice of time by the index on app, verdict and time (hence all verdicts by name), then
 # the interaction of each by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
 _ROWS = """
-    SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.matches
+    SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank, a.matches
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
     CROSS JOIN LATERAL (
-        SELECT a.app, a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated,
+        SELECT a.app, a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
             (CAST(:signal AS text) = 'negative' AND a.verdict <> 'grounded')
                 OR a.verdict = CAST(:signal AS text) OR CAST(:signal AS text) = ANY(a.reasons) AS matches
         FROM assessment a
@@ -218,6 +218,7 @@ def _answered(row: RowMapping) -> AnswerRow:
         probabilities=Probabilities(
             grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"]
         ),
+        rank=row["rank"],
         reasons=tuple(row["reasons"]),
         model=row["model"],
         prompt_version=row["prompt_version"],

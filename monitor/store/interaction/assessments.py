@@ -18,11 +18,17 @@ from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import GROUP
 from monitor.store.tables.interactions import assessment, consumer_offset, interaction, judgement, pending, profile
+from monitor.store.tables.reference import reference
 
 _JOINED = and_(
     interaction.c.app == assessment.c.app,
     interaction.c.id == assessment.c.id,
     interaction.c.occurred_at == assessment.c.occurred_at,
+)
+
+_OF_REFERENCE = (
+    reference.c.frozen_at.label("reference_frozen_at"),
+    func.cardinality(reference.c.scores).label("reference_size"),
 )
 
 
@@ -38,10 +44,15 @@ class AssessmentQueries:
             connection.execute(select(1))
 
     def with_assessments(self, interaction_id: str, app: str | None = None) -> list[Mapping[str, Any]]:
-        """The interaction with each of its assessments as a flat mapping; apps may share an id."""
+        """The interaction with each of its assessments as a flat mapping; apps may share an id.
+
+        `reference_frozen_at` and `reference_size` are of the reference in which it has its rank; None without one.
+        """
         hidden = {assessment.c[name] for name in ("app", "id", "occurred_at", "transaction_id")}
-        columns = [*interaction.c, *(column for column in assessment.c if column not in hidden)]
-        query = select(*columns).join_from(interaction, assessment, _JOINED).where(interaction.c.id == interaction_id)
+        columns = [*interaction.c, *(column for column in assessment.c if column not in hidden), *_OF_REFERENCE]
+        query = select(*columns).join_from(interaction, assessment, _JOINED)
+        query = query.outerjoin(reference, reference.c.hash == assessment.c.reference)
+        query = query.where(interaction.c.id == interaction_id)
         if app is not None:
             query = query.where(interaction.c.app == app)
         query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)

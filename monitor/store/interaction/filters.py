@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, and_, any_, exists, literal, not_, select, tuple_
+from sqlalchemy import Boolean, ColumnElement, and_, any_, exists, literal, literal_column, not_, select, tuple_
 
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.search import Terms
-from monitor.store.tables.interactions import assessment, interaction
+from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
 from monitor.store.tables.review import review
 
 _ROUNDING = 1e-6  # more than a REAL differs from the number that people type
@@ -56,6 +56,7 @@ class Filters:
     refusal: RefusalCorrectness | None = None
     metric: MetricRange | None = None
     labelled: Labelled | None = None
+    suspicious: bool = False  # only answers to look at first: see `SUSPICIOUS`
     words: str | None = None
 
     @property
@@ -103,6 +104,8 @@ class ListedInteraction:
     qa: float | None
     profile_name: str
     profile_hash: str
+    rank: float | None
+    reference: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +134,7 @@ def interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElem
 
 
 def assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions on live assessments; all but those on labels are answered by the covering index."""
+    """The conditions on live assessments; the covering index answers all but the last two."""
     found: list[ColumnElement[bool]] = []
     if filters.verdicts:
         found.append(_a.verdict.in_(sorted(filters.verdicts)))
@@ -143,6 +146,8 @@ def assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
         column = _a[wanted.metric]
         found += [column >= wanted.low - _ROUNDING] if wanted.low is not None else []
         found += [column <= wanted.high + _ROUNDING] if wanted.high is not None else []
+    if filters.suspicious:
+        found.append(literal_column(SUSPICIOUS, Boolean))
     if filters.labelled is not None:
         found.append(_labelled(filters))
     return found

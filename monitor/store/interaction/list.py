@@ -170,7 +170,8 @@ def _search(
     spans: OccupiedSpans | None = None
     through = None
     if counted != RollupFilter():
-        exact = not (searched.wanted or searched.unwanted or filters.refusal or filters.metric or filters.labelled)
+        others = (searched.wanted, searched.unwanted, filters.refusal, filters.metric, filters.labelled)
+        exact = not (any(others) or filters.suspicious)
         if exact:
             spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
         else:
@@ -249,7 +250,7 @@ def _listed(keys: Any, *, forward: bool) -> Select[Any]:
     ).where(_same(k))
     names = (
         *("verdict", "rule_verdict", "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal"),
-        *("p_self_generated", "uncalibrated", *METRICS, "profile_name", "profile_hash"),
+        *("p_self_generated", "uncalibrated", *METRICS, "profile_name", "profile_hash", "rank", "reference"),
     )
     judged = (
         select(*(_a[name] for name in names))

@@ -68,6 +68,8 @@ ASSESSMENT_COLUMNS = (
     "features",
     "support",
     "evidence",
+    "rank",
+    "reference",
 )
 
 
@@ -155,6 +157,8 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         encode(_features(a.scores)),
         encode(support_json(a.support)),
         encode(evidence_json(a.evidence)),
+        _real(a.rank),
+        a.reference,
     )
 
 

@@ -19,6 +19,7 @@ from monitor.core.ports import Store
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
+from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
@@ -31,7 +32,6 @@ from monitor.store.interaction.rows import (
     key,
 )
 from monitor.store.ledger.offsets import advance, count, reached
-from monitor.store.review.feedback import keep_feedback
 
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
 # ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.

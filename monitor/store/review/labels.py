@@ -30,7 +30,7 @@ _CANDIDATES = """
         ORDER BY place, i.app, i.id
         LIMIT :most + (SELECT count(*) FROM review WHERE occurred_at >= :since AND occurred_at <= :until)
     )
-    SELECT p.app, p.id, p.occurred_at, a.verdict, a.rule_verdict, a.p_grounded, a.p_refusal, a.p_self_generated,
+    SELECT p.app, p.id, p.occurred_at, a.verdict, a.rule_verdict, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
         (SELECT j.score FROM judgement j
             WHERE j.app = p.app AND j.id = p.id AND j.metric = 'faithfulness' AND j.occurred_at = p.occurred_at
             ORDER BY j.judged_at DESC LIMIT 1) AS faithfulness,
@@ -239,6 +239,7 @@ def candidate_of(row: RowMapping) -> Candidate:
         verdict=Verdict(row["verdict"]),
         rule_verdict=Verdict(row["rule_verdict"]),
         probabilities=_probabilities(row),
+        rank=row.get("rank"),
         faithfulness=row.get("faithfulness"),
         people=people,
         drawn=Drawn(row["drawn"]) if people else None,

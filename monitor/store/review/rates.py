@@ -10,8 +10,8 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.review.rates.estimate import CLASSES, rate
 from monitor.review.rates.period import Period, PeriodRates
 from monitor.review.rates.plan import Plan
+from monitor.store.interaction.feedback import thumbs
 from monitor.store.interaction.overview import OverviewStore
-from monitor.store.review.feedback import thumbs
 from monitor.store.review.plans import Plans
 
 SPAN = timedelta(days=7)  # of an app without a plan

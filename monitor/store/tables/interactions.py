@@ -37,6 +37,8 @@ LEDGER = (
 )
 # Reasons that the rollup has counted since migration 0006, which says why their columns may be null.
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
+# What to look at first: flagged by the rank (`ALPHA`, as a REAL holds it) or, without one, by the verdict.
+SUSPICIOUS = "(rank < 0.100001 OR (rank IS NULL AND verdict = 'self_generated'))"
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
 
 metadata = MetaData()
@@ -105,10 +107,17 @@ assessment = Table(
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in
     Column("earlier", JSONB),  # the row before that
-    Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0019
+    Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0020
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
+    Column("rank", REAL),  # in the reference; null: there is none for it
+    Column("reference", Text),  # hash of the frozen reference
     Index("assessment_by_transaction", "transaction_id", postgresql_where=text("live AND transaction_id IS NOT NULL")),
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
+    Index(
+        "assessment_suspicious",
+        *("occurred_at", "app", "id"),
+        postgresql_where=text(f"live AND {SUSPICIOUS}"),
+    ),
     Index(
         "assessment_to_browse",  # lists are read from it alone
         *("occurred_at", "app", "id"),

@@ -16,6 +16,7 @@ from monitor.alert.signal import Signal
 from monitor.alert.state import Alert
 from monitor.alert.wording import facts, labels_of
 from monitor.app.wiring.application import Application
+from monitor.assess.reference import rank_words
 from monitor.core.duration import parse_duration
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.store.alert.list import AlertBoard, ListedAlert
@@ -72,6 +73,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         chart_words="" if course is None else alert_view.course_words(course),
         explanation=explanation,
         changes=explanation.sentences() if explanation else [],
+        rank_words=rank_words,
         examples=explanation.telling[:MAX_EXAMPLES] if explanation else (),
         history=alert_view.history(
             alerting.history.events([fingerprint]),

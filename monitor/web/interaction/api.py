@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import Field
 
 from monitor.app.wiring.application import Application
-from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact, redact_head
-from monitor.store.interaction.filters import Filters, Labelled, ListedInteraction, MetricRange, RefusalCorrectness
+from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.list import InteractionList
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
@@ -27,21 +26,21 @@ from monitor.web.base.api_model import (
     masked_throughout,
     metrics,
     probabilities,
+    rounded,
 )
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.disclosure import Clear, record_look, require_unmask
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import AppAndId, Cursor, Limit, Moment, Text
+from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.interaction.api_assessment import Assessment, assessment
+from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
+from monitor.web.interaction.api_filters import read_filters
 
 router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 PREFIX = "/api/v1/interactions/"
-DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
 _HEAD = 500  # characters of a text in the list
 _IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation_id")
-_METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
 
 
 class InteractionItem(ApiResponse):
@@ -63,6 +62,8 @@ class InteractionItem(ApiResponse):
     metrics: Metrics
     uncalibrated: bool
     profile: Profile
+    rank: float | None = Field(description=RANK)
+    reference: str | None = Field(description=REFERENCE)
 
 
 class InteractionPage(ApiResponse):
@@ -124,48 +125,6 @@ class InteractionDetail(ApiResponse):
     other_assessments: list[Assessment]
     judgements: list[Judgement]
     labels: list[PersonLabel]
-
-
-def read_filters(
-    request: Request,
-    *,
-    since: Annotated[Moment | None, Query(description="First time, included; default: a day before `until`.")] = None,
-    until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
-    app: Annotated[Text | None, Query()] = None,
-    environment: Annotated[Text | None, Query()] = None,
-    model: Annotated[Text | None, Query()] = None,
-    topic: Annotated[Text | None, Query()] = None,
-    verdict: Annotated[
-        list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these verdicts.")
-    ] = None,
-    reason: Annotated[Reason | None, Query()] = None,
-    refusal: Annotated[
-        RefusalCorrectness | None, Query(description="Only correct refusals, or only over-refusals.")
-    ] = None,
-    metric: Annotated[
-        str | None,
-        Query(pattern=f"^{_METRIC}$", description="A range such as `sda:0.1..0.5`; either bound may be left out."),
-    ] = None,
-    labelled: Annotated[Labelled | None, Query(description="Whether people have labelled the answer.")] = None,
-    words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
-) -> Filters:
-    """The filters of a list; without times, of the last 24 hours."""
-    application: Application = request.app.state.application
-    end = application.now() if until is None else until
-    return Filters(
-        since=max(end, FIRST + DAY) - DAY if since is None else since,
-        until=end,
-        app=app,
-        environment=environment,
-        model=model,
-        topic=topic,
-        verdicts=frozenset(verdict or ()),
-        reason=reason,
-        refusal=refusal,
-        metric=None if metric is None else _range(metric),
-        labelled=labelled,
-        words=words,
-    )
 
 
 @router.get(
@@ -289,10 +248,6 @@ def _item(listed: ListedInteraction) -> InteractionItem:
         probabilities=probabilities(values),
         metrics=metrics(values),
         profile=Profile(name=listed.profile_name, hash=listed.profile_hash),
+        rank=rounded(listed.rank),
+        reference=listed.reference,
     )
-
-
-def _range(text: str) -> MetricRange:
-    name, _, bounds = text.partition(":")
-    low, _, high = bounds.partition("..")
-    return MetricRange(metric=name, low=float(low) if low else None, high=float(high) if high else None)

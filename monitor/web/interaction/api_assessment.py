@@ -19,7 +19,11 @@ from monitor.web.base.api_model import (
     masked_support,
     metrics,
     probabilities,
+    rounded,
 )
+
+RANK = "conformal rank in the app's reference period: about 0.1 of usual answers have 0.1 or less; null without one"
+REFERENCE = "hash of that reference"
 
 
 class SupportPiece(ApiResponse):
@@ -84,6 +88,8 @@ class Assessment(ApiResponse):
     profile: Profile
     embedding_model: str
     rule_verdict: str = Field(description="the verdict of the thesis's rule alone, for comparison")
+    rank: float | None = Field(description=RANK)
+    reference: str | None = Field(description=REFERENCE)
     live: bool = Field(description="false: made under another profile for comparison; alerts do not count it")
     revised_at: datetime | None
 
@@ -118,6 +124,8 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
         rule_verdict=row["rule_verdict"],
+        rank=rounded(row["rank"]),
+        reference=row["reference"],
         live=row["live"],
         revised_at=row["revised_at"],
     )

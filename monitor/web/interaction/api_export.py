@@ -15,7 +15,7 @@ from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs
 from monitor.web.base.problem import problems
-from monitor.web.interaction.api import read_filters
+from monitor.web.interaction.api_filters import read_filters
 from monitor.web.interaction.export import MAX_ROWS, as_csv, as_json_lines
 
 router = APIRouter(tags=["interactions"])

@@ -17,8 +17,9 @@ MAX_ROWS = 100_000  # rows
 COLUMNS = (
     *("app", "id", "occurred_at", "environment", "model", "topic", "question", "answer", "verdict", "reasons"),
     *("refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated"),
-    *(*METRICS, "rule_verdict", "profile_name", "profile_hash"),
+    *(*METRICS, "rule_verdict", "profile_name", "profile_hash", "rank", "reference"),
 )
+_FIGURES = (*METRICS, "p_grounded", "p_refusal", "p_self_generated", "rank")
 # A spreadsheet takes a text that starts with one of these, or with a wide or small form of it, for a formula, and runs
 # it (OWASP, CSV injection). It passes over what cannot be seen in front.
 _FORMULA_STARTS = frozenset("=+-@")
@@ -56,7 +57,7 @@ def fields(row: ListedInteraction) -> dict[str, object]:
     """The values by the names in COLUMNS, with texts masked."""
     values: dict[str, object] = {name: getattr(row, name) for name in COLUMNS}
     texts = {name: redact(getattr(row, name)) for name in ("question", "answer")}
-    figures = {name: _rounded(getattr(row, name)) for name in (*METRICS, "p_grounded", "p_refusal", "p_self_generated")}
+    figures = {name: _rounded(getattr(row, name)) for name in _FIGURES}
     at = row.occurred_at.isoformat().replace("+00:00", "Z")
     topic = None if row.topic is None else redact(row.topic)
     return {**values, **texts, **figures, "occurred_at": at, "topic": topic, "reasons": [r.value for r in row.reasons]}

@@ -29,12 +29,13 @@ LABELLED: Mapping[str, str] = {
     Labelled.YES: "labelled",
     Labelled.WRONG: "labelled as another verdict",
 }
+SUSPICIOUS: Mapping[str, str] = {"yes": "look at first: rare for its app"}
 REASONS: Mapping[str, str] = {reason.value: REASON_WORDS[reason] for reason in Reason}
 METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}" for name in METRICS}
 # All fields of the form, in the order of their chips.
 FIELDS = (
     *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
-    *("metric", "low", "high", "labelled", "words"),
+    *("metric", "low", "high", "labelled", "suspicious", "words"),
 )
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _T = TypeVar("_T")
@@ -105,6 +106,7 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
         refusal=read("refusal", "Refusal", RefusalCorrectness),
         metric=MetricRange(metric=metric, low=low, high=high) if metric and not low is high is None else None,
         labelled=read("labelled", "Labels", Labelled),
+        suspicious=read("suspicious", "Look at first", lambda name: _known(name, SUSPICIOUS)) is not None,
         words=fields.get("words"),
     )
     if since is None and until is None:
@@ -113,7 +115,13 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
 
 
 def _chips(query: ListQuery) -> Iterator[Chip]:
-    words = {"verdict": VERDICTS, "reason": REASONS, "refusal": REFUSALS, "labelled": LABELLED}
+    words = {
+        "verdict": VERDICTS,
+        "reason": REASONS,
+        "refusal": REFUSALS,
+        "labelled": LABELLED,
+        "suspicious": SUSPICIOUS,
+    }
     for name, value in query.fields.items():
         if name in {"span", "low", "high"} or (name == "metric" and query.filters.metric is None):
             continue

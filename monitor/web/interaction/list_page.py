@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import REASON_WORDS
+from monitor.assess.reference import is_flagged, rank_words
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
@@ -31,7 +32,7 @@ _FORMS: Mapping[str, tuple[Callable[[Iterable[ListedInteraction]], Iterator[str]
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "jsonl": (as_json_lines, "application/jsonl"),
 }
-_ALWAYS_SHOWN = {"words", "span", "verdict", "app"}  # filters outside of "More filters"
+_ALWAYS_SHOWN = {"words", "span", "verdict", "suspicious", "app"}  # filters outside of "More filters"
 
 
 @router.get("/interactions")
@@ -55,6 +56,9 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         query=query,
         listing=listing,
         number=len(listing.rows),
+        unranked=sum(row.rank is None for row in listing.rows),
+        is_flagged=is_flagged,
+        rank_words=rank_words,
         len=len,
         too_long=too_long,
         paged=bool(older or newer),

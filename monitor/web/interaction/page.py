@@ -13,6 +13,7 @@ from monitor.app.review import MAX_NOTE_CHARS, Wish, label
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import start_probability
 from monitor.assess.judge.judgement_text import judgement_text
+from monitor.assess.reference import ranked_in
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
@@ -109,6 +110,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         origins=interaction_view.ORIGINS,
         reasons=interaction_view.reasons(row),
         metrics=interaction_view.metrics(row, profile),
+        rank=ranked_in(row),
         moves=interaction_view.strongest_moves(row, profile),
         start=None if profile is None else start_probability(profile),
         threshold=None if profile is None else profile.groundedness.threshold,

@@ -13,7 +13,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
 from monitor.review.label import Label
-from monitor.store.review.feedback import add_feedback
+from monitor.store.interaction.feedback import add_feedback
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs

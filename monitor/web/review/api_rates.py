@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from monitor.app.wiring.application import Application
-from monitor.core.errors import WrongSettings
 from monitor.review.rates.period import Period
 from monitor.review.rates.presentation import rates_json
-from monitor.store.review.rates import known_rates
+from monitor.store.review.rates import SPAN, known_rates
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.guard import Needs
@@ -68,14 +66,20 @@ def rates(
 ) -> list[dict[str, Any]]:
     """Returns three lines for each app, from labels of answers that were drawn for exactly that period.
 
-    Without a period: that of the app's newest plan, or the last seven days.
+    Without a period: that of the app's newest plan, or the last seven days. Seconds are dropped; `to` alone means the
+    seven days before it, `from` alone what has been since.
     """
     application: Application = request.app.state.application
-    try:
-        period = None if start is None or end is None else Period.of(start, end)
-    except WrongSettings as error:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, str(error).replace("--", "")) from None
-    if (start is None) != (end is None):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "give both from and to, or neither")
-    found = known_rates(application.engine, application.overview, app, period, application.now())
+    now, period = application.now(), None
+    if start is not None or end is not None:
+        until = _minute(now if end is None else end)
+        since = _minute(until - SPAN if start is None else start)
+        if since >= until:
+            return []
+        period = Period(since=since, until=until)
+    found = known_rates(application.engine, application.overview, app, period, now)
     return [line for known in found for line in rates_json(known)]
+
+
+def _minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)

@@ -36,6 +36,8 @@ KEYS = {
     "profile",
     "embedding_model",
     "rule_verdict",
+    "rank",
+    "reference",
     "features",
     "missing",
 }

@@ -65,6 +65,8 @@ def an_assessment_row(**over):
         "qa": 1e-7,
         "features": {"joined": {"sdq": 0.1}, "undefined": {}},
         "support": {"origin": "extractive", "documents": []},
+        "rank": 0.019960079,
+        "reference": "89abcdef01234567",
         "live": True,
         "revised_at": None,
         "earlier": None,

@@ -17,6 +17,7 @@ from sqlalchemy.engine import make_url
 import monitor.store.tables.alerts  # these register their tables in the metadata
 import monitor.store.tables.audit
 import monitor.store.tables.privacy
+import monitor.store.tables.reference
 import monitor.store.tables.review
 import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
@@ -28,7 +29,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0019"
+HEAD = "0020"
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ def stored(writer):
                 model="large",
                 reasons=(Reason.NOT_IN_DOCUMENTS,),
                 rule_verdict=Verdict.GROUNDED,
+                rank=0.02,
+                reference="89abcdef01234567",
                 trace_id="t-1",
                 tags={"topic": "<i>"},
                 answer="Deleted snapshots are kept for 30 days. Write to ada@example.org <script>alert(1)</script>.",
@@ -47,6 +49,8 @@ def test_the_page_says_what_and_why(site):
     text = site.by_token("viewer").get(PATH).text
     assert text.count("<h1>") == 1
     assert "the answer says something that no retrieved document supports" in text
+    rarity = "Among the answers of its app: rarer than 98 in 100 of this app&#39;s usual answers"
+    assert f"{rarity} (reference 89abcdef01234567)." in text
     assert "Deleted snapshots are kept for 30 days, then purged" in text
     assert text.count("data-sentence") == 2
     assert 'href="/interactions/shop%20%26%20co/q-0">And before?' in text

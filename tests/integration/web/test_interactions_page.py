@@ -89,6 +89,22 @@ def test_a_page_keeps_its_filters(client):
     assert listed(text) == [f"{n:03}" for n in range(120) if n % 3][50:]
 
 
+def test_what_to_look_at_first_is_rare_for_its_app_or_without_a_rank_self_generated(site, writer):
+    ranked = ((0.02, Verdict.GROUNDED), (0.5, Verdict.SELF_GENERATED), (None, Verdict.SELF_GENERATED))
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(id=f"q/{n:03}", app="shop & co", verdict=verdict, rank=rank, occurred_at=at(-n - 1))
+                for n, (rank, verdict) in enumerate(ranked)
+            )
+        )
+    )
+    text = site.by_token("viewer").get("/interactions?suspicious=yes&app=shop+%26+co").text
+    assert listed(text) == ["000", "002"]
+    assert "rarer than 98 in 100 of this app&#39;s usual answers" in text
+    assert "1 of these 2 have no rank, since no reference period is frozen for them" in text
+
+
 def test_words_are_found(client):
     assert listed(client.get('/interactions?words="question 119"').text) == ["119"]
     assert "No answers match these filters" in client.get("/interactions?words=ada@example.org").text

@@ -73,8 +73,11 @@ def test_the_api_gives_what_the_command_prints(site, planned):
     assert (first["plan"], first["items"], first["labels"], first["method"]) == (planned.number, 10, 6, "random")
     assert first["estimate"] == pytest.approx(1 / 6)
     assert client.get("/api/v1/rates", params={"app": "shop", **PERIOD}).json() == lines
-    assert client.get("/api/v1/rates", params={"app": "shop", "from": PERIOD["from"]}).status_code == 400
-    assert client.get("/api/v1/rates", params={"from": PERIOD["to"], "to": PERIOD["from"]}).status_code == 400
+    since = client.get("/api/v1/rates", params={"app": "shop", "from": PERIOD["from"]}).json()
+    assert (since[0]["to"], since[0]["plan"]) == ("2025-11-21T12:00:00Z", planned.number)
+    week = client.get("/api/v1/rates", params={"app": "shop", "to": PERIOD["to"]}).json()
+    assert (week[0]["from"], week[0]["plan"]) == ("2025-11-14T12:00:00Z", None)
+    assert client.get("/api/v1/rates", params={"from": PERIOD["to"], "to": PERIOD["from"]}).json() == []
 
 
 @pytest.mark.usefixtures("planned")

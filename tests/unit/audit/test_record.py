@@ -23,6 +23,7 @@ from monitor.audit.record import (
     portable,
     tagged,
 )
+from monitor.store.audit.checks.leaf_and_row import public_differences
 from monitor.store.tables import interactions as tables
 from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
@@ -212,3 +213,17 @@ def test_a_key_that_is_no_hex_opens_nothing():
 def test_what_is_not_personal_is_not_disclosed():
     with pytest.raises(KeyError):
         disclosed(an_interaction_row(), SECRET, ["model"])
+
+
+def test_a_record_has_a_rank_only_where_there_is_one():
+    ranked, before = (assessment_record(row, SECRET) for row in (an_assessment_row(), _without_rank()))
+    assert (ranked["rank"], ranked["reference"]) == (0.01996008, "89abcdef01234567")
+    assert ranked.keys() - before.keys() == {"rank", "reference"}
+    assert public_differences(before, ranked) == ["rank", "reference"]
+    assert public_differences(assessment_record(an_assessment_row(rank=0.5), SECRET), ranked) == ["rank"]
+    assert public_differences(assessment_record({**_without_rank(), "rank": 0.5}, SECRET), before) == ["rank"]
+
+
+def _without_rank():
+    """A row as the release before kept it in a revision: it does not know the columns."""
+    return {name: value for name, value in an_assessment_row().items() if name not in {"rank", "reference"}}

@@ -57,6 +57,8 @@ ASSESSMENT = Assessment(
     profile_name="hash",
     profile_hash="0123456789abcdef",
     embedding_model="hash/64",
+    rank=20 / 1002,
+    reference="fedcba9876543210",
 )
 
 
@@ -109,6 +111,8 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
         "profile": {"name": "hash", "hash": "0123456789abcdef"},
         "embedding_model": "hash/64",
         "rule_verdict": "grounded",
+        "rank": 0.01996,
+        "reference": "fedcba9876543210",
     }
 
 
@@ -116,7 +120,7 @@ def test_the_keys_are_those_of_the_design_and_the_evidence():
     assert set(read()) == {
         *("id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons"),
         *("support", "alignment", "profile", "embedding_model", "rule_verdict"),
-        *("features", "missing"),
+        *("rank", "reference", "features", "missing"),
     }
 
 

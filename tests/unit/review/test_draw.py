@@ -23,6 +23,18 @@ def test_one_that_teaches_and_one_by_chance_take_turns():
     assert drawn(draw(candidates, 4)) == [("7", "margin"), ("0", "random"), ("6", "margin"), ("1", "random")]
 
 
+def test_the_rarest_answer_of_an_app_comes_before_a_close_call():
+    """The app's usual answers look made up: its close calls are good ones."""
+    candidates = [
+        *(a_candidate(n) for n in range(3)),
+        a_candidate("usual", margin=0.0, rank=0.6),
+        a_candidate("rare", margin=0.9, rank=0.004),
+        a_candidate("unranked", margin=0.2),
+    ]
+    informative = [id_ for id_, reason in drawn(draw(candidates, 6)) if reason == "margin"]
+    assert informative == ["rare", "unranked", "usual"]
+
+
 def test_each_reason_has_its_turn():
     candidates = [
         *(a_candidate(n) for n in range(4)),

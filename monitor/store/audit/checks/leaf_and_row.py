@@ -12,7 +12,7 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import Record
 from monitor.store.audit.leaf import Leaf, committed, leaf_body, of_leaf
 from monitor.store.audit_queue import Kind
-from monitor.store.audit_rows import SECRET, Key, read_rows, row_record
+from monitor.store.audit_rows import OF_LEAF, SECRET, Key, read_rows, row_record
 
 
 class UnequalRow(NamedTuple):
@@ -54,7 +54,8 @@ def record_of(kind: str, row: Mapping[str, Any] | None, version: int) -> Record 
 
 def public_differences(record: Record, sealed: Record) -> list[str]:
     """The fields in clear that differ."""
-    return [name for name in record if name != "committed" and record[name] != sealed.get(name)]
+    names = [name for name in {**record, **sealed} if name != "committed" and name not in OF_LEAF]
+    return [name for name in names if record.get(name) != sealed.get(name)]
 
 
 def text_differences(record: Record, sealed: Record) -> list[str]:

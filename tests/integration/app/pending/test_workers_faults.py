@@ -132,7 +132,7 @@ def test_one_that_cannot_be_assessed_does_not_keep_the_others_from_it(database, 
     with closing(Writer(database, clock, queue_key=QUEUE_KEY)) as writer:
         writer.write(a_batch(pending=tuple(an_interaction(id=id_) for id_ in "abc"), received=3))
         queue = Queue(pending=PendingQueue(engine), now=clock, max_attempts=1)
-        worker = AssessingWorker(queue=queue, writer=writer, pipeline=pipeline, kinds=[Work.ASSESS])
+        worker = AssessingWorker(queue=queue, writer=writer, assess=pipeline.assess, kinds=[Work.ASSESS])
         assert through(worker) == 3
     assert rows("SELECT id FROM assessment ORDER BY id") == [("a",), ("c",)]
     assert rows("SELECT interaction_id, given_up FROM pending") == [("b", True)]

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from monitor.core.model import Feedback
 from monitor.ingest.decode import Decoder
+from monitor.store.interaction.feedback import add_feedback, thumbs
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
-from monitor.store.review.feedback import add_feedback, thumbs
 from tests.factories.answers import NOON, a_batch, a_message, an_assessment
 
 APP = "support-bot"

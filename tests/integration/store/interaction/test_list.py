@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.assess.reference import ALPHA
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.database import TakesTooLong, limited_read
@@ -45,6 +46,7 @@ def some_assessments(number, rng):
                 reasons=tuple(rng.sample(REASONS, 2)) if verdict is Verdict.SELF_GENERATED else (),
                 refusal=refused if verdict is Verdict.REFUSAL else Refusal(kind=RefusalKind.NONE),
                 metrics=replace(SOME_METRICS, sdq=sdq),
+                rank=rng.choice((None, 0.004, 0.1, 0.11, 1.0)),
             )
         )
     return found
@@ -73,6 +75,7 @@ def matches(a, filters, labels):
                 and (wanted.high is None or a.metrics.sdq <= wanted.high)
             ),
             filters.labelled is None or said[filters.labelled],
+            not filters.suspicious or (a.verdict is Verdict.SELF_GENERATED if a.rank is None else a.rank <= ALPHA),
             all(
                 term not in text if term.startswith("-") else term in text for term in terms if not term.startswith("-")
             ),
@@ -91,6 +94,7 @@ def some_filters(rng):
         "reason": REASONS,
         "refusal": tuple(RefusalCorrectness),
         "labelled": tuple(Labelled),
+        "suspicious": (True,),
         "metric": (MetricRange(metric="sdq", low=0.5), MetricRange(metric="sdq", low=0.25, high=0.5)),
         "words": ("refund", "invoice", "über", "100%", "under_score refund", "refund -invoice", "_", "nothing"),
         "since": (NOON - 10 * DAY,),

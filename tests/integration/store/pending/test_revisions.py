@@ -164,7 +164,7 @@ def test_a_verdict_of_another_profile_is_not_revised_and_that_is_seen(writer, qu
             ]
 
     work = Queue(pending=queue, now=clock, max_attempts=5)
-    worker = AssessingWorker(queue=work, writer=writer, pipeline=Today(), kinds=[Work.ASSESS, Work.SIDECAR])
+    worker = AssessingWorker(queue=work, writer=writer, assess=Today().assess, kinds=[Work.ASSESS, Work.SIDECAR])
     assert worker.round() == 2
     assert worker.round() is None
     assert (rows("SELECT * FROM assessment ORDER BY id, live"), rows("SELECT * FROM verdict_minute")) == before
@@ -181,7 +181,7 @@ def test_a_stand_in_that_is_worth_no_further_call_is_the_end_of_it(writer, queue
             return [an_assessment(interaction=it, support=final) for it in interactions]
 
     work = Queue(pending=queue, now=clock, max_attempts=5)
-    worker = AssessingWorker(queue=work, writer=writer, pipeline=Refused(), kinds=[Work.SIDECAR])
+    worker = AssessingWorker(queue=work, writer=writer, assess=Refused().assess, kinds=[Work.SIDECAR])
     assert worker.round() == 1
     assert the_queue(rows) == [("judge", "a")]
     assert rows("SELECT support -> 'stands_in' ->> 'because' FROM assessment") == [("model_refused",)]

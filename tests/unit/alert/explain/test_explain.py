@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unicodedata import category
 
 import numpy as np
 import pytest
@@ -115,8 +116,8 @@ def test_sentences_are_few_short_and_of_one_line(findings, texts):
     sentences = an_explanation(findings=tuple(findings), clusters=about).sentences()
     assert 1 <= len(sentences) <= 5
     assert all(len(sentence) < 200 for sentence in sentences)
-    assert all(sentence.isprintable() or "\u3000" in sentence for sentence in sentences)
-    assert not any(mark in sentence for sentence in sentences for mark in "\n\r\u202e\u2028")
+    unseen = {c for c in "".join(sentences) if category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert unseen <= {"\u200c", "\u200d"}  # joiners, which many scripts and emoji need
 
 
 def test_addresses_in_values_are_not_shown():
@@ -161,6 +162,18 @@ def test_a_readable_answer_is_shown_rather_than_a_surer_one_that_is_not():
         a_row(3, answer="A refund takes ninety days, as everybody knows.", probabilities=BAD),
     ]
     assert explain(rows, []).telling[0].id == "q-3"
+
+
+def test_the_rarest_answer_of_an_app_is_shown_rather_than_a_surer_one():
+    sure = Probabilities(grounded=0.0, refusal=0.0, self_generated=1.0)
+    texts = ("It takes ten days, as all know.", "It takes six days, as all know.", "It takes two days, as all know.")
+    rows = [
+        a_row(1, answer=texts[0], probabilities=sure, rank=0.3),
+        a_row(2, answer=texts[1], probabilities=BAD, rank=0.01),
+        a_row(3, answer=texts[2], probabilities=BAD),
+    ]
+    shown = [(its.id, its.rank) for its in explain(rows, []).telling]
+    assert shown == [("q-2", 0.01), ("q-3", None), ("q-1", 0.3)]
 
 
 def test_answers_are_shown_redacted_and_cut():

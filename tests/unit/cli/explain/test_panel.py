@@ -302,15 +302,24 @@ def test_the_conclusion_comes_before_the_texts_and_names_the_sentences():
     text = shown(verdict="self_generated", p_self_generated=0.8, reasons=["contradicts_documents"])
     lines = [" ".join(line.strip("│ ").split()) for line in text.splitlines()]
     at = lines.index("self-generated, fairly sure: 80% (grounded 90%, refusal 4%)")
-    assert lines[at + 2 : at + 9] == [
+    assert lines[at + 2 : at + 10] == [
         "why a document contradicts a sentence of the answer, or gives another figure",
         "evidence the documents support sentence 2",
         "no document supports sentence 4",
         "the documents contradict sentence 3",
         "in no document: “Elm Street”, “7”",
+        "rank no reference period is frozen for it: the profile alone decides",
         "next look at the generator and its prompt; check too that no document is out of date",
         "question What does parking cost?",
     ]
+
+
+def test_a_rank_is_said_in_words():
+    known = {"reference_frozen_at": NOON, "reference_size": 5_000}
+    text = " ".join(shown(rank=0.02, reference="89abcdef01234567", **known).split())
+    assert (
+        "rarer than 98 in 100 of this app's usual answers (reference 89abcdef01234567, 5,000 scores, frozen on" in text
+    )
 
 
 def test_the_default_view_has_no_arithmetic():

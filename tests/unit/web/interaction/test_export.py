@@ -41,6 +41,8 @@ def a_row(**over):
         "qa": 0.5,
         "profile_name": "minilm",
         "profile_hash": "0123",
+        "rank": 0.02000000001,
+        "reference": "4567",
     }
     return ListedInteraction(**{**known, **over})
 

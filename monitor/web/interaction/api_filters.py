@@ -1,0 +1,69 @@
+"""The filters of a list of interactions as query parameters of the API, which are refused if they are wrong."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from monitor.app.wiring.application import Application
+from monitor.core.model import Reason, Verdict
+from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
+from monitor.web.base.parameters import Moment, Text
+
+DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
+_METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
+
+
+def read_filters(
+    request: Request,
+    *,
+    since: Annotated[Moment | None, Query(description="First time, included; default: a day before `until`.")] = None,
+    until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
+    app: Annotated[Text | None, Query()] = None,
+    environment: Annotated[Text | None, Query()] = None,
+    model: Annotated[Text | None, Query()] = None,
+    topic: Annotated[Text | None, Query()] = None,
+    verdict: Annotated[
+        list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these verdicts.")
+    ] = None,
+    reason: Annotated[Reason | None, Query()] = None,
+    refusal: Annotated[
+        RefusalCorrectness | None, Query(description="Only correct refusals, or only over-refusals.")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        Query(pattern=f"^{_METRIC}$", description="A range such as `sda:0.1..0.5`; either bound may be left out."),
+    ] = None,
+    labelled: Annotated[Labelled | None, Query(description="Whether people have labelled the answer.")] = None,
+    suspicious: Annotated[
+        bool,
+        Query(description="Only answers to look at first: with a rank up to 0.1, or self-generated without a rank."),
+    ] = False,
+    words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
+) -> Filters:
+    """The filters of a list; without times, of the last 24 hours."""
+    application: Application = request.app.state.application
+    end = application.now() if until is None else until
+    return Filters(
+        since=max(end, FIRST + DAY) - DAY if since is None else since,
+        until=end,
+        app=app,
+        environment=environment,
+        model=model,
+        topic=topic,
+        verdicts=frozenset(verdict or ()),
+        reason=reason,
+        refusal=refusal,
+        metric=None if metric is None else _range(metric),
+        labelled=labelled,
+        suspicious=suspicious,
+        words=words,
+    )
+
+
+def _range(text: str) -> MetricRange:
+    name, _, bounds = text.partition(":")
+    low, _, high = bounds.partition("..")
+    return MetricRange(metric=name, low=float(low) if low else None, high=float(high) if high else None)
